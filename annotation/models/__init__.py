@@ -1,0 +1,16 @@
+from annotation.models.people import Annotator, EntryEvent
+from annotation.models.responses import Decision, PracticeAnswer, Response
+from annotation.models.seats import Seat, Slot
+from annotation.models.sessions import Session, SessionState
+
+__all__ = [
+    "Annotator",
+    "Decision",
+    "EntryEvent",
+    "PracticeAnswer",
+    "Response",
+    "Seat",
+    "Session",
+    "SessionState",
+    "Slot",
+]

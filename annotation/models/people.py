@@ -1,0 +1,42 @@
+from django.db import models
+
+from studies.models import Study
+
+
+class Annotator(models.Model):
+    """A person, known by a provider ("prolific", "invite") and the provider's id."""
+
+    provider = models.CharField(max_length=20)
+    provider_id = models.CharField(max_length=200)
+    blocked = models.BooleanField(default=False, help_text="May not start another session.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("provider", "provider_id"), name="annotator_once_per_provider"),
+        )
+
+    def __str__(self) -> str:
+        return f"annotator {self.pk}"
+
+
+class EntryEvent(models.Model):
+    """Something odd at the door of a study, for the researcher to see; it holds no id of a person."""
+
+    class What(models.TextChoices):
+        MISSING = "missing", "The link had no ids"
+        UNFILLED = "unfilled", "The link still had its placeholders"
+        OTHER_PERSON = "other_person", "A session's link was opened with another person's id"
+        OTHER_STUDY = "other_study", "The link came from another study of the provider"
+        NO_SEAT = "no_seat", "Somebody came when nothing was left"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_events")
+    what = models.CharField(max_length=20, choices=What.choices)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-at",)
+        indexes = (models.Index(fields=("study", "what"), name="entry_events_by_kind"),)
+
+    def __str__(self) -> str:
+        return f"{self.what} at {self.at}"

@@ -1,0 +1,119 @@
+from typing import Any
+
+from django.db import models
+
+from annotation.models.people import Annotator
+from annotation.models.seats import Slot
+from annotation.models.sessions import Session
+from studies.models import PracticeQuestion, Question, Study
+
+
+class Response(models.Model):
+    """One answer to one question in one session. Never overwritten: a change is a new version.
+
+    `choice` and `shown_order` name options by identity ("candidate-2", "none"), never by letter. `received_at` is
+    the server's clock; the `_ms` columns are what the browser measured, in milliseconds, and are not trusted for
+    more than description (null: the browser did not say, for instance without JavaScript).
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="responses")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="responses")
+    session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="responses")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="responses")
+    slot = models.ForeignKey(
+        Slot,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="responses",
+        help_text="Null for an answer that came after its seat had gone to somebody else: kept, not counted.",
+    )
+    version = models.PositiveSmallIntegerField(default=1)
+    is_current = models.BooleanField(default=True, help_text="False once a newer version has taken its place.")
+    submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
+    choice = models.CharField(max_length=100)
+    shown_order: models.JSONField[list[str], list[str]] = models.JSONField()
+    received_at = models.DateTimeField()
+    first_choice_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to first choice.")
+    send_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to sent.")
+    hidden_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Time the tab was hidden, of `send_ms`.")
+    changes_of_mind = models.PositiveSmallIntegerField(null=True, blank=True)
+    window_width = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
+    window_height = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
+    images_seen: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
+        default=list, help_text="Per image: option, loaded_ms, natural and shown size, failed loads."
+    )
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("session", "submission_id"), name="submission_stored_once"),
+            models.UniqueConstraint(fields=("session", "question", "version"), name="one_response_per_version"),
+            models.UniqueConstraint(
+                fields=("slot",),
+                condition=models.Q(slot__isnull=False, is_current=True),
+                name="one_current_response_per_slot",
+            ),
+            models.UniqueConstraint(
+                fields=("question", "annotator"),
+                condition=models.Q(is_current=True),
+                name="one_current_response_per_annotator",
+            ),
+        )
+        indexes = (models.Index(fields=("study", "received_at"), name="responses_of_a_study"),)
+
+    def __str__(self) -> str:
+        return f"response {self.pk}"
+
+
+class PracticeAnswer(models.Model):
+    """An answer to a practice question, kept to show how many tries people need."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="practice_answers")
+    practice_question = models.ForeignKey(PracticeQuestion, on_delete=models.PROTECT, related_name="answers")
+    round = models.PositiveSmallIntegerField(default=1)
+    choice = models.CharField(max_length=100)
+    is_right = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("session", "practice_question", "round"), name="one_try_per_round"),
+        )
+
+    def __str__(self) -> str:
+        return f"practice answer {self.pk}"
+
+
+class Decision(models.Model):
+    """What follows for a question from its responses under a named, versioned rule. One row per question from
+    launch on, so that deciding is an update of a row that can be locked."""
+
+    class State(models.TextChoices):
+        UNDECIDED = "undecided", "Undecided"
+        ACCEPTED = "accepted", "Accepted"
+        REJECTED = "rejected", "Rejected"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="decisions")
+    question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="decision")
+    rule = models.CharField(max_length=50)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.UNDECIDED)
+    winner = models.CharField(max_length=100, blank=True, help_text="The winning option; empty unless accepted.")
+    votes: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
+    answers = models.PositiveSmallIntegerField(default=0)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("question_id",)
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(state="accepted") & ~models.Q(winner="")
+                | (~models.Q(state="accepted") & models.Q(winner="")),
+                name="winner_only_when_accepted",
+            ),
+        )
+        indexes = (models.Index(fields=("study", "state"), name="decisions_by_state"),)
+
+    def __str__(self) -> str:
+        return f"{self.state} under {self.rule}"

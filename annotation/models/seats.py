@@ -1,0 +1,74 @@
+from django.db import models
+
+from annotation.models.people import Annotator
+from annotation.models.sessions import Session
+from studies.models import Question, Study, Survey
+
+
+class Seat(models.Model):
+    """The right to take a survey. All seats exist from launch on; a session claims one and may give it back."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="seats")
+    survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="seats")
+    number = models.PositiveSmallIntegerField(help_text="From 1, within the survey.")
+    session = models.OneToOneField(Session, on_delete=models.PROTECT, null=True, blank=True, related_name="seat")
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    filled_at = models.DateTimeField(null=True, blank=True, help_text="When its last question was answered.")
+
+    class Meta:
+        ordering = ("survey_id", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("survey", "number"), name="seat_number_once_per_survey"),
+            models.CheckConstraint(
+                condition=models.Q(session=None, claimed_at=None)
+                | models.Q(session__isnull=False, claimed_at__isnull=False),
+                name="seat_claim_is_whole",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("study", "survey", "number"),
+                condition=models.Q(session=None, filled_at=None),
+                name="free_seats_of_a_study",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"seat {self.number} of survey {self.survey_id}"
+
+
+class Slot(models.Model):
+    """The place of one answer: a question within a seat. As many exist as answers are wanted, from launch on.
+
+    `annotator` is set while somebody holds the seat, and for good once the slot is answered, so that the database
+    itself keeps anybody from getting the same question twice.
+    """
+
+    seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="slots")
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField(help_text="From 0, within the seat.")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, null=True, blank=True, related_name="slots")
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("seat_id", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("seat", "position"), name="one_slot_per_position"),
+            models.UniqueConstraint(
+                fields=("question", "annotator"),
+                condition=models.Q(annotator__isnull=False),
+                name="question_once_per_annotator",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(answered_at=None) | models.Q(annotator__isnull=False),
+                name="answered_slot_has_an_annotator",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("seat", "position"), condition=models.Q(answered_at=None), name="open_slots_of_a_seat"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"slot {self.position} of seat {self.seat_id}"

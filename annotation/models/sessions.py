@@ -1,0 +1,99 @@
+from django.db import models
+
+from annotation.models.people import Annotator
+from studies.models import Outcome, Study
+
+
+class SessionState(models.TextChoices):
+    CONSENT = "consent", "Reading the consent page"
+    INSTRUCTIONS = "instructions", "Reading the instructions"
+    PRACTICE = "practice", "Practising"
+    WORKING = "working", "Answering"
+    FINISHED = "finished", "Finished"
+    NO_CONSENT = "no_consent", "Did not consent"
+    FAILED_CHECKS = "failed_checks", "Failed the practice"
+    GIVEN_UP = "given_up", "Gave up"
+    RETURNED = "returned", "Returned on the platform"
+    LAPSED = "lapsed", "Ran out of time"
+    SUPERSEDED = "superseded", "Came back under a new submission"
+
+
+S = SessionState
+LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED})
+# The whole life of a session: state -> the states it may go to.
+SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
+    S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
+    S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WORKING},
+    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS},
+    S.WORKING: LEAVING | {S.FINISHED},
+    S.FINISHED: frozenset(),
+    S.NO_CONSENT: frozenset(),
+    S.FAILED_CHECKS: frozenset(),
+    S.GIVEN_UP: frozenset(),
+    S.RETURNED: frozenset(),
+    # Somebody who comes back late goes on where they were, if their seat is still free.
+    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING}),
+    S.SUPERSEDED: frozenset(),
+}
+# In these a session holds a seat.
+OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING})
+OUTCOMES: dict[SessionState, Outcome] = {
+    S.FINISHED: Outcome.FINISHED,
+    S.NO_CONSENT: Outcome.NO_CONSENT,
+    S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
+}
+
+
+class Session(models.Model):
+    """One annotator's sitting in one study; on Prolific, one submission.
+
+    `token` is the capability in the address of every page of the session. Times are the server's.
+    """
+
+    token = models.CharField(max_length=64, unique=True)
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="sessions")
+    provider = models.CharField(max_length=20)
+    provider_session_id = models.CharField(max_length=200)
+    provider_study_id = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=20, choices=SessionState.choices, default=SessionState.CONSENT)
+    state_before_lapse = models.CharField(max_length=20, blank=True)
+    questions_total = models.PositiveIntegerField(help_text="Questions given to this session when it started.")
+    questions_answered = models.PositiveIntegerField(default=0)
+    practice_round = models.PositiveSmallIntegerField(default=1)
+    arrived_at = models.DateTimeField()
+    consented_at = models.DateTimeField(null=True, blank=True)
+    first_question_at = models.DateTimeField(null=True, blank=True)
+    last_seen_at = models.DateTimeField()
+    lease_until = models.DateTimeField(help_text="When its seat is given to somebody else, unless it has ended.")
+    ended_at = models.DateTimeField(null=True, blank=True)
+    handed_back_at = models.DateTimeField(null=True, blank=True, help_text="When the way back was first shown.")
+    comment = models.TextField(blank=True, help_text="What the annotator wrote on the last page.")
+
+    class Meta:
+        ordering = ("-arrived_at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("study", "provider", "provider_session_id"), name="one_session_per_provider_session"
+            ),
+            models.UniqueConstraint(
+                fields=("study", "annotator"),
+                condition=models.Q(state__in=sorted(OPEN_STATES)),
+                name="one_open_session_per_annotator",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__in=sorted(OPEN_STATES), ended_at=None)
+                | (~models.Q(state__in=sorted(OPEN_STATES)) & models.Q(ended_at__isnull=False)),
+                name="session_ended_at_unless_open",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(questions_answered__lte=models.F("questions_total")),
+                name="session_answers_at_most_what_it_was_given",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("lease_until",), condition=models.Q(ended_at=None), name="open_sessions_by_lease"),
+        )
+
+    def __str__(self) -> str:
+        return f"session {self.pk}"

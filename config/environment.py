@@ -1,0 +1,84 @@
+"""Typed readers of the environment: a value that cannot be read stops the start with a sentence."""
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE_WORDS = {"1", "true", "yes", "on"}
+FALSE_WORDS = {"0", "false", "no", "off", ""}
+
+
+def read_text(name: str, default: str = "") -> str:
+    """Return variable `name`; when only `name`_FILE is set, the content of that file (a mounted secret)."""
+    if name in os.environ:
+        return os.environ[name]
+    secret_file = os.environ.get(f"{name}_FILE")
+    if secret_file is None:
+        return default
+    try:
+        return Path(secret_file).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE names {secret_file}, which cannot be read ({error.strerror}). "
+            f"Name a readable file, or set {name} itself."
+        ) from error
+
+
+def read_flag(name: str, *, default: bool) -> bool:
+    """Return variable `name` as a yes or no."""
+    text = read_text(name, str(default)).strip().lower()
+    if text in TRUE_WORDS:
+        return True
+    if text in FALSE_WORDS:
+        return False
+    raise ImproperlyConfigured(f"{name} is {text!r}. Write it as 1 or 0.")
+
+
+def read_number(name: str, default: int) -> int:
+    """Return variable `name` as a whole number."""
+    text = read_text(name, str(default)).strip()
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Write a whole number.") from error
+
+
+def read_list(name: str, default: str = "") -> list[str]:
+    """Return variable `name`, split at commas, without empty entries."""
+    return [entry.strip() for entry in read_text(name, default).split(",") if entry.strip()]
+
+
+def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
+    """Return Django's settings for a database address: sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": unquote(parts.path[1:]),
+            "OPTIONS": {
+                # Writers queue at BEGIN instead of failing half way through a transaction.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": (
+                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=20000;"
+                ),
+            },
+            "TEST": {"NAME": read_text("TEST_SQLITE_FILE") or None},
+        }
+    if parts.scheme in {"postgres", "postgresql"}:
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path[1:]),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "OPTIONS": dict(parse_qsl(parts.query)),
+            "CONN_MAX_AGE": connection_seconds,
+            "CONN_HEALTH_CHECKS": True,
+        }
+    raise ImproperlyConfigured(
+        f"DATABASE_URL starts with {parts.scheme!r}. Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
+    )

@@ -1,0 +1,167 @@
+"""All settings, read from the environment; each has a default that is safe on one machine. README lists them."""
+
+import secrets
+from pathlib import Path
+
+import django_stubs_ext
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import read_database, read_flag, read_list, read_number, read_text
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(read_text("DATA_DIR", str(BASE_DIR / "var"))).resolve()
+DEBUG = read_flag("DEBUG", default=False)
+# Production is served through https; one machine on loopback is not.
+HTTPS = read_flag("HTTPS", default=False)
+
+
+def _own_secret_key() -> str:
+    """Return the key kept in the data folder, making it on first use, so that no two machines share one."""
+    key_file = DATA_DIR / "secret_key"
+    if not key_file.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        try:
+            key_file.touch(mode=0o600, exist_ok=False)
+            key_file.write_text(secrets.token_urlsafe(50), encoding="utf-8")
+        except FileExistsError:
+            pass
+    return key_file.read_text(encoding="utf-8")
+
+
+SECRET_KEY = read_text("SECRET_KEY") or _own_secret_key()
+if HTTPS and len(SECRET_KEY) < 50:
+    raise ImproperlyConfigured("SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret.")
+ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
+# Where the outside world finds the site; links for Prolific and the demo start with it.
+SITE_URL = read_text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials.apps.SimpleAppConfig",
+    "csp",
+    "studies",
+    "annotation",
+    "results",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+_LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "builtins": ["template_partials.templatetags.partials"],
+            "loaders": [
+                ("template_partials.loader.Loader", _LOADERS if DEBUG else [("django.template.loaders.cached.Loader", _LOADERS)])
+            ],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASES = {
+    "default": read_database(
+        read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+        connection_seconds=read_number("DATABASE_CONNECTION_SECONDS", 600),
+    )
+}
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
+MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if WHITENOISE_USE_FINDERS
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+# An image larger than this when decoded is refused as a decompression bomb.
+IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000)
+PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
+
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign_in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = read_number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+# A proxy in front that ends https says so in this header; without one the header must not be believed.
+if read_flag("BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# The container asks these two over plain http.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# Entry links carry Prolific ids: they must never reach another site in a Referer.
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF, "https://app.prolific.com"],
+    }
+}
+
+BROKER_DIR = DATA_DIR / "broker"
+CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": read_text("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,3 @@
+from results.models.exports import Export, Pseudonym
+
+__all__ = ["Export", "Pseudonym"]

@@ -1,0 +1,58 @@
+from django.db import models
+
+from studies.models.images import Image
+from studies.models.projects import Project
+
+
+class Instance(models.Model):
+    """One candidate row of the benchmark: captions and images in named roles.
+
+    `captions` maps a role ("caption", "negative_caption") to the text as formatted by `caption_rule`;
+    `original_captions` keeps the text as it was in the source. `reference` holds what the source knows about
+    the right answer (for instance which candidate is faithful); no page of an annotator ever reads it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="instances")
+    key = models.CharField(max_length=200, help_text="The name of the row in its source; unique in the project.")
+    type = models.CharField(max_length=50, blank=True)
+    subtype = models.CharField(max_length=50, blank=True)
+    split = models.CharField(max_length=20, blank=True)
+    captions = models.JSONField(default=dict)
+    original_captions = models.JSONField(default=dict)
+    caption_rule = models.CharField(max_length=50)
+    reference = models.JSONField(default=dict, blank=True)
+    source_file = models.CharField(max_length=255)
+    source_row = models.PositiveIntegerField(help_text="Record number in the source file, from 1, header not counted.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "key"), name="instance_key_once_per_project"),
+        )
+        indexes = (models.Index(fields=("project", "type", "subtype"), name="instance_by_category"),)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class InstanceImage(models.Model):
+    """An image in a role of an instance; several images share a role in order of `position` (from 0).
+
+    `image` is null while the instance waits for a file that was not there at import.
+    """
+
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="images")
+    role = models.CharField(max_length=30)
+    position = models.PositiveSmallIntegerField(default=0)
+    filename = models.CharField(max_length=500, help_text="The name in the source, relative to its image folder.")
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, null=True, blank=True, related_name="uses")
+
+    class Meta:
+        ordering = ("instance_id", "role", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("instance", "role", "position"), name="one_image_per_place"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.role}-{self.position} of {self.instance_id}"

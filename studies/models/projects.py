@@ -1,0 +1,37 @@
+from django.conf import settings
+from django.db import models
+
+
+class Project(models.Model):
+    """One benchmark being built."""
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=200)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("slug",)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Membership(models.Model):
+    """What a person may do in a project: owners may also see provider ids and decide who is a member."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", "Owner"
+        RESEARCHER = "researcher", "Researcher"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role.choices, default=Role.RESEARCHER)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project} as {self.role}"

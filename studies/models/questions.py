@@ -1,0 +1,84 @@
+from typing import Any
+
+from django.db import models
+
+from studies.models.instances import Instance
+from studies.models.studies import Study
+
+
+class Question(models.Model):
+    """What a study asks about one instance.
+
+    `content` is frozen at launch by the kind (see `studies.kinds`), so that a question is served by one read and
+    stays what was asked even if its instance changes.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
+    instance = models.ForeignKey(Instance, on_delete=models.PROTECT, related_name="questions")
+    kind = models.CharField(max_length=30)
+    content: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    answers_wanted = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("study", "instance", "kind"), name="instance_asked_once_per_kind"),
+            models.CheckConstraint(condition=models.Q(answers_wanted__gte=1), name="question_wants_an_answer"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} about {self.instance_id}"
+
+
+class PracticeQuestion(models.Model):
+    """A question asked before the survey, with feedback; its answers count for nothing but passing."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="practice_questions")
+    position = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=30)
+    content: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    right = models.CharField(max_length=100, help_text="The option that is right.")
+    feedback = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("position",)
+        constraints = (
+            models.UniqueConstraint(fields=("study", "position"), name="one_practice_question_per_position"),
+        )
+
+    def __str__(self) -> str:
+        return f"practice {self.position} of {self.study_id}"
+
+
+class Survey(models.Model):
+    """The ordered list of questions one person gets in one sitting; as many people take it as it has seats."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="surveys")
+    number = models.PositiveIntegerField(help_text="From 1, in the order in which surveys are filled.")
+    seats_planned = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ("number",)
+        constraints = (
+            models.UniqueConstraint(fields=("study", "number"), name="survey_number_once_per_study"),
+            models.CheckConstraint(condition=models.Q(seats_planned__gte=1), name="survey_has_a_seat"),
+        )
+
+    def __str__(self) -> str:
+        return f"survey {self.number} of {self.study_id}"
+
+
+class SurveyQuestion(models.Model):
+    survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="survey_questions")
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="places")
+    position = models.PositiveIntegerField(help_text="From 0.")
+
+    class Meta:
+        ordering = ("survey_id", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("survey", "position"), name="one_question_per_position"),
+            models.UniqueConstraint(fields=("survey", "question"), name="question_once_per_survey"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.position} of survey {self.survey_id}"

@@ -1,0 +1,89 @@
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from studies.models.projects import Project
+
+
+class StudyState(models.TextChoices):
+    DRAFT = "draft", "Draft"
+    OPEN = "open", "Open"
+    PAUSED = "paused", "Paused"
+    CLOSED = "closed", "Closed"
+
+
+# The whole life of a study: state -> the states it may go to.
+STUDY_TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
+    StudyState.DRAFT: frozenset({StudyState.OPEN}),
+    StudyState.OPEN: frozenset({StudyState.PAUSED, StudyState.CLOSED}),
+    StudyState.PAUSED: frozenset({StudyState.OPEN, StudyState.CLOSED}),
+    StudyState.CLOSED: frozenset(),
+}
+
+
+class Outcome(models.TextChoices):
+    """How a session ends for the platform that sent the annotator; each has its own completion code."""
+
+    FINISHED = "finished", "Finished"
+    NO_CONSENT = "no_consent", "No consent"
+    FAILED_CHECKS = "failed_checks", "Failed checks"
+
+
+class Study(models.Model):
+    """One round of questions over instances.
+
+    `design` is what `studies.design` made of `source`, the study file; both are frozen once the study has left
+    the draft state. `kind`, `rule` and `answers_wanted` stand in the design too and are columns for queries.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="studies")
+    slug = models.SlugField(unique=True)
+    title = models.CharField(max_length=200)
+    kind = models.CharField(max_length=30)
+    rule = models.CharField(max_length=50)
+    source = models.TextField(help_text="The study file as it was given.")
+    design: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    seed = models.CharField(max_length=100)
+    state = models.CharField(max_length=10, choices=StudyState.choices, default=StudyState.DRAFT)
+    invite_token = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    launched_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        verbose_name_plural = "studies"
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(state=StudyState.DRAFT, launched_at=None)
+                | (~models.Q(state=StudyState.DRAFT) & models.Q(launched_at__isnull=False)),
+                name="study_launched_unless_draft",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state=StudyState.CLOSED, closed_at__isnull=False)
+                | (~models.Q(state=StudyState.CLOSED) & models.Q(closed_at=None)),
+                name="study_closed_at_when_closed",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class CompletionCode(models.Model):
+    """The code that tells the platform how a session ended; never on a page before that end is saved."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="completion_codes")
+    outcome = models.CharField(max_length=20, choices=Outcome.choices)
+    code = models.CharField(max_length=40)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("study", "outcome"), name="one_code_per_outcome"),
+            models.UniqueConstraint(fields=("study", "code"), name="code_means_one_outcome"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.outcome} of {self.study}"
