@@ -1,0 +1,16 @@
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+pytest_plugins = ("tests.services",)
+
+
+@pytest.fixture(autouse=True)
+def _own_media_folder(settings: Settings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Settings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

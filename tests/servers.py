@@ -1,0 +1,192 @@
+"""Real PostgreSQL and Redis servers on spare loopback ports, for the tests and the benchmarks.
+
+with postgresql_cluster(durable=True) as cluster:
+    address = cluster.url("lineup")    # creates the database
+    cluster.kill()                     # as kill -9 does
+    cluster.start()                    # recovers, on the same port
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import redis
+from psycopg import sql
+
+START_SECONDS = 60
+# The server refuses to run as root, so root hands it to the account that Debian's package makes.
+SERVER_ACCOUNT = "postgres"
+FAST_AND_FORGETFUL = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+
+
+class ServerMissing(Exception):
+    """A server program is not installed, or does not start."""
+
+
+def spare_port() -> int:
+    """Return a loopback port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def postgresql_program(name: str) -> str:
+    """Return the newest installed server program `name`; Debian keeps these out of PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
+    program = str(found[-1]) if found else shutil.which(name)
+    if program is None:
+        raise ServerMissing(f"PostgreSQL's {name} is not installed. Install the package postgresql.")
+    return program
+
+
+def _account() -> dict[str, Any]:
+    """Return how to start a process under the server's account: nothing special unless we are root."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": SERVER_ACCOUNT, "group": SERVER_ACCOUNT, "extra_groups": ()}
+
+
+@dataclass
+class Cluster:
+    """One PostgreSQL server with its own data folder."""
+
+    directory: Path
+    settings: tuple[str, ...]
+    port: int = field(default_factory=spare_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    def create(self) -> None:
+        if os.geteuid() == 0:
+            account = pwd.getpwnam(SERVER_ACCOUNT)
+            os.chown(self.directory, account.pw_uid, account.pw_gid)
+        subprocess.run(
+            [
+                *(postgresql_program("initdb"), "--pgdata", str(self.directory / "data"), "--username", "lineup"),
+                *("--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self.directory,
+            **_account(),
+        )
+
+    def start(self) -> None:
+        """Start the server and wait until it answers, recovery after a crash included."""
+        options = [
+            f"port={self.port}",
+            "listen_addresses=127.0.0.1",
+            "unix_socket_directories=",
+            "max_connections=200",
+            *self.settings,
+        ]
+        command = [postgresql_program("postgres"), "-D", str(self.directory / "data")]
+        for option in options:
+            command += ["-c", option]
+        deadline = time.monotonic() + START_SECONDS
+        with (self.directory / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=self.directory, start_new_session=True, **_account()
+            )
+        while not self._answers():
+            if self.process.poll() is not None and time.monotonic() < deadline:
+                # After kill() the old server's children hold its memory for a moment.
+                time.sleep(0.2)
+                return self.start()
+            if time.monotonic() > deadline:
+                raise ServerMissing(f"PostgreSQL did not start: {self.log()[-2000:]}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.url("postgres", create=False), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def log(self) -> str:
+        return (self.directory / "log").read_text(encoding="utf-8", errors="replace")
+
+    def url(self, database: str, *, create: bool = True) -> str:
+        """Return DATABASE_URL of `database`, which is made when it does not exist."""
+        if create:
+            with psycopg.connect(self.url("postgres", create=False), autocommit=True) as connection:
+                known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
+                if known is None:
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+        return f"postgresql://lineup@127.0.0.1:{self.port}/{database}"
+
+    def stop(self) -> None:
+        """Stop in good order, ending open connections."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End the server as kill -9 does; what it had not written to disk is gone."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: signal.Signals) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(timeout=START_SECONDS)
+        self.process = None
+
+
+@contextmanager
+def postgresql_cluster(*, durable: bool = False, settings: tuple[str, ...] = ()) -> Iterator[Cluster]:
+    """Run a PostgreSQL server for the length of the block.
+
+    `durable` keeps fsync on, as production has it; without it the server is fast and a crash may lose everything.
+    `settings` are further lines of postgresql.conf, such as "shared_buffers=256MB".
+    """
+    directory = Path(tempfile.mkdtemp(prefix="lineup-postgresql-"))
+    cluster = Cluster(directory=directory, settings=(*(() if durable else FAST_AND_FORGETFUL), *settings))
+    try:
+        cluster.create()
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def redis_process() -> Iterator[str]:
+    """Run a Redis server for the length of the block; yields its address, as CELERY_BROKER_URL wants it."""
+    program = shutil.which("redis-server")
+    if program is None:
+        raise ServerMissing("Redis is not installed. Install the package redis-server.")
+    port = spare_port()
+    with tempfile.TemporaryDirectory(prefix="lineup-redis-") as directory:
+        process = subprocess.Popen(
+            [program, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", directory],
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            _wait_for_redis(port)
+            yield f"redis://127.0.0.1:{port}/0"
+        finally:
+            process.terminate()
+            process.wait(timeout=START_SECONDS)
+
+
+def _wait_for_redis(port: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    with redis.Redis(host="127.0.0.1", port=port) as client:
+        while True:
+            try:
+                client.ping()
+                return
+            except redis.ConnectionError as error:
+                if time.monotonic() > deadline:
+                    raise ServerMissing("Redis did not start.") from error
+                time.sleep(0.05)
