@@ -2,6 +2,7 @@
 
 import secrets
 from pathlib import Path
+from typing import Any
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
@@ -72,16 +73,16 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-_LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
+_LOADERS: list[Any] = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
+if not DEBUG:
+    _LOADERS = [("django.template.loaders.cached.Loader", _LOADERS)]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
             "builtins": ["template_partials.templatetags.partials"],
-            "loaders": [
-                ("template_partials.loader.Loader", _LOADERS if DEBUG else [("django.template.loaders.cached.Loader", _LOADERS)])
-            ],
+            "loaders": [("template_partials.loader.Loader", _LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

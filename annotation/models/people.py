@@ -12,9 +12,7 @@ class Annotator(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("provider", "provider_id"), name="annotator_once_per_provider"),
-        )
+        constraints = (models.UniqueConstraint(fields=("provider", "provider_id"), name="annotator_once_per_provider"),)
 
     def __str__(self) -> str:
         return f"annotator {self.pk}"

@@ -27,9 +27,7 @@ class Instance(models.Model):
 
     class Meta:
         ordering = ("id",)
-        constraints = (
-            models.UniqueConstraint(fields=("project", "key"), name="instance_key_once_per_project"),
-        )
+        constraints = (models.UniqueConstraint(fields=("project", "key"), name="instance_key_once_per_project"),)
         indexes = (models.Index(fields=("project", "type", "subtype"), name="instance_by_category"),)
 
     def __str__(self) -> str:
@@ -50,9 +48,7 @@ class InstanceImage(models.Model):
 
     class Meta:
         ordering = ("instance_id", "role", "position")
-        constraints = (
-            models.UniqueConstraint(fields=("instance", "role", "position"), name="one_image_per_place"),
-        )
+        constraints = (models.UniqueConstraint(fields=("instance", "role", "position"), name="one_image_per_place"),)
 
     def __str__(self) -> str:
         return f"{self.role}-{self.position} of {self.instance_id}"

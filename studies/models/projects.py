@@ -29,9 +29,7 @@ class Membership(models.Model):
     role = models.CharField(max_length=20, choices=Role.choices, default=Role.RESEARCHER)
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
-        )
+        constraints = (models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),)
 
     def __str__(self) -> str:
         return f"{self.user} in {self.project} as {self.role}"

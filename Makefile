@@ -1,0 +1,49 @@
+.DEFAULT_GOAL := help
+PYTEST := .venv/bin/pytest
+# Processes that share the tests; as many as there are cores.
+WORKERS ?= auto
+export DEMO_PORT ?= 8000
+export DEMO_DIR ?= $(CURDIR)/demo-data
+
+.PHONY: help
+help:  ## list what make can do
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup:  ## make .venv with everything that development needs
+	@scripts/bootstrap.sh test
+
+.PHONY: demo
+demo:  ## a site with a drawn study and simulated annotators on http://127.0.0.1:8000 (DEMO_PORT, DEMO_DIR)
+	@scripts/bootstrap.sh run
+	.venv/bin/python manage.py demo
+
+.PHONY: test
+test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included
+	$(PYTEST) -n $(WORKERS) --database=sqlite
+	$(PYTEST) -n $(WORKERS) --database=postgresql
+
+.PHONY: test-browser
+test-browser: setup  ## only what drives a real Chromium
+	$(PYTEST) -m browser
+
+.PHONY: check
+check: setup  ## lint, format, templates, types, import contracts, migrations, deployment settings
+	@scripts/check.sh
+
+.PHONY: fix
+fix: setup  ## put right what ruff and djade can put right by themselves
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	find templates -name '*.html' -exec .venv/bin/djade {} +
+
+.PHONY: bench
+bench: setup  ## measure: each benchmark prints its figures beside a floor
+	.venv/bin/python -m benchmarks.annotator_loop
+	.venv/bin/python -m benchmarks.page
+
+.PHONY: lock
+lock: setup  ## pin requirements*.txt to what requirements*.in allow today
+	.venv/bin/python -m pip install --quiet uv
+	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements.in -o requirements.txt
+	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Makes .venv with what `make demo` (run) or `make check` and `make test` (test) need; a second call does nothing.
+# As root on Debian or Ubuntu it also installs missing system packages; otherwise it names them and stops.
+set -eu
+cd "$(dirname "$0")/.."
+
+purpose=${1:-run}
+case $purpose in
+    run) requirements=requirements.txt ;;
+    test) requirements=requirements-dev.txt ;;
+    *) echo "Say 'run' or 'test', not '$purpose'." >&2; exit 2 ;;
+esac
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+find_python() {
+    for python in python3.11 python3.12 python3.13 python3.14 python3; do
+        if have "$python" && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+}
+
+can_make_environments() { "$1" -c 'import venv, ensurepip' >/dev/null 2>&1; }
+
+missing_packages() {
+    python=$(find_python)
+    if [ -z "$python" ]; then
+        # On Debian 12 and later python3 is new enough; Ubuntu 22.04 has it under its full name.
+        if apt-cache show python3.11 >/dev/null 2>&1; then echo python3.11 python3.11-venv; else echo python3 python3-venv; fi
+    elif [ ! -x .venv/bin/python ] && ! can_make_environments "$python"; then
+        "$python" -c 'import sys; print("python{}.{}-venv".format(*sys.version_info[:2]))'
+    fi
+    [ "$purpose" = test ] || return 0
+    have redis-server || echo redis-server
+    have initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
+    have chromium || have google-chrome || echo chromium fonts-liberation
+}
+
+install_packages() {
+    if ! have apt-get; then
+        echo "Please install what Debian calls: $*. Then run make again." >&2
+        exit 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "Please run: sudo apt-get update && sudo apt-get install -y --no-install-recommends $*; then run make again." >&2
+        exit 1
+    fi
+    echo "Installing $*"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    apt-get install -y -qq --no-install-recommends $* >/dev/null
+}
+
+# Package lists are needed to know which Python there is to install.
+if [ -z "$(find_python)" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then apt-get update -qq; fi
+packages=$(missing_packages | tr '\n' ' ')
+if [ -n "$packages" ]; then install_packages "${packages% }"; fi
+
+if ! .venv/bin/python -c '' 2>/dev/null; then
+    "$(find_python)" -m venv --clear .venv
+fi
+stamp=.venv/installed-for-$purpose
+wanted=$(cat requirements.txt "$requirements" | cksum)
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    echo "Installing the packages of $requirements into .venv"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary -r "$requirements"
+    echo "$wanted" >"$stamp"
+fi
