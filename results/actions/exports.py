@@ -1,0 +1,136 @@
+"""Exports: asked for on a page or a command line, written whole or not at all."""
+
+import errno
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.files import File
+from django.core.files.storage import default_storage
+
+from results.actions.pseudonyms import name_annotators
+from results.errors import CannotExport
+from results.exporting import FORMATS, get_writer
+from results.models import Export
+from results.tables.exported import count_rows, exported_rows
+from studies.models import Project, Study, StudyState
+
+logger = logging.getLogger(__name__)
+
+ROWS_BETWEEN_REPORTS = 1000
+Report = Callable[[int, int], None]
+
+
+def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
+    """Return the launched studies of `project`, or only the one called `study`. Raises CannotExport."""
+    studies = Study.objects.filter(project=project).order_by("launched_at", "id")
+    if study:
+        studies = studies.filter(slug=study)
+        if not studies:
+            raise CannotExport(f"The project {project.slug} has no study called {study}.")
+    launched = [found for found in studies if found.state != StudyState.DRAFT]
+    if not launched:
+        raise CannotExport(f"There is nothing to export: no study of {project.slug} has been launched yet.")
+    return launched
+
+
+def write_export(*, study: Study, format: str, folder: Path, report: Report) -> Path:
+    """Write the export of `study` into `folder` and return the file, replacing one of the same name.
+
+    The file appears under its name only when it is whole. `report` is told the rows done and the rows in all, now
+    and then. Raises CannotExport when the folder or the disk does not allow it.
+    """
+    writer = get_writer(format)
+    path = folder / f"{study.slug}-{writer.filename}"
+    name_annotators(project=study.project)
+    total = count_rows(writer, study)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="", dir=folder, prefix=".", suffix=".part", delete=False
+        ) as out:
+            try:
+                writer.start(out)
+                for row in _reported(exported_rows(writer, study), total=total, report=report):
+                    writer.write(row, out)
+                out.flush()
+                os.fsync(out.fileno())
+                os.chmod(out.name, 0o644)
+                os.replace(out.name, path)
+            except BaseException:
+                Path(out.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise CannotExport(_sentence(error, path)) from error
+    return path
+
+
+def _reported(rows: Iterable[Any], *, total: int, report: Report) -> Iterator[Any]:
+    done = 0
+    report(done, total)
+    for done, row in enumerate(rows, start=1):
+        yield row
+        if done % ROWS_BETWEEN_REPORTS == 0:
+            report(done, total)
+    report(done, max(done, total))
+
+
+def _sentence(error: OSError, path: Path) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return f"The disk is full, so {path.name} was not written. Free some space and export again."
+    return f"{path} cannot be written: {error.strerror}. Choose a folder that you may write to."
+
+
+def request_export(*, study: Study, format: str, by: AbstractBaseUser, now: datetime) -> Export:
+    """Note that `by` wants an export of `study`; a task makes it. Raises CannotExport."""
+    if format not in FORMATS:
+        raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
+    if study.state == StudyState.DRAFT:
+        raise CannotExport("There is nothing to export yet: the study has not been launched.")
+    return Export.objects.create(
+        project=study.project, study=study, format=format, requested_by_id=by.pk, requested_at=now
+    )
+
+
+def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
+    """Make the file of `export`. One that is ready or has failed already is left as it is.
+
+    A second run at the same time, or after a worker was lost half way, does no harm: each writes a file of its
+    own, and only the first to end is kept.
+    """
+    unmade = Export.objects.filter(pk=export.pk, state__in=(Export.State.WAITING, Export.State.RUNNING))
+    if not unmade.update(state=Export.State.RUNNING):
+        return
+
+    def report(done: int, total: int) -> None:
+        unmade.update(rows_done=done, rows_total=total)
+
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = write_export(study=export.study, format=export.format, folder=Path(folder), report=report)
+            with path.open("rb") as made:
+                name = default_storage.save(f"exports/{export.pk}/{path.name}", File(made))
+    except CannotExport as error:
+        fail_export(export=export, error=str(error), now=now())
+        return
+    except OSError as error:
+        logger.exception("export %s could not be stored", export.pk)
+        fail_export(export=export, error=_sentence(error, Path(f"{export.study.slug} export")), now=now())
+        return
+    except Exception:
+        # Whoever waits on the page learns of it; the worker's log gets the trace.
+        fail_export(export=export, error="The server could not make this export. Ask for it again.", now=now())
+        raise
+    if not unmade.update(state=Export.State.READY, file=name, finished_at=now()):
+        default_storage.delete(name)
+
+
+def fail_export(*, export: Export, error: str, now: datetime) -> None:
+    """Note why `export` will not be made, in words for people."""
+    unmade = Export.objects.filter(pk=export.pk, state__in=(Export.State.WAITING, Export.State.RUNNING))
+    unmade.update(state=Export.State.FAILED, error=error, finished_at=now)

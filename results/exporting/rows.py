@@ -1,0 +1,157 @@
+"""What leaves: the plain rows that an export is made of, and the listed columns they become."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+# The roles whose first image and whose caption have columns of their own, as in the released BiVLC.
+CAPTION_ROLES = ("caption", "negative_caption")
+IMAGE_ROLES = ("image", "negative_image")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedImage:
+    """One image in a role of an accepted instance. `sha256` is None while its file is still awaited."""
+
+    role: str
+    position: int
+    filename: str
+    sha256: str | None
+    width: int | None = None
+    height: int | None = None
+    source: str = ""
+    licence: str = ""
+    generator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedInstance:
+    """An instance that a study accepted, with what the decision added to it (for best_of_n the chosen image)."""
+
+    key: str
+    type: str
+    subtype: str
+    split: str
+    captions: Mapping[str, str]
+    original_captions: Mapping[str, str]
+    caption_rule: str
+    images: Sequence[ExportedImage]
+    study: str
+    kind: str
+    decision: str
+    rule: str
+    winner: str
+    answers: int
+    votes: Mapping[str, int]
+    source_file: str
+    source_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class GivenResponse:
+    """One version of one answer. `worker` and `session` are pseudonyms; `_ms` are the browser's milliseconds.
+
+    `is_current` is False for a version that a newer one has replaced; `counted` is True for a current answer that
+    the decision rests on, False for one that came after its seat had gone to somebody else.
+    """
+
+    task: str
+    worker: str
+    label: str
+    version: int
+    is_current: bool
+    counted: bool
+    shown_order: Sequence[str]
+    received_at: datetime
+    first_choice_ms: int | None
+    send_ms: int | None
+    hidden_ms: int | None
+    changes_of_mind: int | None
+    window_width: int | None
+    window_height: int | None
+    survey: int | None
+    seat: int | None
+    session: str
+    study: str
+    kind: str = field(default="")
+
+
+INSTANCE_COLUMNS = (
+    "key",
+    "image",
+    "caption",
+    "negative_caption",
+    "negative_image",
+    "type",
+    "subtype",
+    "split",
+    "image_sha256",
+    "negative_image_sha256",
+    "original_captions",
+    "caption_rule",
+    "decision",
+    "rule",
+    "winner",
+    "answers",
+    "votes",
+    "study",
+    "kind",
+    "source_file",
+    "source_row",
+    "images",
+)
+
+RESPONSE_COLUMNS = (
+    "task",
+    "worker",
+    "label",
+    "version",
+    "is_current",
+    "counted",
+    "shown_order",
+    "received_at",
+    "first_choice_ms",
+    "send_ms",
+    "hidden_ms",
+    "changes_of_mind",
+    "window_width",
+    "window_height",
+    "survey",
+    "seat",
+    "session",
+    "study",
+    "kind",
+)
+
+
+def instance_record(row: AcceptedInstance) -> dict[str, Any]:
+    """Return `row` under INSTANCE_COLUMNS, in that order.
+
+    An image column holds the file name in the source, empty when the instance has no image in that role; a caption
+    column is empty when the instance has no such caption.
+    """
+    firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
+    record: dict[str, Any] = dict.fromkeys(INSTANCE_COLUMNS, "")
+    record |= {name: getattr(row, name) for name in INSTANCE_COLUMNS if hasattr(row, name)}
+    record |= {role: row.captions.get(role, "") for role in CAPTION_ROLES}
+    for role in IMAGE_ROLES:
+        if role in firsts:
+            record[role] = firsts[role].filename
+            record[f"{role}_sha256"] = firsts[role].sha256 or ""
+    record["original_captions"] = dict(sorted(row.original_captions.items()))
+    record["votes"] = dict(sorted(row.votes.items()))
+    record["images"] = [image_record(image) for image in row.images]
+    return record
+
+
+def image_record(image: ExportedImage) -> dict[str, Any]:
+    """Return one image of an instance with everything known about it, None where its file is still awaited."""
+    return {name: getattr(image, name) for name in ExportedImage.__slots__}
+
+
+def response_record(row: GivenResponse) -> dict[str, Any]:
+    """Return `row` under RESPONSE_COLUMNS, in that order; times in ISO 8601, UTC, to the millisecond."""
+    record = {name: getattr(row, name) for name in RESPONSE_COLUMNS}
+    record["received_at"] = row.received_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return record

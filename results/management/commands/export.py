@@ -1,0 +1,42 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from results.actions.exports import exportable_studies, write_export
+from results.errors import CannotExport
+from results.exporting import FORMATS
+from studies.models import Project, Study
+
+
+class Command(BaseCommand):
+    help = "Writes what the studies of a project accepted, or all their responses: one file per launched study."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="slug of the project")
+        parser.add_argument("--format", required=True, choices=FORMATS, help="jsonl is the canonical one")
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
+        parser.add_argument("--study", default="", metavar="SLUG", help="only this study")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            known = ", ".join(Project.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no project called {options['project']}. The projects are: {known}.")
+        try:
+            for study in exportable_studies(project=project, study=options["study"]):
+                self._export(study, options["format"], options["out"])
+        except CannotExport as error:
+            raise CommandError(str(error)) from error
+
+    def _export(self, study: Study, format: str, folder: Path) -> None:
+        with tqdm(desc=study.slug, unit=" rows", file=self.stderr, disable=None) as bar:
+
+            def report(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            path = write_export(study=study, format=format, folder=folder, report=report)
+        self.stdout.write(f"{path}: {bar.n} rows")

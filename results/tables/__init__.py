@@ -1,0 +1,1 @@
+"""The one door from the database to plain rows and numbers; everything beyond it knows no models."""
