@@ -13,10 +13,9 @@ SOFT_LIMIT_SECONDS = 1800
 
 
 def background(name: str) -> Callable[[Callable[..., None]], Any]:
-    """Make a function a task of the default queue, with the limits of this app."""
+    """Make a function a task of this app, with its limits; the queue is named in the routes of Celery's settings."""
     return shared_task(
         name=f"results.{name}",
-        queue="default",
         acks_late=True,
         soft_time_limit=SOFT_LIMIT_SECONDS,
         time_limit=SOFT_LIMIT_SECONDS + 60,

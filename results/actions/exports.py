@@ -4,10 +4,10 @@ import errno
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
@@ -26,6 +26,12 @@ ROWS_BETWEEN_REPORTS = 1000
 Report = Callable[[int, int], None]
 
 
+@dataclass(frozen=True)
+class Written:
+    path: Path
+    rows: int
+
+
 def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
     """Return the launched studies of `project`, or only the one called `study`. Raises CannotExport."""
     studies = Study.objects.filter(project=project).order_by("launched_at", "id")
@@ -39,8 +45,8 @@ def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
     return launched
 
 
-def write_export(*, study: Study, format: str, folder: Path, report: Report) -> Path:
-    """Write the export of `study` into `folder` and return the file, replacing one of the same name.
+def write_export(*, study: Study, format: str, folder: Path, report: Report) -> Written:
+    """Write the export of `study` into `folder`, replacing a file of the same name.
 
     The file appears under its name only when it is whole. `report` is told the rows done and the rows in all, now
     and then. Raises CannotExport when the folder or the disk does not allow it.
@@ -56,8 +62,12 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
         ) as out:
             try:
                 writer.start(out)
-                for row in _reported(exported_rows(writer, study), total=total, report=report):
+                done = 0
+                report(done, total)
+                for done, row in enumerate(exported_rows(writer, study), start=1):
                     writer.write(row, out)
+                    if done % ROWS_BETWEEN_REPORTS == 0:
+                        report(done, total)
                 out.flush()
                 os.fsync(out.fileno())
                 os.chmod(out.name, 0o644)
@@ -67,17 +77,8 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
                 raise
     except OSError as error:
         raise CannotExport(_sentence(error, path)) from error
-    return path
-
-
-def _reported(rows: Iterable[Any], *, total: int, report: Report) -> Iterator[Any]:
-    done = 0
-    report(done, total)
-    for done, row in enumerate(rows, start=1):
-        yield row
-        if done % ROWS_BETWEEN_REPORTS == 0:
-            report(done, total)
-    report(done, max(done, total))
+    report(done, done)
+    return Written(path, done)
 
 
 def _sentence(error: OSError, path: Path) -> str:
@@ -112,9 +113,9 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
 
     try:
         with tempfile.TemporaryDirectory() as folder:
-            path = write_export(study=export.study, format=export.format, folder=Path(folder), report=report)
-            with path.open("rb") as made:
-                name = default_storage.save(f"exports/{export.pk}/{path.name}", File(made))
+            written = write_export(study=export.study, format=export.format, folder=Path(folder), report=report)
+            with written.path.open("rb") as made:
+                name = default_storage.save(f"exports/{export.pk}/{written.path.name}", File(made))
     except CannotExport as error:
         fail_export(export=export, error=str(error), now=now())
         return

@@ -38,5 +38,5 @@ class Command(BaseCommand):
                 bar.total = total
                 bar.update(done - bar.n)
 
-            path = write_export(study=study, format=format, folder=folder, report=report)
-        self.stdout.write(f"{path}: {bar.n} rows")
+            written = write_export(study=study, format=format, folder=folder, report=report)
+        self.stdout.write(f"{written.path}: {written.rows} rows")

@@ -1,0 +1,290 @@
+import csv
+import errno
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from annotation.models import Response, Session
+from results.actions import exports
+from results.actions.exports import Written, make_export, request_export, write_export
+from results.errors import CannotExport
+from results.models import Export, Pseudonym
+from results.tasks import make_export as make_export_task
+from studies.models import Question, Study
+from tests.factories import (
+    NOON,
+    answer,
+    launch,
+    make_image,
+    make_instance,
+    make_person,
+    make_project,
+    make_study,
+    sit_down,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def no_report(done: int, total: int) -> None:
+    pass
+
+
+def questions(study: Study) -> list[Question]:
+    return list(study.questions.order_by("instance__source_row"))
+
+
+@pytest.fixture
+def study() -> Study:
+    """Four questions, answered by one person: candidate-2, none, candidate-0 changed to candidate-3, unanswered."""
+    project = make_project()
+    for number in range(1, 5):
+        make_instance(project, number)
+    study = launch(make_study(project))
+    session = sit_down(study, "pid-of-a-person")
+    first, second, third, _ = questions(study)
+    answer(session, first, "candidate-2", now=NOON + timedelta(seconds=1), send_ms=1500, window_width=1366)
+    answer(session, second, "none", now=NOON + timedelta(seconds=2))
+    answer(session, third, "candidate-0", now=NOON + timedelta(seconds=3))
+    answer(session, third, "candidate-3", now=NOON + timedelta(seconds=4))
+    return study
+
+
+def exported(study: Study, format: str, folder: Path) -> Path:
+    return write_export(study=study, format=format, folder=folder, report=no_report).path
+
+
+def test_jsonl_holds_what_was_accepted_with_the_chosen_image(study: Study, folder: Path) -> None:
+    path = exported(study, "jsonl", folder)
+    assert path.name == "birds-step-3-instances.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 2
+    assert [(row["key"], row["winner"], row["negative_image"]) for row in rows] == [
+        ("row-1", "candidate-2", "1_2.png"),
+        ("row-3", "candidate-3", "3_3.png"),
+    ]
+    assert rows[0]["image"] == "1.png"
+    # Row 1 draws pictures 5 (the original) to 9; its third candidate is picture 8.
+    assert rows[0]["negative_image_sha256"] == make_image(8).sha256
+    assert rows[0]["caption"] == "A bird on 1 roofs."
+    assert rows[0]["original_captions"]["caption"] == "A bird on 1 roofs"
+    assert (rows[0]["decision"], rows[0]["rule"], rows[0]["answers"]) == ("accepted", "chosen-v1", 1)
+    assert rows[1]["votes"] == {"candidate-3": 1}
+    assert len(rows[0]["images"]) == 6
+    chosen = rows[0]["images"][0]
+    assert (chosen["role"], chosen["licence"], chosen["generator"]) == ("negative_image", "CC0", "Pillow")
+
+
+def test_csv_has_the_same_rows(study: Study, folder: Path) -> None:
+    with exported(study, "csv", folder).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["key"], row["negative_image"]) for row in rows] == [("row-1", "1_2.png"), ("row-3", "3_3.png")]
+
+
+def test_responses_hold_every_version_flagged(study: Study, folder: Path) -> None:
+    with exported(study, "responses", folder).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 4
+    assert [(row["task"], row["label"], row["version"], row["is_current"], row["counted"]) for row in rows] == [
+        ("row-1", "candidate-2", "1", "true", "true"),
+        ("row-2", "none", "1", "true", "true"),
+        ("row-3", "candidate-0", "1", "false", "false"),
+        ("row-3", "candidate-3", "2", "true", "true"),
+    ]
+    worker = Pseudonym.objects.get().name
+    assert {row["worker"] for row in rows} == {worker}
+    assert {row["session"] for row in rows} == {f"{worker}-1"}
+    assert (rows[0]["survey"], rows[0]["seat"], rows[0]["send_ms"], rows[0]["window_width"]) == (
+        "1",
+        "1",
+        "1500",
+        "1366",
+    )
+    assert sorted(json.loads(rows[0]["shown_order"])[:4]) == [f"candidate-{number}" for number in range(4)]
+
+
+def test_an_answer_that_came_too_late_is_kept_and_not_counted(study: Study, folder: Path) -> None:
+    late = Response.objects.get(choice="candidate-2")
+    Response.objects.filter(pk=late.pk).update(slot=None)
+    with exported(study, "responses", folder).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 4
+    assert (rows[0]["is_current"], rows[0]["counted"], rows[0]["survey"], rows[0]["seat"]) == ("true", "false", "", "")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "responses"])
+def test_no_id_of_a_provider_leaves(study: Study, folder: Path, format: str) -> None:
+    text = exported(study, format, folder).read_text(encoding="utf-8")
+    assert len(text.splitlines()) > 1
+    session = Session.objects.get()
+    for secret in (session.annotator.provider_id, session.provider_session_id, "prolific", session.token):
+        assert secret not in text
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "responses"])
+def test_a_second_export_has_the_same_bytes(study: Study, folder: Path, format: str) -> None:
+    first = exported(study, format, folder / "first").read_bytes()
+    second = exported(study, format, folder / "second").read_bytes()
+    assert first
+    assert first == second
+
+
+def test_rows_are_streamed_with_a_constant_number_of_reads_per_chunk(
+    study: Study, folder: Path, django_assert_num_queries: Any
+) -> None:
+    exported(study, "responses", folder)
+    # Who is still nameless, the count, the names, the sittings, the rows.
+    with django_assert_num_queries(5):
+        exported(study, "responses", folder)
+
+
+def test_a_full_disk_leaves_nothing_and_says_so(study: Study, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CannotExport, match=r"The disk is full, so birds-step-3-instances\.jsonl was not written\."):
+        exported(study, "jsonl", folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_failing_export_leaves_the_older_file_whole(
+    study: Study, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = exported(study, "jsonl", folder).read_bytes()
+
+    def broken(*args: object) -> None:
+        raise ValueError("a writer that breaks off")
+
+    monkeypatch.setattr("results.exporting.jsonl.Jsonl.write", broken)
+    with pytest.raises(ValueError, match="breaks off"):
+        exported(study, "jsonl", folder)
+    assert [path.name for path in folder.iterdir()] == ["birds-step-3-instances.jsonl"]
+    assert (folder / "birds-step-3-instances.jsonl").read_bytes() == before
+
+
+def test_the_command_writes_a_file_per_launched_study(
+    study: Study, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_study(study.project, "still-a-draft")
+    call_command("export", "birds", format="responses", out=folder)
+    assert [path.name for path in folder.iterdir()] == ["birds-step-3-responses.csv"]
+    assert "birds-step-3-responses.csv: 4 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("project", "chosen", "sentence"),
+    [
+        ("bords", "", "There is no project called bords. The projects are: birds."),
+        ("birds", "step-9", "The project birds has no study called step-9."),
+        ("birds", "draft", "There is nothing to export: no study of birds has been launched yet."),
+    ],
+)
+def test_the_command_says_what_is_wrong(study: Study, folder: Path, project: str, chosen: str, sentence: str) -> None:
+    make_study(study.project, "draft")
+    with pytest.raises(CommandError) as caught:
+        call_command("export", project, format="jsonl", out=folder, study=chosen)
+    assert str(caught.value) == sentence
+
+
+def test_the_command_says_that_it_may_not_write(study: Study, folder: Path) -> None:
+    folder.touch()
+    with pytest.raises(CommandError, match=r"cannot be written: Not a directory\. Choose a folder"):
+        call_command("export", "birds", format="jsonl", out=folder / "folder")
+
+
+def asked(study: Study, format: str = "jsonl") -> Export:
+    return request_export(study=study, format=format, by=make_person("researcher"), now=NOON)
+
+
+def test_a_requested_export_is_made_and_stored(study: Study) -> None:
+    export = asked(study)
+    make_export(export=export, now=lambda: NOON + timedelta(seconds=9))
+    export.refresh_from_db()
+    assert (export.state, export.rows_done, export.rows_total) == (Export.State.READY, 2, 2)
+    assert export.finished_at == NOON + timedelta(seconds=9)
+    with default_storage.open(export.file) as stored:
+        assert len(stored.read().splitlines()) == 2
+
+
+def test_the_task_run_twice_does_what_it_does_once(study: Study) -> None:
+    export = asked(study)
+    make_export_task.apply(args=[export.pk], throw=True)
+    once = Export.objects.filter(pk=export.pk).values().get()
+    make_export_task.apply(args=[export.pk], throw=True)
+    assert Export.objects.filter(pk=export.pk).values().get() == once
+    assert len(default_storage.listdir(f"exports/{export.pk}")[1]) == 1
+
+
+def test_an_export_whose_worker_was_lost_is_made_by_the_next_one(study: Study) -> None:
+    export = asked(study)
+    Export.objects.filter(pk=export.pk).update(state=Export.State.RUNNING, rows_done=1)
+    make_export_task.apply(args=[export.pk], throw=True)
+    export.refresh_from_db()
+    assert (export.state, export.rows_done) == (Export.State.READY, 2)
+
+
+def test_of_two_runs_at_the_same_time_one_file_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    export = asked(study)
+    written = exports.write_export
+
+    def and_another_worker_is_faster(**about: Any) -> Written:
+        monkeypatch.setattr(exports, "write_export", written)
+        make_export(export=export, now=lambda: NOON)
+        return written(**about)
+
+    monkeypatch.setattr(exports, "write_export", and_another_worker_is_faster)
+    make_export(export=export, now=lambda: NOON)
+    export.refresh_from_db()
+    assert export.state == Export.State.READY
+    assert default_storage.listdir(f"exports/{export.pk}")[1] == [Path(export.file).name]
+
+
+def test_an_export_that_fails_says_why(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**about: Any) -> Written:
+        raise CannotExport("The disk is full.")
+
+    monkeypatch.setattr(exports, "write_export", full)
+    export = asked(study)
+    make_export(export=export, now=lambda: NOON)
+    export.refresh_from_db()
+    assert (export.state, export.error, export.file) == (Export.State.FAILED, "The disk is full.", "")
+
+
+def test_an_error_nobody_foresaw_is_shown_and_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**about: Any) -> Written:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(exports, "write_export", broken)
+    export = asked(study)
+    with pytest.raises(ZeroDivisionError):
+        make_export(export=export, now=lambda: NOON)
+    export.refresh_from_db()
+    assert export.state == Export.State.FAILED
+    assert export.error == "The server could not make this export. Ask for it again."
+
+
+@pytest.mark.parametrize(
+    ("format", "launched", "sentence"),
+    [
+        ("xml", True, "There is no export format called xml. Choose one of jsonl, csv, responses."),
+        ("jsonl", False, "There is nothing to export yet: the study has not been launched."),
+    ],
+)
+def test_an_impossible_export_is_refused(study: Study, format: str, launched: bool, sentence: str) -> None:
+    wanted = study if launched else make_study(study.project, "draft")
+    with pytest.raises(CannotExport) as caught:
+        asked(wanted, format)
+    assert str(caught.value) == sentence
+    assert not Export.objects.exists()
