@@ -1,48 +1,56 @@
 """The Celery application: an embedded broker of files by default, Redis when CELERY_BROKER_URL names one."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
+from kombu.transport import TRANSPORT_ALIASES
+
+from background import DEFAULT_QUEUE, GPU_QUEUE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
 EXPIRE_EVERY_MINUTES = 5
+EMBEDDED = "filesystem"
+
+TRANSPORT_ALIASES[EMBEDDED] = "config.broker:Transport"
 
 
-def _transport_options() -> dict[str, Any]:
-    if not settings.CELERY_BROKER_URL.startswith("filesystem"):
-        # A task unacknowledged for this long is given to another worker.
-        return {"visibility_timeout": 3600}
-    folders = {name: settings.BROKER_DIR / name for name in ("queue", "processed", "control")}
-    for folder in folders.values():
-        folder.mkdir(parents=True, exist_ok=True)
+def transport_options(broker_url: str, folder: Path) -> dict[str, Any]:
+    """Return what the broker's client needs to know; `folder` is where the embedded broker keeps its messages."""
+    if not broker_url.startswith(EMBEDDED):
+        # A task unacknowledged for this long is given to another worker; longer than any task may run.
+        return {"visibility_timeout": 2 * 3600, "socket_connect_timeout": 2, "socket_timeout": 10}
+    folders = {name: folder / name for name in ("queue", "processed", "control")}
+    for each in folders.values():
+        each.mkdir(parents=True, exist_ok=True)
     return {
         "data_folder_in": str(folders["queue"]),
         "data_folder_out": str(folders["queue"]),
         "processed_folder": str(folders["processed"]),
         "control_folder": str(folders["control"]),
         "store_processed": False,
+        "polling_interval": 0.3,
     }
 
 
 app = Celery("lineup")
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
-    broker_transport_options=_transport_options(),
+    broker_transport_options=transport_options(settings.CELERY_BROKER_URL, settings.BROKER_DIR),
     broker_connection_retry_on_startup=True,
+    # A page that asks for work waits this long for a broker that is down, and no longer.
+    task_publish_retry_policy={"max_retries": 1, "interval_start": 0.2},
     task_ignore_result=True,
-    task_acks_late=True,
-    task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
-    task_time_limit=3600,
-    task_soft_time_limit=3540,
-    task_default_queue="default",
-    task_routes={"predictions.*": {"queue": "gpu"}},
+    task_default_queue=DEFAULT_QUEUE,
+    task_routes={"predictions.*": {"queue": GPU_QUEUE}},
     timezone="UTC",
+    beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
     beat_schedule={
         "give back what lapsed": {
             "task": "annotation.expire_sessions",

@@ -157,7 +157,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 
 LOGGING = {
     "version": 1,

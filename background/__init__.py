@@ -1,0 +1,62 @@
+"""Background work: the one decorator that every Celery task of the platform wears."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ParamSpec, Protocol
+
+from celery import shared_task
+from celery.contrib.django.task import DjangoTask
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+DEFAULT_QUEUE = "default"
+GPU_QUEUE = "gpu"
+
+
+class BackgroundTask(DjangoTask[P, None]):
+    """A task whose sending never fails the page that asked for it.
+
+    What is to be done stands in the database; the message only says "now". A message that cannot be sent, or dies with
+    its worker, is made up for by the room's periodic task, which looks for rows that wait too long.
+    """
+
+    def delay_on_commit(self, *args: P.args, **kwargs: P.kwargs) -> None:  # type: ignore[override]
+        transaction.on_commit(partial(self._send, args, kwargs))
+
+    def _send(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            self.apply_async(args, kwargs)
+        except OperationalError as error:
+            logger.error(
+                "%s waits for the broker, which cannot be reached: %s. It is sent again later.", self.name, error
+            )
+
+
+class TaskMaker(Protocol):
+    def __call__(self, function: Callable[P, None], /) -> BackgroundTask[P]: ...
+
+
+def task(*, name: str, queue: str = DEFAULT_QUEUE, minutes: int = 60) -> TaskMaker:
+    """Make a function of ids a task. It must do nothing new when it runs twice: the task of a lost worker runs again.
+
+    `minutes` is how long it may take before its worker process is ended.
+    """
+
+    def make(function: Callable[P, None], /) -> BackgroundTask[P]:
+        made: BackgroundTask[P] = shared_task(
+            name=name,
+            base=BackgroundTask,
+            queue=queue,
+            acks_late=True,
+            reject_on_worker_lost=True,
+            ignore_result=True,
+            time_limit=minutes * 60,
+            soft_time_limit=minutes * 60 - 30,
+        )(function)
+        return made
+
+    return make
