@@ -67,6 +67,14 @@ class Session(models.Model):
     last_seen_at = models.DateTimeField()
     lease_until = models.DateTimeField(help_text="When its seat is given to somebody else, unless it has ended.")
     ended_at = models.DateTimeField(null=True, blank=True)
+    last_seat = models.ForeignKey(
+        "annotation.Seat",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The seat it held last, to go on with after a lapse.",
+    )
     handed_back_at = models.DateTimeField(null=True, blank=True, help_text="When the way back was first shown.")
     comment = models.TextField(blank=True, help_text="What the annotator wrote on the last page.")
 

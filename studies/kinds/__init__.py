@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import import_module
 
-from studies.kinds.base import CannotAsk, ImageFacts, InstanceFacts, Kind, shown_order
+from studies.kinds.base import CannotAsk, ImageFacts, InstanceFacts, Kind, posted_values, shown_order
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -18,4 +18,4 @@ def get_kind(name: str) -> Kind:
     return kind
 
 
-__all__ = ["KINDS", "CannotAsk", "ImageFacts", "InstanceFacts", "Kind", "get_kind", "shown_order"]
+__all__ = ["KINDS", "CannotAsk", "ImageFacts", "InstanceFacts", "Kind", "get_kind", "posted_values", "shown_order"]

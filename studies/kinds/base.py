@@ -65,3 +65,13 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     keys = kind.shuffled_options(content)
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (nothing secret hangs on the order)
     return keys + kind.fixed_options(content)
+
+
+def posted_values(kind: Kind, content: Mapping[str, Any], order: Sequence[str]) -> dict[str, str]:
+    """Return what a page posts for each option -> the option's key.
+
+    Shuffled options post their place ("1", "2", ...), so that no page betrays which option is which; fixed ones
+    post their own key.
+    """
+    fixed = kind.fixed_options(content)
+    return {key if key in fixed else str(place): key for place, key in enumerate(order, start=1)}

@@ -1,0 +1,72 @@
+"""Seats and slots: opened at launch, claimed by sessions, given back. Rows exist beforehand and are never counted."""
+
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.models import Annotator, Decision, Response, Seat, Session, Slot
+from studies.models import Question, Study, Survey, SurveyQuestion
+
+BATCH = 1000
+
+
+def open_seats(*, study: Study) -> None:
+    """Make every seat, slot and decision row of a study that has just been frozen."""
+    surveys = Survey.objects.filter(study=study)
+    seats = [
+        Seat(study=study, survey=survey, number=number)
+        for survey in surveys
+        for number in range(1, survey.seats_planned + 1)
+    ]
+    Seat.objects.bulk_create(seats, batch_size=BATCH)
+    for seat in seats:
+        places = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list("question_id", "position")
+        Slot.objects.bulk_create(
+            (Slot(seat=seat, question_id=question, position=position) for question, position in places),
+            batch_size=BATCH,
+        )
+    Decision.objects.bulk_create(
+        (
+            Decision(study=study, question=question, rule=study.rule)
+            for question in Question.objects.filter(study=study)
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _free_seats(*, study: Study, annotator: Annotator) -> QuerySet[Seat]:
+    """Return the seats that `annotator` may take: free, and with no open question they already hold or answered."""
+    held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
+    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
+    clash = Slot.objects.filter(Exists(held) | Exists(answered), seat=OuterRef("pk"), answered_at=None)
+    seats = Seat.objects.filter(study=study, session=None, filled_at=None)
+    return seats.exclude(Exists(clash)).order_by("survey_id", "number")
+
+
+def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:
+    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings.
+
+    None when nothing is left. Must run inside a transaction. Seats that another claim has locked at this moment
+    are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
+    whose claim then failed.
+    """
+    free = _free_seats(study=session.study, annotator=session.annotator)
+    if seat is not None:
+        free = free.filter(pk=seat.pk)
+    taken = (
+        free.select_for_update(skip_locked=True, of=("self",)).first() or free.select_for_update(of=("self",)).first()
+    )
+    if taken is None:
+        return None
+    Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
+    return Slot.objects.filter(seat=taken, answered_at=None).update(annotator=session.annotator)
+
+
+def release(*, session: Session) -> None:
+    """Give back the seat of `session`. Answered slots keep their annotator; the others are free for anybody."""
+    seat = Seat.objects.select_for_update().filter(session=session).first()
+    if seat is None:
+        return
+    Slot.objects.filter(seat=seat, answered_at=None).update(annotator=None)
+    Session.objects.filter(pk=session.pk).update(last_seat=seat)
+    Seat.objects.filter(pk=seat.pk).update(session=None, claimed_at=None)

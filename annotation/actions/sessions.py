@@ -1,0 +1,225 @@
+"""The life of a session: start or resume, go from state to state, lapse, give up, finish."""
+
+import logging
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from annotation.actions import seats
+from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
+from annotation.models import Annotator, Seat, Session, SessionState
+from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
+from annotation.recruitment.base import Entry
+from studies.models import CompletionCode, Study, StudyState
+
+logger = logging.getLogger(__name__)
+
+# A seat is kept a little longer than the platform's own limit, so that whoever is sending at the limit is not cut off.
+GRACE = timedelta(minutes=10)
+_ATTEMPTS = 3
+
+
+def start(*, study: Study, entry: Entry, now: datetime) -> Session:
+    """Return the session for this arrival: the one it already has, wherever that is, or a new one with a seat.
+
+    Raises OtherPerson, CannotTakePart or NothingLeft.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _start(study=study, entry=entry, now=now)
+        except IntegrityError:
+            # Another request of the same person was faster; what it made is found on the next round.
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
+    known = (
+        Session.objects.select_related("annotator", "study", "last_seat")
+        .filter(study=study, provider=entry.provider, provider_session_id=entry.session_id)
+        .first()
+    )
+    if known is not None:
+        if known.annotator.provider_id != entry.person:
+            logger.warning("session %s was opened with the id of another person", known.pk)
+            raise OtherPerson(
+                "This link was already used by another participant.",
+                "Open the study from your own page on the platform that invited you.",
+            )
+        return resume(session=known, now=now)
+    annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
+    _check_open_to(study=study, annotator=annotator)
+    seat = _supersede_open_session(study=study, annotator=annotator, now=now)
+    session = Session.objects.create(
+        token=secrets.token_urlsafe(24),
+        study=study,
+        annotator=annotator,
+        provider=entry.provider,
+        provider_session_id=entry.session_id,
+        provider_study_id=entry.study_id,
+        state=SessionState.CONSENT if study.design["consent"] else SessionState.INSTRUCTIONS,
+        questions_total=0,
+        arrived_at=now,
+        last_seen_at=now,
+        lease_until=now + _lease(study),
+    )
+    given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
+    if given is None:
+        raise NothingLeft(
+            "All places of this study are taken at the moment.",
+            "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
+            "or return the study on the platform that invited you.",
+        )
+    session.questions_total = given
+    session.save(update_fields=["questions_total"])
+    logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given)
+    return session
+
+
+def _lease(study: Study) -> timedelta:
+    return timedelta(minutes=study.design["time"]["limit_minutes"]) + GRACE
+
+
+def _check_open_to(*, study: Study, annotator: Annotator) -> None:
+    if annotator.blocked:
+        raise CannotTakePart("You cannot take part in this study.", "Please return it on the platform.")
+    if study.state != StudyState.OPEN:
+        reason = {
+            StudyState.DRAFT.value: "This study has not started yet.",
+            StudyState.PAUSED.value: "This study is paused at the moment.",
+            StudyState.CLOSED.value: "This study has ended.",
+        }[study.state]
+        raise CannotTakePart(reason, "Please return it on the platform, or try the same link again later.")
+    most = study.design["recruitment"]["sessions_per_annotator"]
+    done = Session.objects.filter(
+        study=study, annotator=annotator, state__in=(SessionState.FINISHED, SessionState.FAILED_CHECKS)
+    )
+    if most and done.count() >= most:
+        raise CannotTakePart(
+            "You have already taken part in this study. Thank you!", "Your answers are saved; there is nothing to do."
+        )
+
+
+def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:
+    """End the annotator's unfinished session of this study, if any, and return the seat it leaves to the new one."""
+    older = (
+        Session.objects.select_for_update(of=("self",))
+        .filter(study=study, annotator=annotator, state__in=OPEN_STATES)
+        .first()
+    )
+    if older is None:
+        return None
+    leave(session=older, to=SessionState.SUPERSEDED, now=now)
+    older.refresh_from_db()
+    return older.last_seat
+
+
+def resume(*, session: Session, now: datetime) -> Session:
+    """Return `session` as somebody comes back to it; a lapsed one goes on when its seat is still free."""
+    if session.state == SessionState.LAPSED:
+        return revive(session=session, now=now)
+    Session.objects.filter(pk=session.pk).update(last_seen_at=now)
+    return session
+
+
+def revive(*, session: Session, now: datetime) -> Session:
+    """Give a lapsed session its own seat back, with the questions still open in it. Without the seat: unchanged."""
+    if session.last_seat is None or session.study.state == StudyState.CLOSED:
+        return session
+    try:
+        with transaction.atomic():
+            given = seats.claim(session=session, now=now, seat=session.last_seat)
+            if given is None:
+                return session
+            Session.objects.filter(pk=session.pk, state=SessionState.LAPSED).update(
+                state=session.state_before_lapse,
+                state_before_lapse="",
+                ended_at=None,
+                lease_until=now + _lease(session.study),
+                last_seen_at=now,
+                questions_total=session.questions_answered + given,
+            )
+    except IntegrityError:
+        # The annotator has another session open in this study: that one goes on.
+        return session
+    session.refresh_from_db()
+    return session
+
+
+def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:
+    """Take `session` to the state `to`, if the table of states allows it and nobody was faster."""
+    state = SessionState(session.state)
+    if to not in SESSION_TRANSITIONS[state]:
+        return False
+    ended = {} if to in OPEN_STATES else {"ended_at": now}
+    moved = Session.objects.filter(pk=session.pk, state=state).update(state=to, last_seen_at=now, **ended, **fields)
+    if moved:
+        session.refresh_from_db()
+    return bool(moved)
+
+
+@transaction.atomic
+def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
+    """End an open session early: its seat goes back, its answers stay."""
+    before = session.state if to == SessionState.LAPSED else ""
+    if not move(session=session, to=to, now=now, state_before_lapse=before):
+        return False
+    seats.release(session=session)
+    logger.info("session %s left: %s", session.pk, to)
+    return True
+
+
+def consent(*, session: Session, agreed: bool, now: datetime) -> None:
+    if agreed:
+        move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now)
+    else:
+        leave(session=session, to=SessionState.NO_CONSENT, now=now)
+
+
+def begin(*, session: Session, now: datetime) -> None:
+    """Go on from the instructions: to practice if the study has some, else to the questions."""
+    if session.study.practice_questions.exists():
+        move(session=session, to=SessionState.PRACTICE, now=now)
+    else:
+        begin_work(session=session, now=now)
+
+
+def begin_work(*, session: Session, now: datetime) -> None:
+    move(session=session, to=SessionState.WORKING, now=now, first_question_at=session.first_question_at or now)
+
+
+def finish(*, session: Session, now: datetime) -> None:
+    """End a session whose last question is answered. Its seat stays its own."""
+    if move(session=session, to=SessionState.FINISHED, now=now):
+        Seat.objects.filter(session=session).update(filled_at=now)
+
+
+def expire(*, now: datetime) -> int:
+    """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
+    lapsed = 0
+    due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
+    for pk in list(due):
+        with transaction.atomic():
+            session = Session.objects.select_for_update().get(pk=pk)
+            if session.state in OPEN_STATES and session.lease_until < now:
+                lapsed += leave(session=session, to=SessionState.LAPSED, now=now)
+    return lapsed
+
+
+def comment(*, session: Session, text: str) -> None:
+    """Keep what the annotator says about the study; only at its end, the last version counts."""
+    if session.state == SessionState.FINISHED:
+        Session.objects.filter(pk=session.pk).update(comment=text)
+
+
+def hand_back(*, session: Session, now: datetime) -> str:
+    """Return the completion code for how `session` ended, "" when there is none, and note when it was first shown."""
+    outcome = OUTCOMES.get(SessionState(session.state))
+    if outcome is None or session.provider != "prolific":
+        return ""
+    Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
+    return CompletionCode.objects.get(study=session.study_id, outcome=outcome).code

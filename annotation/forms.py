@@ -1,0 +1,77 @@
+"""Reads what an annotator's page posts. What the browser measured is optional and never trusted."""
+
+import json
+import math
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.actions.responses import Sent
+from annotation.errors import BadAnswer
+
+_LARGEST = {
+    "first_choice_ms": 2_147_483_647,
+    "send_ms": 2_147_483_647,
+    "hidden_ms": 2_147_483_647,
+    "changes_of_mind": 32_767,
+    "window_width": 32_767,
+    "window_height": 32_767,
+}
+MOST_IMAGES = 20
+_IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
+
+
+def read_sent(post: Mapping[str, str]) -> Sent:
+    """Return the answer in a posted form. Raises BadAnswer when it names no question, no submission or no choice."""
+    slot, replaces = post.get("slot", ""), post.get("replaces", "")
+    if not slot.isdecimal() or len(slot) > 18:
+        raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
+    if replaces and (not replaces.isdecimal() or len(replaces) > 4):
+        raise BadAnswer("The page sent a change to an unknown answer. Reload it and choose again.")
+    try:
+        submission = uuid.UUID(post.get("submission", ""))
+    except ValueError as error:
+        raise BadAnswer("The page sent your answer without its number. Reload it and choose again.") from error
+    value = post.get("choice", "")
+    if not value:
+        raise BadAnswer("Choose an image, or None of these, then send.")
+    return Sent(
+        slot=int(slot),
+        submission=submission,
+        value=value,
+        replaces=int(replaces) if replaces else None,
+        measured=_measured(post),
+    )
+
+
+def _measured(post: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns that the browser measured; anything unreadable is left unknown rather than refused."""
+    measured: dict[str, Any] = {}
+    for name, largest in _LARGEST.items():
+        text = post.get(name, "")
+        if text.isdecimal() and text.isascii() and len(text) < 12:
+            measured[name] = min(int(text), largest)
+    measured["images_seen"] = _images(post.get("images", ""))
+    return measured
+
+
+def _images(text: str) -> list[dict[str, Any]]:
+    try:
+        images = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(images, list):
+        return []
+    rows = (image for image in images[:MOST_IMAGES] if isinstance(image, dict))
+    return [{name: image[name] for name in _IMAGE_FIELDS if _is_small(image.get(name))} for image in rows]
+
+
+def _is_small(value: object) -> bool:
+    """Tell whether a measured value is a number, a short text or a pair of numbers, fit to be stored as JSON."""
+    if isinstance(value, list):
+        return len(value) == 2 and all(_is_number(entry) for entry in value)
+    return _is_number(value) or (isinstance(value, str) and len(value) <= 20 and value.isprintable())
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) < 1e9

@@ -1,0 +1,30 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Sum
+from django.utils import timezone
+
+from annotation.actions.launching import launch
+from studies.errors import StudyError
+from studies.models import Study
+
+
+class Command(BaseCommand):
+    help = "Freeze the design of a study, plan its surveys, open its seats."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study called {options['study']}.")
+        try:
+            launch(study=study, now=timezone.now())
+        except StudyError as error:
+            raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
+        seats = study.surveys.aggregate(seats=Sum("seats_planned"))["seats"]
+        self.stdout.write(
+            f"Study {study.slug} is open: {study.questions.count()} questions in {study.surveys.count()} surveys, "
+            f"{seats} seats, {sum(study.questions.values_list('answers_wanted', flat=True))} answers wanted."
+        )

@@ -1,0 +1,170 @@
+"""What the annotator's templates get to see, and nothing more: no option keys, no right answers, no ids of people."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from annotation.models import Session, SessionState
+from studies.kinds import get_kind, posted_values
+
+LETTERS = "ABCDEFGHI"
+
+
+@dataclass(frozen=True)
+class OptionPage:
+    """One shuffled option. `width` and `height` are those of the upright picture, in pixels."""
+
+    value: str
+    letter: str
+    digit: str
+    view_url: str
+    full_url: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class FixedOption:
+    value: str
+    label: str
+    digit: str
+
+
+@dataclass(frozen=True)
+class QuestionPage:
+    """One question as shown. `replaces` is the version that an answer would take the place of."""
+
+    slot: int
+    number: int
+    total: int
+    template: str
+    caption: str
+    options: list[OptionPage]
+    fixed: list[FixedOption]
+    submission: str
+    action: str
+    chosen: str = ""
+    replaces: int | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The head of every page of a session."""
+
+    title: str
+    answered: int
+    total: int
+    seconds_so_far: int
+    started: bool
+    show_progress: bool
+
+
+@dataclass(frozen=True)
+class Urls:
+    page: str
+    consent: str
+    begin: str
+    practice: str
+    answer: str
+    change: str
+    give_up: str
+    comment: str
+
+
+def session_urls(token: str) -> Urls:
+    """Return the addresses of a session: all hang under the one that holds its token."""
+    page = reverse("session", args=[token])
+    return Urls(
+        page=page,
+        consent=f"{page}consent/",
+        begin=f"{page}begin/",
+        practice=f"{page}practice/",
+        answer=f"{page}answer/",
+        change=f"{page}change/",
+        give_up=f"{page}give-up/",
+        comment=f"{page}comment/",
+    )
+
+
+def session_bar(session: Session, *, now: datetime) -> Bar:
+    started = session.first_question_at
+    return Bar(
+        title=session.study.title,
+        answered=session.questions_answered,
+        total=session.questions_total,
+        seconds_so_far=int((now - started).total_seconds()) if started else 0,
+        started=started is not None,
+        show_progress=session.state == SessionState.WORKING,
+    )
+
+
+def _image_url(sha256: str, size: str) -> str:
+    # Written out because reversing eight addresses costs more than the rest of the page.
+    return f"/images/{sha256}/{size}"
+
+
+def question_page(
+    *,
+    kind_name: str,
+    content: Mapping[str, Any],
+    order: Sequence[str],
+    slot: int,
+    number: int,
+    total: int,
+    action: str,
+    chosen_key: str = "",
+    replaces: int | None = None,
+) -> QuestionPage:
+    """Return a question as the template shows it, its options in the order given."""
+    kind = get_kind(kind_name)
+    by_key = {option["key"]: option for option in content["options"]}
+    values = posted_values(kind, content, order)
+    shuffled = [(value, key) for value, key in values.items() if key in by_key]
+    options = [
+        OptionPage(
+            value=value,
+            letter=LETTERS[place],
+            digit=value,
+            view_url=_image_url(by_key[key]["image"], "view"),
+            full_url=_image_url(by_key[key]["image"], "full"),
+            width=by_key[key]["width"],
+            height=by_key[key]["height"],
+        )
+        for place, (value, key) in enumerate(shuffled)
+    ]
+    fixed = [
+        FixedOption(value=value, label=fixed_label(key), digit="0")
+        for value, key in values.items()
+        if key not in by_key
+    ]
+    return QuestionPage(
+        slot=slot,
+        number=number,
+        total=total,
+        template=f"kinds/{kind_name}.html",
+        caption=content["caption"],
+        options=options,
+        fixed=fixed,
+        submission=str(uuid.uuid4()),
+        action=action,
+        chosen=next((value for value, key in values.items() if key == chosen_key), ""),
+        replaces=replaces,
+    )
+
+
+def fixed_label(key: str) -> str:
+    """Return what the page calls an option that is not an image."""
+    return {"none": gettext("None of these")}[key]
+
+
+def option_label(page: QuestionPage, value: str) -> str:
+    """Return how people speak of the option posted as `value` on `page`: "Image B", "None of these"."""
+    for option in page.options:
+        if option.value == value:
+            return gettext("Image %(letter)s") % {"letter": option.letter}
+    return next(option.label for option in page.fixed if option.value == value)

@@ -1,0 +1,58 @@
+"""What stands in front of every annotator's view: the session by its token, and one place that shows errors."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+
+from annotation.errors import AnnotationError
+from annotation.models import Session
+
+P = ParamSpec("P")
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Tell whether the page's script asks, rather than the browser itself."""
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def problem_response(request: HttpRequest, error: AnnotationError) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"error": f"{error.message} {error.what_next}".strip()}, status=error.status)
+    context = {"heading": error.heading, "message": error.message, "what_next": error.what_next}
+    return render(request, "annotation/problem.html", context, status=error.status)
+
+
+def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Show AnnotationErrors as pages, keep nothing in caches, and leave out the CSRF cookie.
+
+    The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
+    browsers refuse cookies can still work (docs/decisions/0001).
+    """
+
+    @csrf_exempt
+    @never_cache
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except AnnotationError as error:
+            return problem_response(request, error)
+
+    return guarded
+
+
+def session_view(view: Callable[[HttpRequest, Session], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Give the view the session whose token stands in the address; 404 for any other."""
+
+    @annotator_view
+    @wraps(view)
+    def with_session(request: HttpRequest, token: str) -> HttpResponse:
+        session = get_object_or_404(Session.objects.select_related("study", "last_seat"), token=token)
+        return view(request, session)
+
+    return with_session

@@ -1,0 +1,298 @@
+"""The pages of a session. One address shows where the session is; posts move it on and lead back there."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.translation import get_language, gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.actions import practice, responses, sessions
+from annotation.errors import BadAnswer
+from annotation.forms import read_sent
+from annotation.models import PracticeAnswer, Session, SessionState, Slot
+from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
+from annotation.views.guards import annotator_view, session_view, wants_json
+from studies.kinds import get_kind, posted_values
+from studies.markdown import render_markdown
+
+REDIRECT_SECONDS = 5
+LONGEST_COMMENT = 5000
+
+
+def _context(session: Session) -> dict[str, Any]:
+    return {
+        "bar": session_bar(session, now=timezone.now()),
+        "urls": session_urls(session.token),
+        "instructions_html": render_markdown(session.study.design["instructions"]),
+        "language": get_language(),
+    }
+
+
+def _back(session: Session) -> HttpResponse:
+    response = redirect("session", session.token)
+    response.status_code = 303
+    return response
+
+
+@session_view
+@require_safe
+def page(request: HttpRequest, session: Session) -> HttpResponse:
+    session = sessions.resume(session=session, now=timezone.now())
+    match SessionState(session.state):
+        case SessionState.CONSENT:
+            extra = {"consent_html": render_markdown(session.study.design["consent"])}
+            return render(request, "annotation/consent.html", _context(session) | extra)
+        case SessionState.INSTRUCTIONS:
+            return _instructions(request, session)
+        case SessionState.PRACTICE:
+            return _practice(request, session)
+        case SessionState.WORKING:
+            # The feedback on the last practice question is still due when it has just been answered.
+            return _practice_feedback(request, session) or _work(request, session)
+        case _:
+            return _practice_feedback(request, session) or _end(request, session)
+
+
+def _instructions(request: HttpRequest, session: Session) -> HttpResponse:
+    extra = {
+        "estimated_minutes": session.study.design["time"]["estimated_minutes"],
+        "total": session.questions_total,
+        "has_practice": session.study.practice_questions.exists(),
+    }
+    return render(request, "annotation/instructions.html", _context(session) | extra)
+
+
+def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
+    return question_page(
+        kind_name=slot.question.kind,
+        content=slot.question.content,
+        order=responses.order_for(session=session, question=slot.question),
+        slot=slot.pk,
+        number=number,
+        total=session.questions_total,
+        action=session_urls(session.token).answer,
+    )
+
+
+def _work(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
+    slots = responses.open_slots(session=session, limit=2)
+    first = session.questions_answered + 1
+    pages = [_slot_page(session, slot, number=number) for number, slot in enumerate(slots, start=first)]
+    extra = {
+        "page": pages[0],
+        "ahead": pages[1] if len(pages) > 1 else None,
+        "notice": _notice(request),
+        "error": error,
+        "can_change": session.questions_answered > 0,
+    }
+    return render(request, "annotation/work.html", _context(session) | extra, status=status)
+
+
+def _notice(request: HttpRequest) -> str:
+    if request.GET.get("kept") == "first":
+        return gettext("You had already answered that question; your first answer is kept.")
+    return ""
+
+
+def _practice(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
+    feedback = _practice_feedback(request, session)
+    if feedback is not None:
+        return feedback
+    asked = practice.next_question(session=session)
+    if asked is None:
+        # Cannot stay here: the last answer of a round moves the session in the same transaction.
+        raise BadAnswer("Practice is over. Reload the page to go on.")
+    total = session.study.practice_questions.count()
+    extra = {
+        "page": question_page(
+            kind_name=asked.kind,
+            content=asked.content,
+            order=practice.order_for(session=session, question=asked),
+            slot=asked.pk,
+            number=asked.position + 1,
+            total=total,
+            action=session_urls(session.token).practice,
+        ),
+        "round": session.practice_round,
+        "rounds": session.study.design["practice"]["rounds"],
+        "error": error,
+    }
+    return render(request, "annotation/practice.html", _context(session) | extra, status=status)
+
+
+def _practice_feedback(request: HttpRequest, session: Session) -> HttpResponse | None:
+    """Return the feedback on the practice answer named in the address, if it is this session's."""
+    asked = request.GET.get("feedback", "")
+    if not asked.isdecimal():
+        return None
+    given = PracticeAnswer.objects.filter(session=session, pk=int(asked)).select_related("practice_question").first()
+    if given is None:
+        return None
+    question = given.practice_question
+    session.practice_round, current = given.round, session.practice_round
+    order = practice.order_for(session=session, question=question)
+    session.practice_round = current
+    shown = question_page(
+        kind_name=question.kind,
+        content=question.content,
+        order=order,
+        slot=question.pk,
+        number=question.position + 1,
+        total=session.study.practice_questions.count(),
+        action="",
+        chosen_key=given.choice,
+    )
+    values = posted_values(get_kind(question.kind), question.content, order)
+    right = next(value for value, key in values.items() if key == question.right)
+    extra = {
+        "page": shown,
+        "was_right": given.is_right,
+        "right_label": option_label(shown, right),
+        "right_value": right,
+        "feedback": question.feedback,
+    }
+    return render(request, "annotation/practice_feedback.html", _context(session) | extra)
+
+
+def _end(request: HttpRequest, session: Session) -> HttpResponse:
+    code = sessions.hand_back(session=session, now=timezone.now())
+    extra = {
+        "ending": session.state,
+        "code": code,
+        "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
+        "redirect_seconds": REDIRECT_SECONDS,
+        "answered": session.questions_answered,
+        "comment_saved": bool(session.comment),
+    }
+    return render(request, "annotation/end.html", _context(session) | extra)
+
+
+@session_view
+@require_POST
+def consent(request: HttpRequest, session: Session) -> HttpResponse:
+    if request.POST.get("agree") not in {"yes", "no"}:
+        raise BadAnswer("Choose whether you agree to take part.", "Go back and press one of the two buttons.")
+    sessions.consent(session=session, agreed=request.POST["agree"] == "yes", now=timezone.now())
+    return _back(session)
+
+
+@session_view
+@require_POST
+def begin(request: HttpRequest, session: Session) -> HttpResponse:
+    if session.state == SessionState.INSTRUCTIONS:
+        sessions.begin(session=session, now=timezone.now())
+    return _back(session)
+
+
+@session_view
+@require_POST
+def practise(request: HttpRequest, session: Session) -> HttpResponse:
+    if session.state != SessionState.PRACTICE:
+        return _back(session)
+    asked = request.POST.get("slot", "")
+    try:
+        if not asked.isdecimal():
+            raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
+        given = practice.answer(
+            session=session, question=int(asked), value=request.POST.get("choice", ""), now=timezone.now()
+        )
+    except BadAnswer as error:
+        return _practice(request, session, error=error.message, status=error.status)
+    response = _back(session)
+    response["Location"] += f"?feedback={given.pk}"
+    return response
+
+
+@annotator_view
+@require_POST
+def answer(request: HttpRequest, token: str) -> HttpResponse:
+    """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
+    try:
+        sent = read_sent(request.POST)
+        receipt = responses.submit(token=token, sent=sent, now=timezone.now())
+    except BadAnswer as error:
+        if wants_json(request):
+            raise
+        session = Session.objects.select_related("study").filter(token=token, state=SessionState.WORKING).first()
+        if session is None:
+            raise
+        return _work(request, session, error=error.message, status=error.status)
+    session = receipt.session
+    if wants_json(request):
+        return _answered(request, receipt, sent)
+    response = _back(session)
+    if receipt.first_kept:
+        response["Location"] += "?kept=first"
+    return response
+
+
+def _answered(request: HttpRequest, receipt: responses.Receipt, sent: responses.Sent) -> JsonResponse:
+    session = receipt.session
+    body: dict[str, Any] = {
+        "saved": receipt.stored,
+        "slot": sent.slot,
+        "answered": session.questions_answered,
+        "total": session.questions_total,
+        "next": None,
+        "go": None,
+    }
+    if session.state != SessionState.WORKING or sent.replaces is not None:
+        body["go"] = session_urls(session.token).page
+        return JsonResponse(body)
+    held = request.POST.get("have", "")
+    open_slots = responses.open_slots(session=session, limit=2)
+    first = session.questions_answered + 1
+    for number, slot in enumerate(open_slots, start=first):
+        if str(slot.pk) != held:
+            page = _slot_page(session, slot, number=number)
+            body["next"] = render_to_string("annotation/_question.html", {"page": page})
+            break
+    return JsonResponse(body)
+
+
+@session_view
+@require_safe
+def change(request: HttpRequest, session: Session) -> HttpResponse:
+    """Show the last answer again, to be changed."""
+    last = responses.last_response(session=session) if session.state == SessionState.WORKING else None
+    if last is None or last.slot_id is None:
+        return _back(session)
+    shown = question_page(
+        kind_name=last.question.kind,
+        content=last.question.content,
+        order=last.shown_order,
+        slot=last.slot_id,
+        number=session.questions_answered,
+        total=session.questions_total,
+        action=session_urls(session.token).answer,
+        chosen_key=last.choice,
+        replaces=last.version,
+    )
+    extra = {"page": shown, "ahead": None, "notice": "", "error": "", "can_change": False, "changing": True}
+    return render(request, "annotation/work.html", _context(session) | extra)
+
+
+@session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def give_up(request: HttpRequest, session: Session) -> HttpResponse:
+    if request.method == "POST":
+        sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
+        return _back(session)
+    return render(request, "annotation/give_up.html", _context(session))
+
+
+@session_view
+@require_POST
+def comment(request: HttpRequest, session: Session) -> HttpResponse:
+    sessions.comment(session=session, text=_typed_text(request, "comment"))
+    return _back(session)
+
+
+def _typed_text(request: HttpRequest, name: str) -> str:
+    # PostgreSQL stores no NUL characters.
+    return request.POST.get(name, "").replace("\0", "")[:LONGEST_COMMENT]

@@ -1,0 +1,366 @@
+"""Study files: YAML in, a checked design out, or every problem with its line. Pure.
+
+The published JSON Schema (docs/study-file.schema.json) is made from `study_schema`, so that editors check a study
+file while it is written.
+"""
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+import yaml
+
+from analytics.acceptance import RULES
+from studies.kinds import KINDS, get_kind
+
+LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`line` counts from 1; None when the problem is of the file as a whole."""
+
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"Line {self.line}: {self.message}" if self.line else self.message
+
+
+class DesignRefused(Exception):
+    """The study file cannot be used; `problems` says all that is wrong with it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a study file; defaults stand in it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Lineup study file",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["study", "title", "kind"],
+        "properties": {
+            "study": {
+                "type": "string",
+                "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$",
+                "maxLength": 50,
+                "description": "The name in addresses and commands: small letters, digits and single hyphens.",
+            },
+            "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
+            "kind": {"enum": list(KINDS), "description": "What a question asks."},
+            "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
+            "instances": _section(
+                "Which instances of the project are asked about; without it, all.",
+                {name: _TEXTS | {"default": []} for name in ("type", "subtype", "split", "keys")},
+            ),
+            "answers": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "default": 1,
+                "description": "How many answers each question gets.",
+            },
+            "surveys": _section(
+                "How questions are dealt into surveys.",
+                {
+                    "size": {"type": "integer", "minimum": 1, "maximum": 2000, "default": 100},
+                    "double_seats": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": 10_000,
+                        "default": 0,
+                        "description": "So many surveys are answered by twice as many people, to measure agreement.",
+                    },
+                },
+            ),
+            "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, the first of the kind."},
+            "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
+            "recruitment": _recruitment_schema(),
+            "time": _section(
+                "In minutes, for one session.",
+                {
+                    "estimated_minutes": {"type": "integer", "minimum": 1, "maximum": 720, "default": 30},
+                    "limit_minutes": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 1440,
+                        "description": "After it a seat is given back. Default: the least that Prolific allows.",
+                    },
+                },
+            ),
+            "pay": _section(
+                "What one finished session is paid.",
+                {
+                    "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
+                    "per_session": {
+                        "type": "string",
+                        "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?$",
+                        "default": "0.00",
+                        "description": 'In whole units, in quotes: "8.00".',
+                    },
+                },
+            ),
+            "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
+            "instructions": {"type": "string", "description": "Markdown; default: those of the kind."},
+            "practice": _practice_schema(),
+        },
+    }
+
+
+def _section(description: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "default": {},
+        "description": description,
+        "properties": properties,
+    }
+
+
+def _recruitment_schema() -> dict[str, Any]:
+    return _section(
+        "Who may come in, and how.",
+        {
+            "prolific": {"type": "boolean", "default": True},
+            "invite": {"type": "boolean", "default": True, "description": "A plain link, without Prolific."},
+            "prolific_study_ids": _TEXTS | {"default": []},
+            "other_studies": {
+                "enum": ["accept", "refuse"],
+                "default": "accept",
+                "description": "What happens to a link from a Prolific study that is not listed.",
+            },
+            "sessions_per_annotator": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000,
+                "default": 1,
+                "description": "How many surveys one person may take; 0: any number. Never the same question twice.",
+            },
+        },
+    )
+
+
+def _practice_schema() -> dict[str, Any]:
+    return _section(
+        "Questions with feedback before the survey.",
+        {
+            "pass": {"type": "integer", "minimum": 0, "default": 0, "description": "Right answers needed."},
+            "rounds": {"type": "integer", "minimum": 1, "maximum": 10, "default": 2},
+            "questions": {
+                "type": "array",
+                "default": [],
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["instance", "right"],
+                    "properties": {
+                        "instance": {"type": "string", "description": "The key of an instance of the project."},
+                        "right": {"type": "string", "description": 'The right option: "candidate-0", "none", ...'},
+                        "feedback": {"type": "string", "default": ""},
+                    },
+                },
+            },
+        },
+    )
+
+
+def read_design(text: str) -> dict[str, Any]:
+    """Return the design in a study file, every default filled in. Raises DesignRefused with all problems found."""
+    if len(text) > LARGEST_FILE:
+        raise DesignRefused([Problem(None, "The study file is larger than 1 MB. Is it the right file?")])
+    value, lines = _load(text)
+    if not isinstance(value, dict):
+        raise DesignRefused([Problem(None, "The study file must consist of `name: value` lines; see docs/studies.md.")])
+    schema = study_schema()
+    problems = [*_check(value, schema, lines, ())]
+    kind = get_kind(value["kind"]) if value.get("kind") in KINDS else None
+    if kind is not None and isinstance(value.get("ask", {}), dict):
+        schema["properties"]["ask"] = {**kind.ask_schema, "default": {}}
+        problems += _check(value.get("ask", {}), dict(kind.ask_schema), lines, ("ask",))
+    if problems or kind is None:
+        raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
+    design = _with_defaults(value, schema)
+    design["seed"] = design.get("seed") or design["study"]
+    design["instructions"] = design.get("instructions") or kind.instructions
+    design["rule"] = design.get("rule") or kind.rules[0]
+    design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
+    problems = [*_check_sense(design, lines)]
+    if problems:
+        raise DesignRefused(problems)
+    return design
+
+
+def shortest_limit(estimated_minutes: int) -> int:
+    """Return the least maximum time, in minutes, that Prolific allows: 2 + 2t + 2 sqrt(t), rounded up.
+
+    Source: prolific.md, section 3.5. Example: 20 -> 51.
+    """
+    return math.ceil(2 + 2 * estimated_minutes + 2 * math.sqrt(estimated_minutes))
+
+
+Path = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain YAML, leaving dates as text: nothing in a study file is a date."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _load(text: str) -> tuple[Any, dict[Path, int]]:
+    """Return the value of a YAML text and the line of each of its parts."""
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            raise DesignRefused([Problem(None, "The study file is empty.")])
+        lines: dict[Path, int] = {}
+        repeated = [*_walk(node, (), lines, set())]
+        if repeated:
+            raise DesignRefused(repeated)
+        return loader.construct_document(node), lines
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "it is no YAML"
+        raise DesignRefused([Problem(mark.line + 1 if mark else None, f"This cannot be read: {reason}.")]) from error
+    except (ValueError, RecursionError) as error:
+        raise DesignRefused([Problem(None, "This cannot be read as YAML.")]) from error
+
+
+def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
+    lines[path] = node.start_mark.line + 1
+    if id(node) in above:
+        yield Problem(lines[path], "A value contains itself; write it out instead of using an alias.")
+        return
+    above = above | {id(node)}
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                yield Problem(key.start_mark.line + 1, f"`{key.value}` is given twice; keep one.")
+            seen.add(str(key.value))
+            yield from _walk(value, (*path, str(key.value)), lines, above)
+            lines[(*path, str(key.value))] = key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for number, entry in enumerate(node.value):
+            yield from _walk(entry, (*path, number), lines, above)
+
+
+def _check(value: Any, schema: Mapping[str, Any], lines: dict[Path, int], prefix: Path) -> Iterator[Problem]:
+    validator = jsonschema.Draft202012Validator(dict(schema))
+    for error in validator.iter_errors(value):
+        path = (*prefix, *error.absolute_path)
+        yield Problem(_line(lines, path, error), _say(error, path))
+
+
+def _line(lines: dict[Path, int], path: Path, error: jsonschema.ValidationError) -> int | None:
+    if error.validator == "additionalProperties":
+        path = (*path, next(iter(_unknown(error)), ""))
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path) if path else (None if error.validator == "required" else lines.get(()))
+
+
+def _rule(error: jsonschema.ValidationError) -> Mapping[str, Any]:
+    """Return the part of the schema that was broken."""
+    return error.schema if isinstance(error.schema, Mapping) else {}
+
+
+def _unknown(error: jsonschema.ValidationError) -> list[str]:
+    known = _rule(error).get("properties", {})
+    instance: Any = error.instance
+    return [str(name) for name in instance if name not in known]
+
+
+_TYPE_NAMES = {
+    "string": "text (put it in quotes)",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a section of `name: value` lines",
+}
+
+
+def _say(error: jsonschema.ValidationError, path: Path) -> str:
+    """Put a schema error into a sentence a researcher can act on."""
+    name = ".".join(str(part) for part in path) or "the study file"
+    limit: Any = error.validator_value
+    instance: Any = error.instance
+    rule = _rule(error)
+    match error.validator:
+        case "additionalProperties":
+            unknown = _unknown(error)[0]
+            near = difflib.get_close_matches(unknown, rule.get("properties", {}), n=1)
+            hint = f"Did you mean `{near[0]}`?" if near else f"Known are: {', '.join(rule['properties'])}."
+            return f"`{unknown}` is not known here. {hint}"
+        case "required":
+            missing = [entry for entry in limit if entry not in instance]
+            return f"`{missing[0]}` is missing in {name}."
+        case "type":
+            return f"`{name}` must be {_TYPE_NAMES[str(limit)]}, not {instance!r}."
+        case "enum":
+            return f"`{name}` is {instance!r}. Choose one of: {', '.join(map(str, limit))}."
+        case "minimum":
+            return f"`{name}` is {instance}; it must be at least {limit}."
+        case "maximum":
+            return f"`{name}` is {instance}; it must be at most {limit}."
+        case "pattern":
+            return f"`{name}` is {instance!r}. {rule.get('description', '')}".strip()
+        case "minLength":
+            return f"`{name}` is empty."
+        case "maxLength":
+            return f"`{name}` is longer than {limit} characters."
+        case "uniqueItems":
+            return f"`{name}` names something twice."
+    return f"`{name}`: {error.message}."
+
+
+def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `value` with the schema's defaults filled in, sections too."""
+    filled = dict(value)
+    for name, part in schema.get("properties", {}).items():
+        if name not in filled and "default" in part:
+            filled[name] = part["default"]
+        if part.get("type") == "object" and name in filled:
+            filled[name] = _with_defaults(filled[name], part)
+        if part.get("type") == "array" and name in filled and "properties" in part["items"]:
+            filled[name] = [_with_defaults(entry, part["items"]) for entry in filled[name]]
+    return filled
+
+
+def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[Problem]:
+    """Find what the schema cannot say."""
+    kind = get_kind(design["kind"])
+    if design["rule"] not in kind.rules:
+        yield Problem(
+            lines.get(("rule",)), f"Rule {design['rule']} does not fit {design['kind']}. Use {' or '.join(kind.rules)}."
+        )
+    recruitment, practice, time = design["recruitment"], design["practice"], design["time"]
+    if not recruitment["prolific"] and not recruitment["invite"]:
+        yield Problem(lines.get(("recruitment",)), "Nobody could come in: turn on `prolific`, `invite` or both.")
+    if practice["pass"] > len(practice["questions"]):
+        yield Problem(
+            lines.get(("practice", "pass")),
+            f"`practice.pass` asks for {practice['pass']} right answers of {len(practice['questions'])} questions.",
+        )
+    shortest = shortest_limit(time["estimated_minutes"])
+    if recruitment["prolific"] and time["limit_minutes"] < shortest:
+        yield Problem(
+            lines.get(("time", "limit_minutes")),
+            f"`time.limit_minutes` is {time['limit_minutes']}; for an estimate of {time['estimated_minutes']} minutes "
+            f"Prolific allows no less than {shortest}.",
+        )

@@ -1,0 +1,25 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from studies.actions.studies import change_state
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+
+
+class Command(BaseCommand):
+    help = "Close a study for good: nobody can start; who is inside can finish."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study called {options['study']}.")
+        try:
+            change_state(study=study, to=StudyState.CLOSED, now=timezone.now())
+        except StudyError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"Study {study.slug} is closed.")

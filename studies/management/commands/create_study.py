@@ -1,0 +1,32 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from studies.actions.studies import create_study
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.models import Project
+
+
+class Command(BaseCommand):
+    help = "Make a draft study from a study file, after checking it line by line."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="The study file (YAML); studies/designs/ has some to copy.")
+        parser.add_argument("--project", required=True, help="The project whose instances are asked about.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"]
+        try:
+            source = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{file} cannot be read as text: {error}.") from error
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project called {options['project']}. `import_instances` makes it.")
+        try:
+            study = create_study(project=project, source=source, by=None)
+        except (DesignRefused, StudyError) as error:
+            raise CommandError(f"{file} was not used:\n{error}") from error
+        self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {study.slug}")

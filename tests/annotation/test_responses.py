@@ -1,0 +1,155 @@
+"""Sending answers: once, in time, and counted for what they are."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+
+from annotation.actions import responses, sessions
+from annotation.actions.responses import Sent
+from annotation.errors import BadAnswer, NotYourQuestion
+from annotation.models import Decision, Response, Session, SessionState, Slot
+from tests.factories import NOON, arrive, arrive_at_work, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def next_slot(session: Session) -> Slot:
+    return responses.open_slots(session=session, limit=1)[0]
+
+
+def send(session: Session, slot: Slot, value: str = "1", **more: object) -> responses.Receipt:
+    fields = {"slot": slot.pk, "submission": uuid.uuid4(), "value": value} | more
+    return responses.submit(token=session.token, sent=Sent(**fields), now=NOON)  # type: ignore[arg-type]
+
+
+def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    shown = responses.order_for(session=session, question=slot.question)
+    send(session, slot, "3")
+    stored = Response.objects.get()
+    assert stored.choice == shown[2]
+    assert stored.shown_order == shown
+    assert sorted(shown) == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
+
+
+def test_the_same_submission_twice_is_stored_once() -> None:
+    session = arrive_at_work(make_study())
+    slot, submission = next_slot(session), uuid.uuid4()
+    send(session, slot, submission=submission)
+    again = send(session, slot, submission=submission)
+    assert Response.objects.count() == 1
+    assert again.stored
+    assert not again.first_kept
+    assert Session.objects.get().questions_answered == 1
+
+
+def test_a_second_answer_from_another_tab_leaves_the_first_standing() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    send(session, slot, "1")
+    second = send(session, slot, "none")
+    assert second.first_kept
+    assert Response.objects.get().choice != "none"
+
+
+def test_a_change_is_a_new_version_and_decides_again() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    send(session, slot, "1")
+    send(session, slot, "none", replaces=1)
+    versions = list(Response.objects.order_by("version").values_list("version", "is_current", "choice"))
+    assert [(version, current) for version, current, _ in versions] == [(1, False), (2, True)]
+    assert versions[1][2] == "none"
+    assert Decision.objects.get(question=slot.question).state == "rejected"
+    assert Session.objects.get().questions_answered == 1
+
+
+def test_a_change_to_an_older_version_is_not_taken() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    send(session, slot, "1")
+    send(session, slot, "2", replaces=1)
+    assert send(session, slot, "none", replaces=1).first_kept
+    assert Response.objects.filter(choice="none").count() == 0
+
+
+def test_one_answer_that_chose_an_image_accepts_the_question() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    send(session, slot, "1")
+    decision = Decision.objects.get(question=slot.question)
+    assert (decision.state, decision.answers) == ("accepted", 1)
+    assert decision.winner == Response.objects.get().choice
+    assert decision.votes == {decision.winner: 1}
+
+
+def test_two_of_three_answers_for_one_image_decide() -> None:
+    study = make_study(answers=3, instances=1)
+    slots = []
+    for person in ("ann", "ben"):
+        session = arrive_at_work(study, person)
+        slot = next_slot(session)
+        order = responses.order_for(session=session, question=slot.question)
+        slots.append(send(session, slot, str(order.index("candidate-2") + 1)))
+    decision = Decision.objects.get()
+    assert (decision.state, decision.winner, decision.answers) == ("accepted", "candidate-2", 2)
+
+
+def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
+    session = arrive_at_work(make_study(instances=2))
+    send(session, next_slot(session))
+    receipt = send(session, next_slot(session))
+    assert receipt.session.state == SessionState.FINISHED
+    session.refresh_from_db()
+    assert session.ended_at == NOON
+    assert session.seat.filled_at == NOON
+
+
+@pytest.mark.parametrize("value", ["0", "5", "candidate-0", "A", "", "None"])
+def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored(value: str) -> None:
+    session = arrive_at_work(make_study())
+    with pytest.raises(BadAnswer):
+        send(session, next_slot(session), value)
+    assert Response.objects.count() == 0
+    assert Slot.objects.filter(answered_at__isnull=False).count() == 0
+
+
+def test_a_question_of_somebody_else_is_refused() -> None:
+    study = make_study(instances=2, surveys={"size": 1})
+    mine, other = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
+    with pytest.raises(NotYourQuestion):
+        send(mine, next_slot(other))
+    assert Response.objects.count() == 0
+
+
+def test_an_answer_before_the_questions_have_begun_is_not_stored() -> None:
+    session = arrive(make_study())
+    slot = Slot.objects.filter(seat=session.seat).select_related("question")[0]
+    assert not send(session, slot).stored
+    assert Response.objects.count() == 0
+
+
+def test_a_late_answer_counts_when_the_seat_is_still_free() -> None:
+    session = arrive_at_work(make_study())
+    slot = next_slot(session)
+    sessions.expire(now=NOON + timedelta(days=1))
+    receipt = send(session, slot)
+    assert receipt.stored
+    assert not receipt.late
+    assert Response.objects.get().slot_id == slot.pk
+
+
+def test_a_late_answer_is_kept_but_not_counted_when_the_seat_has_gone() -> None:
+    study = make_study()
+    session = arrive_at_work(study)
+    slot = next_slot(session)
+    tomorrow = NOON + timedelta(days=1)
+    sessions.expire(now=tomorrow)
+    other = arrive_at_work(study, "ben", now=tomorrow)
+    assert send(session, slot).late
+    assert Response.objects.get(annotator=session.annotator).slot is None
+    assert Decision.objects.get(question=slot.question).answers == 0
+    send(other, slot)
+    assert Decision.objects.get(question=slot.question).answers == 1
