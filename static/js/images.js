@@ -1,0 +1,74 @@
+// Loads and decodes the images of the question shown and, a few at a time, of the questions held ahead. A load that
+// fails is tried again for as long as the page is open; how often and how long is sent with the answer.
+
+const AHEAD_AT_ONCE = 3;
+const LONGEST_PAUSE_MS = 10000;
+const records = new WeakMap();
+const loading = new WeakMap();
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const imagesOf = (form) => [...form.querySelectorAll("[data-option] img")];
+
+async function load(image, askedAt) {
+  const record = { loaded_ms: null, failed_loads: 0 };
+  const option = image.closest("[data-option]");
+  const address = image.src;
+  records.set(image, record);
+  option.toggleAttribute("data-loading", true);
+  image.loading = "eager";
+  for (;;) {
+    try {
+      await image.decode();
+      break;
+    } catch {
+      record.failed_loads += 1;
+      option.toggleAttribute("data-failed", true);
+      image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
+      await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
+      const again = new URL(address);
+      again.searchParams.set("try", record.failed_loads);
+      image.src = again;
+    }
+  }
+  record.loaded_ms = Math.round(performance.now() - askedAt);
+  option.removeAttribute("data-loading");
+  option.removeAttribute("data-failed");
+}
+
+function loadAll(form, atOnce, askedAt) {
+  const rest = imagesOf(form).values();
+  const worker = async () => {
+    for (const image of rest) await load(image, askedAt());
+  };
+  loading.set(form, Promise.all(Array.from({ length: atOnce }, worker)));
+}
+
+// The images of the first question were asked for with the page itself, those held ahead when their turn came.
+const withThePage = () => 0;
+const now = () => performance.now();
+
+document.addEventListener("question:held", ({ target }) => loadAll(target, AHEAD_AT_ONCE, now));
+
+document.addEventListener("question:shown", async ({ target }) => {
+  if (!loading.has(target)) loadAll(target, imagesOf(target).length, withThePage);
+  await loading.get(target);
+  // Decoded once already: this waits only where the browser has dropped the pixels meanwhile.
+  await Promise.allSettled(imagesOf(target).map((image) => image.decode()));
+  if (target.isConnected) target.dispatchEvent(new CustomEvent("question:seen", { bubbles: true }));
+});
+
+function paintedSize(image) {
+  const scale = Math.min(image.clientWidth / image.naturalWidth, image.clientHeight / image.naturalHeight);
+  return [image.naturalWidth, image.naturalHeight].map((side) => Math.round(side * scale));
+}
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!target.matches("[data-question]")) return;
+  const seen = imagesOf(target).map((image) => ({
+    value: image.closest("[data-option]").dataset.option,
+    natural: [image.naturalWidth, image.naturalHeight],
+    shown: paintedSize(image),
+    ...records.get(image),
+  }));
+  formData.set("images", JSON.stringify(seen));
+});

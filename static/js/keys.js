@@ -1,0 +1,79 @@
+// Single keys press what is on the page; the page's own listeners do the rest.
+
+const SWITCH_KEY = "lineup:keys";
+const zoom = document.getElementById("zoom");
+const keysSwitch = document.querySelector("[data-keys-switch]");
+
+const isTyping = (target) =>
+  target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
+
+// Digits by their place on the keyboard, so that they work where a digit needs Shift; letters by their place where
+// the alphabet is another one.
+function nameOf({ key, code, shiftKey }) {
+  if (key === "?") return "?";
+  if (!shiftKey && code.startsWith("Digit")) return code.slice(5);
+  if (key.length === 1 && key > "~" && code.startsWith("Key")) return code.slice(3).toLowerCase();
+  return key.toLowerCase();
+}
+
+function optionFor(form, name) {
+  const value = name === "n" ? "0" : name;
+  return [...form.querySelectorAll("[data-option]")].find(
+    ({ dataset }) => dataset.digit === value || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
+  );
+}
+
+function choose(option) {
+  const input = option.querySelector("[name=choice]");
+  input.click();
+  input.focus({ preventScroll: true });
+}
+
+function send(form) {
+  const button = form.querySelector("[data-send]");
+  if (button.disabled) form.querySelector("[data-error]").textContent = form.querySelector("[data-hint]").textContent;
+  else form.requestSubmit(button);
+}
+
+function enlarge(form) {
+  const option =
+    document.activeElement.closest(".option") ??
+    form.querySelector(".option:hover") ??
+    form.querySelector(".option:has(:checked)") ??
+    form.querySelector(".option");
+  option.querySelector("[data-zoom]").click();
+}
+
+function pressInZoom(name) {
+  if (name === "z") zoom.close();
+  else if (name === "arrowleft") zoom.querySelector('[data-zoom-step="-1"]').click();
+  else if (name === "arrowright") zoom.querySelector('[data-zoom-step="1"]').click();
+  else return false;
+  return true;
+}
+
+function pressOnPage(form, name, target) {
+  if (name === "enter" && !target.closest("a, button, label, summary")) send(form);
+  else if (name === "z") enlarge(form);
+  else if (name === "i") document.querySelector("[data-opens=instructions]").click();
+  else if (name === "?") document.querySelector("[data-opens=keys]").click();
+  else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  const { target } = event;
+  if (event.defaultPrevented || event.isComposing || event.repeat || !keysSwitch.checked) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(target)) return;
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  if (!form || (dialog && dialog !== zoom)) return;
+  const name = nameOf(event);
+  const option = optionFor(form, name);
+  if (option) choose(option);
+  else if (!(dialog ? pressInZoom(name) : pressOnPage(form, name, target))) return;
+  event.preventDefault();
+});
+
+keysSwitch.checked = localStorage.getItem(SWITCH_KEY) !== "off";
+keysSwitch.addEventListener("change", () => localStorage.setItem(SWITCH_KEY, keysSwitch.checked ? "on" : "off"));
