@@ -1,0 +1,23 @@
+"""The formats that can be imported, by name. A new format is one file, its test, and one line here."""
+
+from functools import cache
+from importlib import import_module
+
+from studies.importing.base import Importer, Record, RowProblem, SourceImage
+
+IMPORTERS = {
+    "bivlc-manifest": "studies.importing.bivlc_manifest.read",
+    "pairs": "studies.importing.pairs.read",
+    "jsonl": "studies.importing.jsonl.read",
+}
+
+
+@cache
+def get_importer(name: str) -> Importer:
+    """Return the importer called `name`. Raises KeyError for a name that is not in the registry."""
+    module, _, attribute = IMPORTERS[name].rpartition(".")
+    importer: Importer = getattr(import_module(module), attribute)
+    return importer
+
+
+__all__ = ["IMPORTERS", "Importer", "Record", "RowProblem", "SourceImage", "get_importer"]

@@ -1,0 +1,127 @@
+"""Keeps pictures in the storage: the original bytes once, by their SHA-256, and the renditions that pages show.
+
+Whatever stands in the storage under a picture's name has been decoded whole before: files appear complete or not
+at all, and nothing is ever written over with other content.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from logging import getLogger
+from pathlib import Path
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from studies.importing.pictures import (
+    SIZES,
+    NotAPicture,
+    PictureFacts,
+    decode,
+    measure,
+    render,
+    size_that_serves,
+    stored_sizes,
+)
+from studies.models import Image
+
+logger = getLogger(__name__)
+
+
+class NoSuchPicture(Exception):
+    """There is no picture to show; the message is the sentence for the one who asked."""
+
+
+def original_name(sha256: str) -> str:
+    return f"images/{sha256[:2]}/{sha256}"
+
+
+def rendition_name(sha256: str, size: str) -> str:
+    return f"renditions/{sha256[:2]}/{sha256}/{size}.webp"
+
+
+def is_stored(sha256: str) -> bool:
+    return default_storage.exists(original_name(sha256))
+
+
+def take_in(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tuple[str, PictureFacts]:
+    """Check the bytes of a picture and, with `keep`, store them with their renditions. Raises NotAPicture.
+
+    `on_write` hears the name of every file that was not there before. Safe to call from several threads.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    if is_stored(sha256):
+        return sha256, measure(data, max_pixels=settings.IMAGE_MAX_PIXELS)
+    facts, pixels = decode(data, max_pixels=settings.IMAGE_MAX_PIXELS)
+    if keep:
+        for size in reversed(stored_sizes(facts)):
+            _write_new(rendition_name(sha256, size), render(pixels, size), on_write)
+        # Last, so that an original in the storage means that all of it was checked and rendered.
+        _write_new(original_name(sha256), data, on_write, lasting=True)
+    return sha256, facts
+
+
+def rendition(*, sha256: str, size: str) -> str:
+    """Return the storage name of what is shown for `size`, made now if it is missing. Raises NoSuchPicture."""
+    image = Image.objects.filter(pk=sha256).first()
+    if image is None or size not in SIZES:
+        raise NoSuchPicture("There is no such image here. Check the address.")
+    served = size_that_serves(size, PictureFacts(image.width, image.height, image.format))
+    name = rendition_name(sha256, served)
+    if not default_storage.exists(name):
+        try:
+            with default_storage.open(original_name(sha256)) as file:
+                _, pixels = decode(file.read(), max_pixels=settings.IMAGE_MAX_PIXELS)
+        except (FileNotFoundError, NotAPicture) as error:
+            logger.error("The file of image %s is gone or damaged: import it again", sha256)
+            raise NoSuchPicture("The file of this image is missing. Tell the researcher to import it again.") from error
+        _write_new(name, render(pixels, served), lambda _: None)
+    return name
+
+
+def remove_unused(names: list[str]) -> None:
+    """Remove the files of pictures that no instance may use: those that the database does not know."""
+    by_picture = {name: Path(name).name if name.startswith("images/") else Path(name).parent.name for name in names}
+    known = set(Image.objects.filter(pk__in=set(by_picture.values())).values_list("pk", flat=True))
+    for name, sha256 in by_picture.items():
+        if sha256 not in known:
+            default_storage.delete(name)
+            _remove_empty_folders(name)
+
+
+def _write_new(name: str, data: bytes, on_write: Callable[[str], None], *, lasting: bool = False) -> None:
+    """Write a file that appears whole or not at all; one that is there already has the same content and stays."""
+    if default_storage.exists(name):
+        return
+    on_write(name)
+    try:
+        path = Path(default_storage.path(name))
+    except NotImplementedError:
+        # Not a folder of ours (S3 and the like): such storages write each object at once.
+        default_storage.save(name, ContentFile(data))
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _remove_empty_folders(name: str) -> None:
+    with suppress(NotImplementedError):
+        folder = Path(default_storage.path(name)).parent
+        root = Path(default_storage.path(""))
+        # A folder that is still in use refuses to go.
+        with suppress(OSError):
+            while folder != root:
+                folder.rmdir()
+                folder = folder.parent

@@ -1,0 +1,108 @@
+"""Writes what an import has checked to the database, in batches."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from studies.actions.images import is_stored
+from studies.actions.import_source import (
+    BATCH,
+    Source,
+    TakenIn,
+    existing_instances,
+    formatted_captions,
+    places_of_instance,
+    places_of_record,
+    refused_whole,
+)
+from studies.importing import Record
+from studies.models import Image, Instance, InstanceImage
+
+
+def save(source: Source) -> None:
+    """Write the rows of a file that were found good. Raises ImportRefused when an image has gone meanwhile."""
+    shared = source.shared
+    total = source.tally["records"]
+    done = 0
+    for records in source.records():
+        old = [record for record in records if record.key in shared.keys_already_there]
+        _save_pictures(source, records)
+        _save_new(source, [record for record in records if record.key not in shared.keys_already_there])
+        if shared.images_dir is not None:
+            existing = existing_instances(shared.project, old)
+            _fill(source, [(record, existing[record.key]) for record in old])
+        done += len(records)
+        shared.progress("saving", done, total)
+
+
+def _save_pictures(source: Source, records: list[Record]) -> None:
+    images = {}
+    for record in records:
+        for image in record.images:
+            picture = source.shared.pictures.get(image.filename)
+            if not isinstance(picture, TakenIn):
+                continue
+            images[picture.sha256] = Image(
+                sha256=picture.sha256,
+                width=picture.facts.width,
+                height=picture.facts.height,
+                format=picture.facts.format,
+                byte_size=picture.byte_size,
+                source=image.source,
+                licence=image.licence,
+                generator=image.generator,
+            )
+    Image.objects.bulk_create(images.values(), ignore_conflicts=True)
+    # Another import that was refused meanwhile may have taken away what both had found.
+    if not all(is_stored(sha256) for sha256 in images):
+        raise refused_whole("Another import removed an image of this one meanwhile. Import the file again.")
+
+
+def _save_new(source: Source, records: list[Record]) -> None:
+    instances = Instance.objects.bulk_create(
+        Instance(
+            project=source.shared.project,
+            key=record.key,
+            type=record.type,
+            subtype=record.subtype,
+            split=record.split,
+            captions=formatted_captions(record, source.shared.caption_rule),
+            original_captions=dict(record.captions),
+            caption_rule=source.shared.caption_rule,
+            reference=dict(record.reference),
+            source_file=source.name,
+            source_row=record.row,
+        )
+        for record in records
+    )
+    rows = [_rows(source, record, instance, {}) for record, instance in zip(records, instances, strict=True)]
+    InstanceImage.objects.bulk_create(chain.from_iterable(rows), batch_size=BATCH * 4)
+
+
+def _rows(
+    source: Source, record: Record, instance: Instance, places: dict[tuple[str, int], InstanceImage]
+) -> Iterator[InstanceImage]:
+    """Yield the places of the record that are not among `places` yet."""
+    for place, image in places_of_record(record):
+        picture = source.shared.pictures.get(image.filename)
+        found = picture.sha256 if isinstance(picture, TakenIn) else None
+        if place in places or (image.optional and found is None):
+            continue
+        role, position = place
+        yield InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
+
+
+def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
+    """Give the images that have come to the instances that waited for them."""
+    filled: list[InstanceImage] = []
+    new: list[InstanceImage] = []
+    for record, instance in pairs:
+        places = places_of_instance(instance)
+        new += _rows(source, record, instance, places)
+        for place, image in places_of_record(record):
+            picture = source.shared.pictures.get(image.filename)
+            row = places.get(place)
+            if row is not None and row.image_id is None and isinstance(picture, TakenIn):
+                row.image_id = picture.sha256
+                filled.append(row)
+    InstanceImage.objects.bulk_update(filled, ["image"], batch_size=BATCH)
+    InstanceImage.objects.bulk_create(new)

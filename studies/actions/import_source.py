@@ -1,0 +1,165 @@
+"""What an import works on: the files, what was found in them so far, and how it ends."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from studies.importing import Importer, Record, RowProblem, SourceImage
+from studies.importing.captions import CAPTION_RULES
+from studies.importing.pictures import PictureFacts
+from studies.models import Instance, InstanceImage, Project
+
+BATCH = 500
+# More are counted, not listed.
+MOST_PROBLEMS = 100
+
+Progress = Callable[[str, int, int], None]
+"""Hears the stage ("rows", "images", "saving"), how much of it is done, and how much there is (0: not known)."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    pass
+
+
+class ImportRefused(Exception):
+    """Nothing was imported. `problems` are the first ones found in `file`, `count` is how many there are."""
+
+    def __init__(self, problems: list[RowProblem], count: int, file: str = "") -> None:
+        super().__init__(problems, count, file)
+        self.problems = problems
+        self.count = count
+        self.file = file
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems]
+        if self.count > len(lines):
+            lines.append(f"... and {self.count - len(lines):,} more problems.")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there."""
+
+    file: str
+    records: int
+    added: int
+    already_there: int
+    images: int
+    filled: int
+    waiting: int
+    dry_run: bool
+
+    def __str__(self) -> str:
+        verb = "would be added" if self.dry_run else "added"
+        parts = [f"{self.records:,} records: {self.added:,} {verb}, {self.already_there:,} already there."]
+        if self.images:
+            parts.append(f"{self.images:,} images read, {self.filled:,} of them for instances that waited.")
+        if self.waiting:
+            parts.append(f"{self.waiting:,} images are still to come: import the same file again with --images.")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """An image file that is good and, unless nothing is kept, in the storage."""
+
+    sha256: str
+    facts: PictureFacts
+    byte_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """An image file that is bad, or `absent`; the reason is the sentence for it."""
+
+    reason: str
+    absent: bool = False
+
+
+@dataclass
+class Shared:
+    """What the files of one import have in common."""
+
+    project: Project
+    read: Importer
+    caption_rule: str
+    images_dir: Path | None
+    images_later: bool
+    dry_run: bool
+    progress: Progress
+    rows_by_key: dict[str, str] = field(default_factory=dict)
+    keys_already_there: set[str] = field(default_factory=set)
+    pictures: dict[str, TakenIn | NotTaken] = field(default_factory=dict)
+    new_files: list[str] = field(default_factory=list)
+
+
+def state_of(stream: BinaryIO) -> tuple[int, int]:
+    """Return what differs once a file is written again."""
+    status = os.fstat(stream.fileno())
+    return status.st_size, status.st_mtime_ns
+
+
+@dataclass
+class Source:
+    """One file of an import, and what was found in it so far."""
+
+    stream: BinaryIO
+    name: str
+    shared: Shared
+    state: tuple[int, int]
+    problems: list[RowProblem] = field(default_factory=list)
+    problem_count: int = 0
+    tally: Counter[str] = field(default_factory=Counter)
+
+    def has_changed(self) -> bool:
+        return self.state != state_of(self.stream)
+
+    def refuse(self, problem: RowProblem) -> None:
+        self.problem_count += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def batches(self) -> Iterator[list[Record | RowProblem]]:
+        """Read the file from its start; memory holds one batch of it."""
+        self.stream.seek(0)
+        items = self.shared.read(self.stream)
+        while batch := list(islice(items, BATCH)):
+            yield batch
+
+    def records(self) -> Iterator[list[Record]]:
+        """Read again, without the rows that are listed as problems."""
+        for batch in self.batches():
+            yield [item for item in batch if isinstance(item, Record)]
+
+
+def refused_whole(sentence: str) -> ImportRefused:
+    return ImportRefused([RowProblem(0, "", sentence)], 1)
+
+
+def existing_instances(project: Project, records: list[Record]) -> dict[str, Instance]:
+    if project.pk is None or not records:
+        return {}
+    keys = [record.key for record in records]
+    instances = Instance.objects.filter(project=project, key__in=keys).prefetch_related("images")
+    return {instance.key: instance for instance in instances}
+
+
+def places_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceImage]]:
+    """Yield ((role, position), image) for the images of a record."""
+    counts: Counter[str] = Counter()
+    for image in record.images:
+        yield (image.role, counts[image.role]), image
+        counts[image.role] += 1
+
+
+def places_of_instance(instance: Instance | None) -> dict[tuple[str, int], InstanceImage]:
+    return {(place.role, place.position): place for place in instance.images.all()} if instance else {}
+
+
+def formatted_captions(record: Record, caption_rule: str) -> dict[str, str]:
+    return {role: CAPTION_RULES[caption_rule](text) for role, text in record.captions.items()}

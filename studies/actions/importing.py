@@ -1,0 +1,346 @@
+"""Brings the rows of source files into a project: all of them, or none and every reason why."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from django.db import DatabaseError, IntegrityError, transaction
+
+from studies.actions.images import remove_unused, take_in
+from studies.actions.import_saving import save
+from studies.actions.import_source import (
+    ImportRefused,
+    ImportSummary,
+    NotTaken,
+    Progress,
+    Shared,
+    Source,
+    TakenIn,
+    existing_instances,
+    formatted_captions,
+    no_progress,
+    places_of_instance,
+    places_of_record,
+    refused_whole,
+    state_of,
+)
+from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_importer
+from studies.importing.captions import CAPTION_RULES
+from studies.importing.pictures import LARGEST_FILE, NotAPicture
+from studies.models import Instance, Project
+
+# Rows between two steps of the progress bar.
+IMAGE_BATCH = 25
+# Decoding and encoding leave Python's lock; more threads than this only take memory.
+MOST_THREADS = 4
+
+NO_FOLDER = NotTaken("No image folder was named.", absent=True)
+DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
+
+
+def import_instances(
+    *,
+    project: Project,
+    file: Path,
+    format: str,
+    images_dir: Path | None = None,
+    caption_rule: str = "as-is-v1",
+    images_later: bool = False,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> ImportSummary:
+    """Import one file; see `import_files`."""
+    (summary,) = import_files(
+        project=project,
+        files=[file],
+        format=format,
+        images_dir=images_dir,
+        caption_rule=caption_rule,
+        images_later=images_later,
+        dry_run=dry_run,
+        progress=progress,
+    )
+    return summary
+
+
+def import_files(
+    *,
+    project: Project,
+    files: Sequence[Path],
+    format: str,
+    images_dir: Path | None = None,
+    caption_rule: str = "as-is-v1",
+    images_later: bool = False,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> list[ImportSummary]:
+    """Import files into the project, all of them or none; an unsaved project is saved with its first instances.
+
+    Everything is checked before anything is written to the database. Images go to the storage as they are checked,
+    and leave it again when the import is refused. Raises ImportRefused.
+    """
+    _refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    shared = Shared(
+        project=project,
+        read=get_importer(format),
+        caption_rule=caption_rule,
+        images_dir=images_dir and Path(os.path.realpath(images_dir)),
+        images_later=images_later,
+        dry_run=dry_run,
+        progress=progress,
+    )
+    try:
+        with ExitStack() as open_files:
+            sources = [_open_source(file, shared, open_files) for file in files]
+            return _run(sources, shared)
+    except OSError as error:
+        remove_unused(shared.new_files)
+        raise refused_whole(_sentence(error)) from error
+    except DatabaseError as error:
+        remove_unused(shared.new_files)
+        raise refused_whole(_database_sentence(error)) from error
+    except BaseException:
+        remove_unused(shared.new_files)
+        raise
+
+
+def _refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
+    if format not in IMPORTERS:
+        raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
+    if caption_rule not in CAPTION_RULES:
+        raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
+    if images_dir is not None and not images_dir.is_dir():
+        raise refused_whole(
+            f"The image folder {images_dir} is not there or is no folder. Name the one with the images."
+        )
+
+
+def _open_source(file: Path, shared: Shared, open_files: ExitStack) -> Source:
+    if file.is_dir():
+        raise refused_whole(f"{file} is a folder. Name the file inside it.")
+    if file.exists() and not file.is_file():
+        raise refused_whole(f"{file} is not a regular file. Save its content as a file and name that.")
+    try:
+        stream = open_files.enter_context(file.open("rb"))
+    except OSError as error:
+        raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
+    return Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+
+
+def _run(sources: list[Source], shared: Shared) -> list[ImportSummary]:
+    for source in sources:
+        _check_rows(source)
+    for source in sources:
+        _check_images(source)
+    for source in sources:
+        _stop_if_refused(source)
+    if not shared.dry_run:
+        with transaction.atomic():
+            if shared.project.pk is None:
+                shared.project.save()
+            for source in sources:
+                save(source)
+                if source.has_changed():
+                    raise refused_whole(f"{source.name} changed while it was read. Import it again.")
+    return [_summary(source) for source in sources]
+
+
+def _stop_if_refused(source: Source) -> None:
+    if source.tally["without folder"]:
+        reason = "Its rows name images. Name their folder with --images, or import without it with --images-later."
+        source.refuse(RowProblem(0, "", reason))
+    if source.problem_count:
+        problems = sorted(source.problems, key=lambda problem: problem.row)
+        raise ImportRefused(problems, source.problem_count, file=source.name)
+
+
+def _summary(source: Source) -> ImportSummary:
+    tally = source.tally
+    return ImportSummary(
+        file=source.name,
+        records=tally["records"],
+        added=tally["records"] - tally["already there"],
+        already_there=tally["already there"],
+        images=tally["images"],
+        filled=tally["filled"],
+        waiting=tally["waiting"],
+        dry_run=source.shared.dry_run,
+    )
+
+
+def _check_rows(source: Source) -> None:
+    """List what is wrong with the rows themselves, their keys, and what the project has under the same keys."""
+    shared = source.shared
+    done = 0
+    for batch in source.batches():
+        records = [item for item in batch if isinstance(item, Record)]
+        existing = existing_instances(shared.project, records)
+        for item in batch:
+            if isinstance(item, RowProblem):
+                source.refuse(item)
+            else:
+                _check_record(source, item, existing.get(item.key))
+        done += len(batch)
+        shared.progress("rows", done, 0)
+
+
+def _check_record(source: Source, record: Record, instance: Instance | None) -> None:
+    shared = source.shared
+    source.tally["records"] += 1
+    where = f"record {record.row} of {source.name}"
+    first = shared.rows_by_key.setdefault(record.key, where)
+    if first != where:
+        source.refuse(RowProblem(record.row, "key", f"The key {record.key} is that of {first} too. Keys must differ."))
+        return
+    if instance is None:
+        for role, text in formatted_captions(record, shared.caption_rule).items():
+            if not text.strip():
+                source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} leaves nothing of it."))
+        return
+    source.tally["already there"] += 1
+    shared.keys_already_there.add(record.key)
+    different = _differences(record, instance, shared.caption_rule)
+    if different:
+        source.refuse(
+            RowProblem(
+                record.row,
+                "key",
+                f"The key {record.key} is already in the project with other content ({', '.join(different)}). "
+                "Give the row a new key, or import it as it was.",
+            )
+        )
+
+
+def _differences(record: Record, instance: Instance, caption_rule: str) -> list[str]:
+    """Return the names of what the record has otherwise than the instance of the same key."""
+    pairs = {
+        "captions": (record.captions, instance.original_captions),
+        "caption rule": (caption_rule, instance.caption_rule),
+        "type": (record.type, instance.type),
+        "subtype": (record.subtype, instance.subtype),
+        "split": (record.split, instance.split),
+        "reference": (record.reference, instance.reference),
+    }
+    different = [name for name, (new, old) in pairs.items() if new != old]
+    places = places_of_instance(instance)
+    optional = {place for place, image in places_of_record(record) if image.optional}
+    new_names = {place: image.filename for place, image in places_of_record(record) if place not in optional}
+    old_names = {place: row.filename for place, row in places.items() if place not in optional}
+    if new_names != old_names:
+        different.append("images")
+    return different
+
+
+def _check_images(source: Source) -> None:
+    """Read every image that the rows name, each file once, and list what keeps them from being shown."""
+    shared = source.shared
+    total = source.tally["records"]
+    done = 0
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        for batch in source.records():
+            existing = existing_instances(shared.project, batch)
+            for records in _chunks(batch):
+                _take_in_all(source, records, pool)
+                for record in records:
+                    _check_images_of(source, record, existing.get(record.key))
+                done += len(records)
+                shared.progress("images", done, total)
+
+
+def _chunks(batch: list[Record]) -> Iterator[list[Record]]:
+    for start in range(0, len(batch), IMAGE_BATCH):
+        yield batch[start : start + IMAGE_BATCH]
+
+
+def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
+    shared = source.shared
+    if shared.images_dir is None:
+        return
+    named = dict.fromkeys(image.filename for record in records for image in record.images)
+    new = [name for name in named if name not in shared.pictures]
+    # Once a row is bad nothing will be kept: the rest is only checked.
+    keep = not shared.dry_run and not source.problem_count
+    take = partial(_take_in_file, shared.images_dir, keep=keep, on_write=shared.new_files.append)
+    shared.pictures.update(zip(new, pool.map(take, new), strict=True))
+
+
+def _take_in_file(folder: Path, filename: str, *, keep: bool, on_write: Callable[[str], None]) -> TakenIn | NotTaken:
+    path = Path(os.path.realpath(folder / filename))
+    if not path.is_relative_to(folder):
+        return NotTaken(f"The file {filename} is a link out of the image folder. Put the file itself there.")
+    try:
+        info = path.stat()
+        if not stat.S_ISREG(info.st_mode):
+            return NotTaken(f"{filename} is not a file. Name an image file.")
+        if info.st_size > LARGEST_FILE:
+            return NotTaken(f"The file {filename} has {info.st_size:,} bytes; at most {LARGEST_FILE:,} are allowed.")
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return NotTaken(f"The file {filename} is not in the image folder.", absent=True)
+    except OSError as error:
+        return NotTaken(f"The file {filename} cannot be read ({error.strerror}).")
+    try:
+        sha256, facts = take_in(data, keep=keep, on_write=on_write)
+    except NotAPicture as error:
+        return NotTaken(f"{filename}: {error}")
+    return TakenIn(sha256=sha256, facts=facts, byte_size=len(data))
+
+
+def _check_images_of(source: Source, record: Record, instance: Instance | None) -> None:
+    places = places_of_instance(instance)
+    for place, image in places_of_record(record):
+        row = places.get(place)
+        picture = source.shared.pictures.get(image.filename, NO_FOLDER)
+        old = row.image_id if row else None
+        if isinstance(picture, TakenIn):
+            source.tally["images"] += 1
+            source.tally["filled"] += instance is not None and old is None
+            reason = _mismatch(image, picture.sha256, old)
+        elif old is not None and picture.absent:
+            reason = _mismatch(image, old, old)
+        else:
+            reason = _reason_to_refuse(source, image, picture)
+        if reason:
+            source.refuse(RowProblem(record.row, image.role, reason))
+
+
+def _mismatch(image: SourceImage, sha256: str, old: str | None) -> str:
+    if image.sha256 and image.sha256 != sha256:
+        return f"The file {image.filename} has the SHA-256 {sha256}, but the row says {image.sha256}."
+    if old is not None and old != sha256:
+        return f"The file {image.filename} is another image than the one imported before. Give the row a new key."
+    return ""
+
+
+def _reason_to_refuse(source: Source, image: SourceImage, missing: NotTaken) -> str:
+    if not missing.absent:
+        return missing.reason
+    if image.optional:
+        return ""
+    source.tally["waiting"] += 1
+    if source.shared.images_later:
+        return ""
+    if missing is NO_FOLDER:
+        source.tally["without folder"] += 1
+        return ""
+    return f"{missing.reason} Put it there, or let it wait with --images-later."
+
+
+def _sentence(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DISK_FULL
+    return f"A file could not be read or written ({error.strerror or error}). Nothing was imported."
+
+
+def _database_sentence(error: DatabaseError) -> str:
+    words = str(error).lower()
+    if "full" in words or "no space" in words:
+        return DISK_FULL
+    if isinstance(error, IntegrityError):
+        return "Another import changed the project meanwhile. Nothing was imported; import again."
+    return f"The database refused ({error}). Nothing was imported; import again."

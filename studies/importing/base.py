@@ -1,0 +1,164 @@
+"""What an importer gives: records, and what is wrong with the rows that are none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PureWindowsPath
+from re import compile as compile_pattern
+from typing import Any, BinaryIO, Protocol
+
+# The widths of the columns that take these values.
+LONGEST = {"key": 200, "type": 50, "subtype": 50, "split": 20}
+LONGEST_FILENAME = 500
+MOST_IMAGES = 1_000
+DEEPEST_REFERENCE = 50
+_ROLE = compile_pattern(r"[a-z][a-z0-9_]{0,29}")
+_SHA256 = compile_pattern(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceImage:
+    """One image that a row names. `filename` is relative to the image folder, parts separated by `/`.
+
+    `sha256` is what the source says about the bytes, or "". An `optional` image is taken when its file is there
+    and left out when it is not.
+    """
+
+    role: str
+    filename: str
+    sha256: str = ""
+    source: str = ""
+    licence: str = ""
+    generator: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of a source: `row` counts records from 1, header and blank lines not counted.
+
+    `captions` and `images` are as the source has them; images of one role are in the order of their positions.
+    `reference` is what the source knows beyond the question, plain JSON; its key `right` names the right option.
+    """
+
+    row: int
+    key: str
+    captions: Mapping[str, str]
+    images: Sequence[SourceImage] = ()
+    type: str = ""
+    subtype: str = ""
+    split: str = ""
+    reference: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """Why a row (or, with `row` 0, the whole file) cannot be imported. `reason` is a whole sentence."""
+
+    row: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"Record {self.row}" if self.row else "The file"
+        return f"{where}, {self.field}: {self.reason}" if self.field else f"{where}: {self.reason}"
+
+
+class Importer(Protocol):
+    def __call__(self, stream: BinaryIO) -> Iterator[Record | RowProblem]:
+        """Read a file, one row at a time. Whatever the bytes are, nothing is raised: problems are rows too."""
+
+
+def checked(record: Record) -> Iterator[Record | RowProblem]:
+    """Yield the record when it can be stored, else what keeps it from that."""
+    problems = [*_problems_in_names(record), *_problems_in_captions(record), *_problems_in_images(record)]
+    reason = _unstorable(record.reference)
+    if reason:
+        problems.append(RowProblem(record.row, "reference", reason))
+    if problems:
+        yield from problems
+    else:
+        yield record
+
+
+def unsafe_filename(filename: str) -> str:
+    """Return why `filename` cannot name a file inside the image folder, or ""."""
+    if not filename.strip():
+        return "No image is named."
+    if len(filename) > LONGEST_FILENAME:
+        return f"The file name is longer than {LONGEST_FILENAME} characters."
+    if reason := _unstorable(filename):
+        return reason
+    if "\\" in filename:
+        return f"The file name {filename} has a backslash. Separate folders by /."
+    if filename.startswith("/") or PureWindowsPath(filename).drive:
+        return f"The file name {filename} is absolute. Name it relative to the image folder."
+    if ".." in filename.split("/"):
+        return f"The file name {filename} leads out of the image folder. Name a file inside it, without .. parts."
+    return ""
+
+
+def _problems_in_names(record: Record) -> Iterator[RowProblem]:
+    if not record.key.strip():
+        yield RowProblem(record.row, "key", "The row has no key. Give each row a name of its own.")
+    for name, longest in LONGEST.items():
+        text: str = getattr(record, name)
+        if len(text) > longest:
+            yield RowProblem(record.row, name, f"The {name} has {len(text):,} characters; at most {longest} fit.")
+        elif reason := _unstorable(text):
+            yield RowProblem(record.row, name, reason)
+
+
+def _problems_in_captions(record: Record) -> Iterator[RowProblem]:
+    if not record.captions:
+        yield RowProblem(record.row, "caption", "The row has no caption.")
+    for role, text in record.captions.items():
+        if not _ROLE.fullmatch(role):
+            yield RowProblem(record.row, "captions", _bad_role(role))
+        elif not text.strip():
+            yield RowProblem(record.row, role, "The caption is empty.")
+        elif reason := _unstorable(text):
+            yield RowProblem(record.row, role, reason)
+
+
+def _problems_in_images(record: Record) -> Iterator[RowProblem]:
+    if len(record.images) > MOST_IMAGES:
+        yield RowProblem(record.row, "images", f"The row names {len(record.images):,} images; at most 1,000 fit.")
+        return
+    for image in record.images:
+        if not _ROLE.fullmatch(image.role):
+            yield RowProblem(record.row, "images", _bad_role(image.role))
+        elif reason := unsafe_filename(image.filename):
+            yield RowProblem(record.row, image.role, reason)
+        elif image.sha256 and not _SHA256.fullmatch(image.sha256):
+            yield RowProblem(
+                record.row, "sha256", f"{_short(image.sha256)} is not a SHA-256: write 64 digits of 0-9 and a-f."
+            )
+        elif reason := _unstorable([image.source, image.licence, image.generator]):
+            yield RowProblem(record.row, image.role, reason)
+
+
+def _bad_role(role: str) -> str:
+    return f"The role {_short(role)} is not a name of at most 30 small letters, digits and _, a letter first."
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:77]}...")
+
+
+def _unstorable(value: Any) -> str:
+    """Return why a JSON value cannot be stored by every database we use, or ""."""
+    waiting = [(value, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > DEEPEST_REFERENCE:
+            return f"The value is nested more than {DEEPEST_REFERENCE} deep."
+        if isinstance(part, str):
+            if "\x00" in part:
+                return "The text has a NUL character, which cannot be stored. Remove it."
+            if any("\ud800" <= character <= "\udfff" for character in part):
+                return "The text has half a character (a lone surrogate), which cannot be stored. Mend or remove it."
+        elif isinstance(part, Mapping):
+            waiting += [(inner, depth + 1) for pair in part.items() for inner in pair]
+        elif isinstance(part, list | tuple):
+            waiting += [(inner, depth + 1) for inner in part]
+    return ""

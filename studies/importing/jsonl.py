@@ -1,0 +1,123 @@
+"""The platform's own general form: one JSON object per instance on each line (docs/import-formats.md)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.image_facts import FACTS, with_facts
+from studies.importing.rows import Row, read_objects, text_of
+
+KEYS = ("key", "id", "set_id", "pair_id")
+CAPTIONS = ("caption", "negative_caption")
+NAMES = ("type", "subtype", "split")
+KNOWN = {*KEYS, *CAPTIONS, *NAMES, *FACTS, "captions", "images", "reference"}
+# A plain list of images is what `best_of_n` asks about.
+LISTED_ROLE = "candidate"
+
+
+def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
+    """Yield a record per line. Fields beyond the known ones are kept in the reference as `other`.
+
+    The reference of the source is kept as `given`; where it names the right image (`chosen_index`, from 0, or
+    `right`, an option like `candidate-2`), the record's reference has that option as `right`.
+    """
+    for item in read_objects(stream):
+        yield from [item] if isinstance(item, RowProblem) else _read_row(item)
+
+
+def _read_row(item: Row) -> Iterator[Record | RowProblem]:
+    row, fields = item
+    problems: list[RowProblem] = []
+    key = _key(row, fields, problems)
+    captions = _captions(row, fields, problems)
+    images = with_facts(row, fields, _images(row, fields, problems), problems)
+    names = {name: text_of(row, fields, name, problems) for name in NAMES}
+    reference = _reference(row, fields, images, problems)
+    if problems:
+        yield from problems
+    else:
+        yield from checked(Record(row=row, key=key, captions=captions, images=images, reference=reference, **names))
+
+
+def _key(row: int, fields: Mapping[str, Any], problems: list[RowProblem]) -> str:
+    name = next((name for name in KEYS if fields.get(name) is not None), None)
+    if name is None:
+        problems.append(RowProblem(row, "key", f"The row has no key. Name it in one of {', '.join(KEYS)}."))
+        return ""
+    if isinstance(fields[name], int) and not isinstance(fields[name], bool):
+        return str(fields[name])
+    return text_of(row, fields, name, problems)
+
+
+def _captions(row: int, fields: Mapping[str, Any], problems: list[RowProblem]) -> dict[str, str]:
+    captions = fields.get("captions")
+    if captions is None:
+        return {name: text_of(row, fields, name, problems) for name in CAPTIONS if fields.get(name) is not None}
+    both = [name for name in CAPTIONS if name in fields]
+    if both:
+        problems.append(RowProblem(row, both[0], f"The row has captions and {both[0]}. Write one of the two."))
+    elif not isinstance(captions, dict) or not all(isinstance(text, str) for text in captions.values()):
+        problems.append(RowProblem(row, "captions", 'The field must be an object of texts, like {"caption": "..."}.'))
+    else:
+        return captions
+    return {"caption": "-"}
+
+
+def _images(row: int, fields: Mapping[str, Any], problems: list[RowProblem]) -> list[SourceImage]:
+    images = fields.get("images")
+    if images is None:
+        return []
+    by_role = images if isinstance(images, dict) else {LISTED_ROLE: images}
+    found = []
+    for role, names in by_role.items():
+        if isinstance(names, str) and isinstance(images, dict):
+            names = [names]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            problems.append(
+                RowProblem(
+                    row, "images", 'The field must be a list of file names, or an object like {"image": "a.jpg"}.'
+                )
+            )
+            return []
+        found += [SourceImage(role=role, filename=name) for name in names]
+    return found
+
+
+def _reference(
+    row: int, fields: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]
+) -> dict[str, Any]:
+    reference: dict[str, Any] = {}
+    given = fields.get("reference")
+    if isinstance(given, dict):
+        right = _right(row, given, images, problems)
+        reference = {"right": right} if right else {}
+    if given is not None:
+        reference["given"] = given
+    other = {name: value for name, value in fields.items() if name not in KNOWN and value is not None}
+    return reference | ({"other": other} if other else {})
+
+
+def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]) -> str:
+    """Return the option that the source's reference calls right, or ""."""
+    options = _options(images)
+    index = given.get("chosen_index")
+    right = f"{LISTED_ROLE}-{index}" if index is not None else given.get("right")
+    if right is None:
+        return ""
+    if isinstance(index, bool) or right not in options:
+        name = "chosen_index" if index is not None else "right"
+        problems.append(
+            RowProblem(row, f"reference.{name}", f"{given[name]!r} is none of the row's {len(images)} images.")
+        )
+        return ""
+    return str(right)
+
+
+def _options(images: list[SourceImage]) -> list[str]:
+    counts: dict[str, int] = {}
+    options = []
+    for image in images:
+        position = counts.get(image.role, 0)
+        counts[image.role] = position + 1
+        options.append(f"{image.role}-{position}")
+    return options

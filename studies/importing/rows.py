@@ -1,0 +1,162 @@
+"""Reads CSV tables and JSON lines one row at a time; what cannot be read comes out as a problem, never as an error."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from studies.importing.base import RowProblem
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Far more than any row of a benchmark, and little enough to hold in memory.
+LONGEST_LINE = 10_000_000
+
+Row = tuple[int, dict[str, Any]]
+
+
+class _Unreadable(Exception):
+    """The rest of the file cannot be read; the message is the sentence for it."""
+
+
+def read_table(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
+    """Yield (record number, {column: text}) of a CSV file with a header that has at least the `required` columns."""
+    reader = csv.reader(_lines(stream), strict=True)
+    row = 0
+    try:
+        header = next(reader, None)
+        problems = _problems_in_header(header, required)
+        yield from problems
+        if problems or header is None:
+            return
+        for cells in reader:
+            if not cells:
+                continue
+            row += 1
+            if len(cells) == len(header):
+                yield row, dict(zip(header, cells, strict=True))
+            else:
+                yield RowProblem(row, "", f"The row has {len(cells)} fields where the header has {len(header)}.")
+    except _Unreadable as error:
+        yield RowProblem(0, "", f"{error} Records before it: {row:,}.")
+    except csv.Error as error:
+        yield RowProblem(row + 1, "", f"The row cannot be read as CSV ({error}). Look for a stray or missing quote.")
+    else:
+        if not row:
+            yield RowProblem(0, "", "It has a header but no records.")
+
+
+def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
+    """Yield (record number, object) of a file with one JSON object on each line."""
+    row = 0
+    try:
+        for line in _lines(stream):
+            if not line.strip():
+                continue
+            row += 1
+            outcome = _parse_object(line)
+            if isinstance(outcome, dict):
+                yield row, outcome
+            elif row == 1 and line.lstrip().startswith("["):
+                yield RowProblem(0, "", "It is a JSON list. Write one JSON object on each line, without the list.")
+                return
+            else:
+                yield RowProblem(row, "", outcome)
+    except _Unreadable as error:
+        yield RowProblem(0, "", f"{error} Records before it: {row:,}.")
+    else:
+        if not row:
+            yield RowProblem(0, "", "It is empty. Name a file with records.")
+
+
+def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowProblem]) -> str:
+    """Return the optional text field `name` ("" when absent or null); note a problem when it is something else."""
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        problems.append(RowProblem(row, name, f"The field must be a text, not {_kind_of(value)}."))
+        return ""
+    return value
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    position = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise _Unreadable(f"The line at byte {position:,} is longer than {LONGEST_LINE:,} bytes.")
+        start = len(BYTE_ORDER_MARK) if position == 0 and line.startswith(BYTE_ORDER_MARK) else 0
+        try:
+            text = line[start:].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _Unreadable(
+                f"It is not UTF-8: the byte at position {position + start + error.start:,} (from 0) fits no character. "
+                "Save it as UTF-8."
+            ) from error
+        position += len(line)
+        yield text
+
+
+def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> list[RowProblem]:
+    if header is None:
+        return [RowProblem(0, "", "It is empty. Name a file with a header and records.")]
+    missing = [name for name in required if name not in header]
+    twice = sorted({name for name in header if header.count(name) > 1})
+    problems = []
+    if missing:
+        columns = "columns" if len(missing) > 1 else "column"
+        problems.append(RowProblem(0, "", f"It lacks the {columns} {', '.join(missing)}."))
+    if twice:
+        problems.append(RowProblem(0, "", f"Its header names {', '.join(twice)} more than once."))
+    return problems
+
+
+def _parse_object(line: str) -> dict[str, Any] | str:
+    """Return the object on the line, or the sentence that says why there is none."""
+    try:
+        value = json.loads(line, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite)
+    except _BadValue as error:
+        return str(error)
+    except json.JSONDecodeError as error:
+        return f"The line is not JSON ({error.msg} at character {error.pos + 1})."
+    except (ValueError, RecursionError):
+        return "The line is not JSON that can be read: a number is too long or the nesting too deep."
+    if not isinstance(value, dict):
+        return f"The line is {_kind_of(value)}. Write one JSON object on each line."
+    return value
+
+
+class _BadValue(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _BadValue(f"The field {twice!r} is there more than once.")
+    return fields
+
+
+def _refuse_constant(name: str) -> float:
+    raise _BadValue(f"{name} is not JSON. Write null or leave the field out.")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _BadValue(f"The number {text} is too large.")
+    return number
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "a text"
+    if isinstance(value, list):
+        return "a list"
+    return "an object" if isinstance(value, dict) else "a number"

@@ -1,0 +1,88 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_slug
+from tqdm import tqdm
+
+from studies.actions.import_source import ImportRefused
+from studies.actions.importing import import_files
+from studies.importing import IMPORTERS
+from studies.importing.captions import CAPTION_RULES
+from studies.models import Project
+
+
+class Command(BaseCommand):
+    help = "Import instances from files into a project: all of them, or none and every reason why."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="The project's slug; a project that does not exist is made.")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--format", required=True, help=f"One of {', '.join(IMPORTERS)}.")
+        parser.add_argument("--images", type=Path, metavar="DIR", help="The folder that image names start from.")
+        parser.add_argument("--caption-rule", default="as-is-v1", help=f"One of {', '.join(CAPTION_RULES)}.")
+        parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
+        parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = _project(options["project"])
+        is_new = project.pk is None
+        try:
+            with _Bars(disable=options["verbosity"] == 0) as bars:
+                summaries = import_files(
+                    project=project,
+                    files=options["files"],
+                    format=options["format"],
+                    images_dir=options["images"],
+                    caption_rule=options["caption_rule"],
+                    images_later=options["images_later"],
+                    dry_run=options["dry_run"],
+                    progress=bars.show,
+                )
+        except ImportRefused as error:
+            raise CommandError(
+                f"Nothing was imported{f' from {error.file}' if error.file else ''}.\n{error}"
+            ) from error
+        for summary in summaries:
+            self.stdout.write(f"{summary.file}: {summary}")
+        if is_new:
+            self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")
+
+
+def _project(slug: str) -> Project:
+    """Return the project, unsaved when it is new: it is saved only together with its instances."""
+    try:
+        validate_slug(slug)
+    except ValidationError as error:
+        raise CommandError(
+            f"{slug!r} cannot name a project. Use letters, digits, hyphens and underscores only."
+        ) from error
+    if len(slug) > 50:
+        raise CommandError(f"The project's name {slug!r} is too long. Use at most 50 characters.")
+    return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
+
+
+class _Bars:
+    """A progress bar for each stage of an import."""
+
+    def __init__(self, *, disable: bool) -> None:
+        self._disable = disable
+        self._stage = ""
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> "_Bars":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        if self._bar is None or stage != self._stage or done < self._bar.n:
+            if self._bar is not None:
+                self._bar.close()
+            self._bar = tqdm(total=total or None, desc=stage, unit=" rows", disable=self._disable)
+            self._stage = stage
+        self._bar.update(done - self._bar.n)
