@@ -1,9 +1,9 @@
-from celery import shared_task
 from django.utils import timezone
 
 from annotation.actions import sessions
+from background import task
 
 
-@shared_task(name="annotation.expire_sessions")
+@task(name="annotation.expire_sessions", minutes=5)
 def expire_sessions() -> None:
     sessions.expire(now=timezone.now())

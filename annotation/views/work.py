@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions import practice, responses, sessions
 from annotation.errors import BadAnswer
@@ -278,12 +278,10 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 @session_view
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_POST
 def give_up(request: HttpRequest, session: Session) -> HttpResponse:
-    if request.method == "POST":
-        sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
-        return _back(session)
-    return render(request, "annotation/give_up.html", _context(session))
+    sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
+    return _back(session)
 
 
 @session_view

@@ -1,0 +1,126 @@
+"""The door: what each link leads to."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import EntryEvent, Session, SessionState
+from studies.models import CompletionCode, Study
+from tests.factories import make_draft, make_study
+
+pytestmark = pytest.mark.django_db
+
+PROLIFIC = {"PROLIFIC_PID": "5f" * 12, "STUDY_ID": "6a" * 12, "SESSION_ID": "7b" * 12}
+
+
+def door(study: Study) -> str:
+    return reverse("take", args=[study.slug])
+
+
+def test_prolific_leads_to_a_clean_address(client: Client) -> None:
+    response = client.get(door(make_study()), PROLIFIC)
+    session = Session.objects.get()
+    assert response.status_code == 303
+    assert response["Location"] == f"/s/{session.token}/"
+    assert "no-store" in response["Cache-Control"]
+    assert response["Referrer-Policy"] == "same-origin"
+    assert (session.provider, session.provider_session_id) == ("prolific", PROLIFIC["SESSION_ID"])
+
+
+@pytest.mark.parametrize("absent", list(PROLIFIC))
+@pytest.mark.parametrize("how", ["absent", "empty"])
+def test_a_link_without_an_id_asks_to_come_from_prolific(client: Client, absent: str, how: str) -> None:
+    query = {name: value for name, value in PROLIFIC.items() if name != absent}
+    response = client.get(door(make_study()), query | ({absent: " "} if how == "empty" else {}))
+    assert response.status_code == 400
+    assert "Please open this study from Prolific." in response.content.decode()
+    assert Session.objects.count() == 0
+    assert EntryEvent.objects.get().what == EntryEvent.What.MISSING
+
+
+@pytest.mark.parametrize(
+    "value", ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "undefined", "null", "x" * 201]
+)
+def test_an_unfilled_link_says_so(client: Client, value: str) -> None:
+    response = client.get(door(make_study()), PROLIFIC | {"PROLIFIC_PID": value})
+    assert response.status_code == 400
+    assert "not filled in by Prolific" in response.content.decode()
+    assert Session.objects.count() == 0
+
+
+def test_another_persons_id_gets_a_409_and_an_event(client: Client) -> None:
+    study = make_study()
+    client.get(door(study), PROLIFIC)
+    response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12})
+    assert response.status_code == 409
+    assert EntryEvent.objects.get().what == EntryEvent.What.OTHER_PERSON
+    assert Session.objects.count() == 1
+
+
+def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
+    study = make_study(instances=1)
+    client.get(door(study), PROLIFIC)
+    response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12, "SESSION_ID": "ee" * 12})
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert "All places of this study are taken" in page
+    assert not any(code in page for code in CompletionCode.objects.values_list("code", flat=True))
+
+
+def test_a_draft_has_not_started(client: Client) -> None:
+    response = client.get(door(make_draft()), PROLIFIC)
+    assert response.status_code == 403
+    assert "has not started yet" in response.content.decode()
+
+
+def test_a_link_from_an_unlisted_study_is_refused_where_the_file_says_so(client: Client) -> None:
+    study = make_study(recruitment={"prolific_study_ids": ["a" * 24], "other_studies": "refuse"})
+    assert client.get(door(study), PROLIFIC).status_code == 403
+    assert EntryEvent.objects.get().what == EntryEvent.What.OTHER_STUDY
+
+
+def test_prolific_is_not_let_in_where_the_study_does_not_recruit_there(client: Client) -> None:
+    assert client.get(door(make_study(recruitment={"prolific": False})), PROLIFIC).status_code == 403
+
+
+def test_an_unknown_study_is_not_found(client: Client) -> None:
+    assert client.get("/take/nothing-here/", PROLIFIC).status_code == 404
+
+
+def test_looking_at_an_invitation_takes_no_seat(client: Client) -> None:
+    study = make_study()
+    response = client.get(door(study), {"invite": study.invite_token})
+    assert response.status_code == 200
+    assert Session.objects.count() == 0
+
+
+def test_an_invitation_starts_one_session_per_browser(client: Client) -> None:
+    study = make_study(answers=3)
+    link = f"{door(study)}?invite={study.invite_token}"
+    first = client.post(link)["Location"]
+    assert client.post(link)["Location"] == first
+    assert client.get(link)["Location"] == first
+    assert Client().post(link)["Location"] != first
+    assert Session.objects.count() == 2
+
+
+def test_a_named_invitation_is_the_same_session_in_any_browser(client: Client) -> None:
+    study = make_study(answers=3)
+    link = f"{door(study)}?invite={study.invite_token}&who=ann"
+    assert client.post(link)["Location"] == Client().post(link)["Location"]
+
+
+@pytest.mark.parametrize("token", ["", "wrong"])
+def test_a_wrong_invitation_is_refused(client: Client, token: str) -> None:
+    assert client.post(f"{door(make_study())}?invite={token}").status_code == 400
+    assert Session.objects.count() == 0
+
+
+def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
+    study = make_study()
+    client.get(door(study), PROLIFIC)
+    Session.objects.update(state=SessionState.FINISHED, ended_at="2026-11-20T12:00Z")
+    code = CompletionCode.objects.get(study=study, outcome="finished").code
+    for _ in range(2):
+        page = client.get(door(study), PROLIFIC, follow=True).content.decode()
+        assert f"https://app.prolific.com/submissions/complete?cc={code}" in page

@@ -1,0 +1,182 @@
+"""The life of a session, and the seats it holds."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.actions import responses, seats, sessions
+from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
+from annotation.models import Annotator, Seat, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
+from annotation.recruitment.base import Entry
+from studies.actions.studies import change_state
+from studies.models import Question, StudyState
+from tests.annotation.test_responses import next_slot, send
+from tests.factories import NOON, arrive, arrive_at_work, make_study
+
+pytestmark = pytest.mark.django_db
+TOMORROW = NOON + timedelta(days=1)
+
+
+def test_every_state_is_in_the_table_and_leads_only_to_states() -> None:
+    assert set(SESSION_TRANSITIONS) == set(SessionState)
+    assert all(targets <= set(SessionState) for targets in SESSION_TRANSITIONS.values())
+    assert set(OUTCOMES) & OPEN_STATES == set()
+
+
+def test_the_same_link_leads_to_the_same_session() -> None:
+    study = make_study()
+    assert arrive(study).pk == arrive(study).pk
+    assert Seat.objects.filter(session__isnull=False).count() == 1
+
+
+def test_the_link_of_a_session_with_another_persons_id_changes_nothing() -> None:
+    study = make_study()
+    arrive(study, "ann", session="s1")
+    with pytest.raises(OtherPerson):
+        sessions.start(study=study, entry=Entry("prolific", "ben", "s1"), now=NOON)
+    assert Session.objects.get().annotator.provider_id == "ann"
+    assert Annotator.objects.count() == 1
+
+
+def test_a_new_submission_takes_over_the_seat_and_the_answers_stay() -> None:
+    study = make_study(instances=3)
+    first = arrive_at_work(study, session="s1")
+    send(first, next_slot(first))
+    second = arrive_at_work(study, session="s2")
+    first.refresh_from_db()
+    assert first.state == SessionState.SUPERSEDED
+    assert second.questions_total == 2
+    assert second.seat == first.last_seat
+
+
+def test_whoever_has_finished_cannot_start_again_unless_the_study_allows_it() -> None:
+    study = make_study(instances=1, answers=2)
+    done = arrive_at_work(study, session="s1")
+    send(done, next_slot(done))
+    with pytest.raises(CannotTakePart, match="already taken part"):
+        arrive(study, session="s2")
+
+
+def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> None:
+    study = make_study(instances=4, surveys={"size": 2}, answers=2, recruitment={"sessions_per_annotator": 0})
+    asked: list[int] = []
+    for number in range(2):
+        session = arrive_at_work(study, session=f"s{number}")
+        for slot in responses.open_slots(session=session, limit=10):
+            asked.append(slot.question_id)
+            send(session, slot)
+    assert len(asked) == len(set(asked)) == 4
+    with pytest.raises(NothingLeft):
+        arrive(study, session="s3")
+
+
+def test_no_seat_left_starts_nothing() -> None:
+    study = make_study(instances=1)
+    arrive(study, "ann")
+    with pytest.raises(NothingLeft):
+        arrive(study, "ben")
+    assert Session.objects.count() == Annotator.objects.count() == 1
+
+
+@pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
+def test_nobody_starts_in_a_study_that_is_not_open_but_whoever_is_inside_goes_on(state: StudyState) -> None:
+    study = make_study(answers=2)
+    inside = arrive_at_work(study, "ann")
+    change_state(study=study, to=state, now=NOON)
+    with pytest.raises(CannotTakePart):
+        arrive(study, "ben")
+    assert send(inside, next_slot(inside)).stored
+    assert arrive(study, "ann").pk == inside.pk
+
+
+def test_a_blocked_annotator_cannot_start() -> None:
+    Annotator.objects.create(provider="prolific", provider_id="ann", blocked=True)
+    with pytest.raises(CannotTakePart):
+        arrive(make_study(), "ann")
+
+
+def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
+    study = make_study(instances=3)
+    first = arrive_at_work(study, "ann")
+    answered = next_slot(first)
+    send(first, answered)
+    sessions.leave(session=first, to=SessionState.GIVEN_UP, now=NOON)
+    second = arrive_at_work(study, "ben")
+    assert second.questions_total == 2
+    assert answered.pk not in [slot.pk for slot in responses.open_slots(session=second, limit=10)]
+    answered.refresh_from_db()
+    assert answered.annotator == first.annotator
+
+
+def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
+    study = make_study()
+    arrive_at_work(study)
+    assert sessions.expire(now=TOMORROW) == 1
+    assert sessions.expire(now=TOMORROW) == 0
+    assert Session.objects.get().state == SessionState.LAPSED
+    assert Seat.objects.filter(session=None).count() == Seat.objects.count()
+
+
+def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
+    study = make_study(time={"estimated_minutes": 30, "limit_minutes": 100})
+    arrive_at_work(study)
+    assert sessions.expire(now=NOON + timedelta(minutes=110)) == 0
+    assert sessions.expire(now=NOON + timedelta(minutes=110, seconds=1)) == 1
+
+
+def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
+    study = make_study(instances=3)
+    session = arrive_at_work(study)
+    send(session, next_slot(session))
+    sessions.expire(now=TOMORROW)
+    back = arrive(study, now=TOMORROW)
+    assert back.state == SessionState.WORKING
+    assert (back.questions_answered, back.questions_total) == (1, 3)
+    assert len(responses.open_slots(session=back, limit=10)) == 2
+
+
+def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
+    study = make_study()
+    arrive_at_work(study, "ann")
+    sessions.expire(now=TOMORROW)
+    arrive(study, "ben", now=TOMORROW)
+    assert arrive(study, "ann", now=TOMORROW).state == SessionState.LAPSED
+
+
+def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
+    study = make_study(consent="Do you agree?")
+    session = arrive(study)
+    assert session.state == SessionState.CONSENT
+    sessions.consent(session=session, agreed=False, now=NOON)
+    assert session.state == SessionState.NO_CONSENT
+    assert Seat.objects.filter(session=None).count() == 1
+
+
+def test_the_database_refuses_the_same_question_twice_for_one_annotator() -> None:
+    study = make_study(answers=2, instances=1)
+    session = arrive(study)
+    other = Slot.objects.get(seat__session=None, question=Question.objects.get())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Slot.objects.filter(pk=other.pk).update(annotator=session.annotator)
+
+
+def test_the_database_refuses_half_a_claim() -> None:
+    make_study()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Seat.objects.update(claimed_at=NOON)
+
+
+def test_a_pair_shares_a_double_seat_survey() -> None:
+    study = make_study(instances=4, surveys={"size": 2, "double_seats": 1})
+    ann, ben = arrive(study, "ann"), arrive(study, "ben")
+    assert ann.seat.survey == ben.seat.survey
+    shared = Question.objects.filter(slots__seat=ann.seat)
+    assert set(shared.values_list("answers_wanted", flat=True)) == {2}
+
+
+def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> None:
+    study = make_study(instances=1, answers=2)
+    session = arrive(study)
+    assert seats.claim(session=session, now=NOON) is None

@@ -1,0 +1,267 @@
+"""The pages of a session, as a browser without JavaScript walks them, and as the page's script does."""
+
+import json
+import re
+import uuid
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+
+from annotation.models import PracticeAnswer, Response, Session, SessionState
+from studies.models import CompletionCode, Study
+from tests.factories import arrive, arrive_at_work, make_instance, make_project, make_study
+
+pytestmark = pytest.mark.django_db
+
+PRACTICE = {
+    "pass": 1,
+    "rounds": 2,
+    "questions": [{"instance": "trial", "right": "candidate-1", "feedback": "Look at the map."}],
+}
+
+
+def page_of(session: Session) -> str:
+    return f"/s/{session.token}/"
+
+
+def form_of(html: bytes, *, selector: str = "form.question") -> dict[str, str]:
+    """Return the fields that the form would post as it stands."""
+    form = BeautifulSoup(html, "html.parser").select_one(selector)
+    assert form is not None
+    return {str(field["name"]): str(field.get("value", "")) for field in form.select("input[type=hidden]")}
+
+
+def post_json(client: Client, session: Session, fields: dict[str, Any]) -> Any:
+    return client.post(f"{page_of(session)}answer/", fields, headers={"Accept": "application/json"})
+
+
+def study_with_practice(**design: Any) -> Study:
+    project = make_project()
+    make_instance(project, "trial")
+    return make_study(project, practice=PRACTICE, **design)
+
+
+def test_the_whole_way_without_javascript(client: Client) -> None:
+    study = make_study(instances=2, consent="Do you **agree**?")
+    session = arrive(study)
+    page = page_of(session)
+    assert b"<strong>agree</strong>" in client.get(page).content
+    client.post(f"{page}consent/", {"agree": "yes"})
+    client.post(f"{page}begin/")
+    for _ in range(2):
+        fields = form_of(client.get(page).content) | {"choice": "2"}
+        assert client.post(f"{page}answer/", fields).status_code == 303
+    assert Response.objects.count() == 2
+    end = client.get(page).content.decode()
+    assert CompletionCode.objects.get(study=study, outcome="finished").code in end
+
+
+def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None:
+    session = arrive(make_study(consent="Agree?"))
+    for address in ("begin/", "practice/"):
+        response = client.post(f"{page_of(session)}{address}", {"choice": "1", "slot": "1"})
+        assert response["Location"] == page_of(session)
+    session.refresh_from_db()
+    assert session.state == SessionState.CONSENT
+
+
+def test_a_strangers_token_is_not_found(client: Client) -> None:
+    assert client.get("/s/no-such-token/").status_code == 404
+    assert client.post("/s/no-such-token/give-up/").status_code == 404
+    response = client.post("/s/no-such-token/answer/", {"slot": "1", "submission": str(uuid.uuid4()), "choice": "1"})
+    assert response.status_code == 404
+
+
+def test_the_script_gets_the_question_after_the_one_it_holds(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=4))
+    soup = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
+    shown, ahead = (int(str(form["data-slot"])) for form in soup.select("form[data-question]"))
+    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ahead}
+    answered = post_json(client, session, fields).json()
+    following = form_of(answered["next"].encode())
+    assert answered["saved"] is True
+    assert (answered["answered"], answered["total"], answered["go"]) == (1, 4, None)
+    assert int(following["slot"]) not in {shown, ahead}
+
+
+def test_the_script_is_sent_to_the_last_page_after_the_last_answer(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=1))
+    fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
+    answered = post_json(client, session, fields).json()
+    assert (answered["go"], answered["next"]) == (page_of(session), None)
+
+
+def test_a_repeat_of_the_last_answer_is_answered_like_the_first(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=1))
+    fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
+    assert post_json(client, session, fields).json() == post_json(client, session, fields).json()
+    assert Response.objects.count() == 1
+
+
+BAD_POSTS = [
+    ({"slot": ""}, "no question"),
+    ({"slot": "abc"}, "no question"),
+    ({"slot": "9" * 30}, "no question"),
+    ({"submission": ""}, "without its number"),
+    ({"submission": "not-a-uuid"}, "without its number"),
+    ({"choice": ""}, "Choose an image"),
+    ({"choice": "9"}, "Choose one of the options"),
+    ({"choice": "candidate-1"}, "Choose one of the options"),
+    ({"replaces": "x"}, "unknown answer"),
+    ({"replaces": "7"}, "can no longer be changed"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), BAD_POSTS)
+def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
+    client: Client, wrong: dict[str, str], sentence: str
+) -> None:
+    session = arrive_at_work(make_study())
+    fields = form_of(client.get(page_of(session)).content) | {"choice": "1"} | wrong
+    script = post_json(client, session, fields)
+    assert (script.status_code, sentence in script.json()["error"]) == (422, True)
+    plain = client.post(f"{page_of(session)}answer/", fields)
+    assert plain.status_code == 422
+    assert sentence in plain.content.decode()
+    assert Response.objects.count() == 0
+
+
+def test_what_the_browser_measured_is_stored(client: Client) -> None:
+    session = arrive_at_work(make_study())
+    images = [{"value": "1", "loaded_ms": 12.5, "natural": [512, 512], "shown": [330, 330], "failed_loads": 0}]
+    fields = form_of(client.get(page_of(session)).content) | {
+        "choice": "1",
+        "first_choice_ms": "1500",
+        "send_ms": "2100",
+        "hidden_ms": "0",
+        "changes_of_mind": "2",
+        "window_width": "1366",
+        "window_height": "650",
+        "images": json.dumps(images),
+    }
+    post_json(client, session, fields)
+    stored = Response.objects.get()
+    assert (stored.first_choice_ms, stored.send_ms, stored.hidden_ms, stored.changes_of_mind) == (1500, 2100, 0, 2)
+    assert (stored.window_width, stored.window_height) == (1366, 650)
+    assert stored.images_seen == images
+
+
+@pytest.mark.parametrize(
+    "images", ["nonsense", "{}", "[1, 2]", '[{"value": NaN}]', "[" * 5000, '[{"loaded_ms": 1e999}]']
+)
+@pytest.mark.parametrize("number", ["-1", "1e9", "NaN", "9" * 40, "99999999999"])
+def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, images: str, number: str) -> None:
+    session = arrive_at_work(make_study())
+    fields = form_of(client.get(page_of(session)).content) | {"choice": "1", "send_ms": number, "images": images}
+    assert post_json(client, session, fields).status_code == 200
+    assert Response.objects.count() == 1
+
+
+def test_the_last_answer_can_be_changed_and_stays_chosen_on_the_page(client: Client) -> None:
+    session = arrive_at_work(make_study())
+    page = page_of(session)
+    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "2"})
+    shown = client.get(f"{page}change/").content
+    chosen = BeautifulSoup(shown, "html.parser").select_one("input[name=choice][checked]")
+    assert chosen is not None
+    assert chosen["value"] == "2"
+    assert client.post(f"{page}answer/", form_of(shown) | {"choice": "none"})["Location"] == page
+    assert Response.objects.get(is_current=True).choice == "none"
+    assert Response.objects.count() == 2
+
+
+def test_nothing_can_be_changed_before_the_first_answer(client: Client) -> None:
+    session = arrive_at_work(make_study())
+    assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
+
+
+def test_giving_up_takes_a_post_and_gives_no_code(client: Client) -> None:
+    study = make_study()
+    session = arrive_at_work(study)
+    assert client.get(f"{page_of(session)}give-up/").status_code == 405
+    end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
+    session.refresh_from_db()
+    assert session.state == SessionState.GIVEN_UP
+    assert not any(code in end for code in CompletionCode.objects.values_list("code", flat=True))
+
+
+def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> None:
+    study = study_with_practice()
+    session = arrive_at_work(study)
+    page = page_of(session)
+    right = right_value(client.get(page).content, study)
+    feedback = client.post(
+        f"{page}practice/", form_of(client.get(page).content) | {"choice": right}, follow=True
+    ).content.decode()
+    assert "Look at the map." in feedback
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
+
+
+def right_value(html: bytes, study: Study) -> str:
+    """Return the value whose image is the practice question's candidate-1."""
+    question = study.practice_questions.get()
+    image = question.content["options"][1]["image"]
+    option = BeautifulSoup(html, "html.parser").select_one(f'[data-option]:has(a[href*="{image}"])')
+    assert option is not None
+    return str(option["data-option"])
+
+
+def test_failing_every_round_ends_kindly_with_its_own_code(client: Client) -> None:
+    study = study_with_practice()
+    session = arrive_at_work(study)
+    page = page_of(session)
+    for _ in range(2):
+        client.post(f"{page}practice/", form_of(client.get(page).content) | {"choice": "none"})
+    end = client.get(page).content.decode()
+    session.refresh_from_db()
+    assert session.state == SessionState.FAILED_CHECKS
+    assert PracticeAnswer.objects.count() == 2
+    codes = dict(CompletionCode.objects.values_list("outcome", "code"))
+    assert codes["failed_checks"] in end
+    assert codes["finished"] not in end
+
+
+def test_no_page_betrays_codes_keys_or_ids_before_the_end(client: Client) -> None:
+    study = study_with_practice(consent="Agree?", instances=3)
+    session = arrive(study, "5f5f5f5f5f5f5f5f5f5f5f5f")
+    page = page_of(session)
+    seen = [client.get(page)]
+    seen.append(client.post(f"{page}consent/", {"agree": "yes"}, follow=True))
+    seen.append(client.post(f"{page}begin/", follow=True))
+    seen.append(client.post(f"{page}practice/", form_of(client.get(page).content) | {"choice": "1"}, follow=True))
+    Session.objects.update(state=SessionState.WORKING)
+    seen.append(client.get(page))
+    seen.append(post_json(client, session, form_of(client.get(page).content) | {"choice": "1"}))
+    seen.append(client.get(f"{page}change/"))
+    secrets = [
+        *CompletionCode.objects.values_list("code", flat=True),
+        session.annotator.provider_id,
+        "candidate-",
+        "cc=",
+    ]
+    for response in seen:
+        found = [secret for secret in secrets if secret in response.content.decode()]
+        assert found == [], response.request["PATH_INFO"]
+
+
+def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client) -> None:
+    session = arrive_at_work(make_study())
+    response = client.get(page_of(session))
+    assert "no-store" in response["Cache-Control"]
+    assert "default-src 'self'" in response["Content-Security-Policy"]
+    assert not re.search(rb"(src|href)=\"https?://", response.content)
+    assert b"<script>" not in response.content
+    assert b'style="' not in response.content
+
+
+def test_a_comment_is_kept_only_at_the_end(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=1))
+    page = page_of(session)
+    client.post(f"{page}comment/", {"comment": "too early"})
+    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
+    client.post(f"{page}comment/", {"comment": "Fun\0!"})
+    session.refresh_from_db()
+    assert session.comment == "Fun!"
