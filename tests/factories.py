@@ -1,87 +1,247 @@
-"""The cast and the props of the tests: a project with instances, a launched study, annotators who arrive."""
+"""A project with drawn images, a launched study, sessions and responses: few, explicit, nothing random.
 
-import hashlib
-from datetime import UTC, datetime
+Rows are made directly, so that a test of one room does not depend on the actions of another; tests of whole stories
+go through the pages instead.
+"""
+
+import io
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
-import yaml
+import PIL.Image
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
-from annotation.actions import sessions
-from annotation.actions.launching import launch
-from annotation.models import Session
-from annotation.recruitment.base import Entry
-from studies.actions.studies import create_study
-from studies.models import Image, Instance, InstanceImage, Project, Study
+from analytics.acceptance import decide
+from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
+from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
+from studies.models import (
+    CompletionCode,
+    Image,
+    Instance,
+    InstanceImage,
+    Membership,
+    Outcome,
+    Project,
+    Question,
+    Study,
+    StudyState,
+    Survey,
+    SurveyQuestion,
+)
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+PASSWORD = "a password of the tests"
+ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 
 
-def make_image(name: str, *, width: int = 64, height: int = 64) -> Image:
-    """Return a stored image without a file; pages that only link to it need no more."""
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    image, _ = Image.objects.get_or_create(
-        sha256=digest, defaults={"width": width, "height": height, "format": "PNG", "byte_size": 100}
-    )
-    return image
+def make_person(name: str, *, superuser: bool = False) -> User:
+    return User.objects.create_user(username=name, password=PASSWORD, is_superuser=superuser, is_staff=superuser)
 
 
-def make_project(slug: str = "vases") -> Project:
-    project, _ = Project.objects.get_or_create(slug=slug, defaults={"name": slug.title()})
+def make_project(slug: str = "birds", *, members: Sequence[User] = ()) -> Project:
+    project = Project.objects.create(slug=slug, name=slug.capitalize())
+    for member in members:
+        Membership.objects.create(project=project, user=member)
     return project
 
 
-def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: Any) -> Instance:
-    """Return an instance with two captions and `candidates` candidate images."""
-    captions = {"caption": f"A vase, {key}.", "negative_caption": f"A map, {key}."}
-    defaults = {
-        "type": "replace",
-        "subtype": "obj",
-        "captions": captions,
-        "original_captions": captions,
-        "caption_rule": "as-is-v1",
-        "source_file": "vases.csv",
-        "source_row": 1,
-    }
-    instance = Instance.objects.create(project=project, key=key, **(defaults | fields))
-    InstanceImage.objects.bulk_create(
-        InstanceImage(
+def make_image(number: int, **about: str) -> Image:
+    """Draw, store and return a picture of 8 by 6 pixels; the same number is the same picture."""
+    out = io.BytesIO()
+    PIL.Image.new("RGB", (8, 6), (number % 256, number // 256 % 256, 128)).save(out, "PNG")
+    drawn = out.getvalue()
+    name = sha256(drawn).hexdigest()
+    image, created = Image.objects.get_or_create(
+        sha256=name, defaults={"width": 8, "height": 6, "format": "PNG", "byte_size": len(drawn), **about}
+    )
+    if created:
+        default_storage.save(f"images/{name[:2]}/{name}", ContentFile(drawn))
+    return image
+
+
+def make_instance(project: Project, number: int, *, candidates: int = 4, **fields: Any) -> Instance:
+    """Make the instance "row-<number>" with an original image and its candidates, all different pictures."""
+    captions = {"caption": f"A bird on {number} roofs.", "negative_caption": f"A bird under {number} roofs."}
+    instance = Instance.objects.create(
+        project=project,
+        **{
+            "key": f"row-{number}",
+            "type": "replace",
+            "subtype": "rel",
+            "split": "test",
+            "captions": captions,
+            "original_captions": {role: text.rstrip(".") for role, text in captions.items()},
+            "caption_rule": "bivlc-release-v1",
+            "source_file": "manifest.csv",
+            "source_row": number,
+            **fields,
+        },
+    )
+    first = number * (candidates + 1)
+    InstanceImage.objects.create(
+        instance=instance, role="image", filename=f"{number}.png", image=make_image(first, source="drawn")
+    )
+    for place in range(candidates):
+        InstanceImage.objects.create(
             instance=instance,
             role="candidate",
-            position=position,
-            filename=f"{key}_{position}.png",
-            image=make_image(f"{key}_{position}"),
+            position=place,
+            filename=f"{number}_{place}.png",
+            image=make_image(first + 1 + place, source="drawn", licence="CC0", generator="Pillow"),
         )
-        for position in range(candidates)
-    )
     return instance
 
 
-def make_draft(project: Project | None = None, *, instances: int = 4, **design: Any) -> Study:
-    """Return a draft study about `instances` new instances; `design` adds to or replaces parts of its file."""
-    project = project or make_project()
-    have = project.instances.count()
-    for number in range(have, max(have, instances)):
-        make_instance(project, f"vase-{number}")
-    file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n"} | design
-    return create_study(project=project, source=yaml.safe_dump(file), by=None)
+def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> Study:
+    """Make a draft study; `design` replaces whole entries of its design."""
+    return Study.objects.create(
+        project=project,
+        slug=slug,
+        title="Pick the image that fits the description",
+        kind="best_of_n",
+        rule="chosen-v1",
+        source=f"study: {slug}\n",
+        seed=slug,
+        invite_token=f"invite-{slug}",
+        design={
+            "study": slug,
+            "title": "Pick the image that fits the description",
+            "kind": "best_of_n",
+            "ask": ASK,
+            "instances": {},
+            "answers": 1,
+            "surveys": {"size": 100, "double_seats": 0},
+            "rule": "chosen-v1",
+            "seed": slug,
+            "recruitment": {
+                "prolific": True,
+                "invite": True,
+                "prolific_study_ids": [],
+                "other_studies": "accept",
+                "sessions_per_annotator": 1,
+            },
+            "time": {"estimated_minutes": 40, "limit_minutes": 120},
+            "pay": {"currency": "USD", "per_session": "8.00"},
+            "consent": "We keep your answers.",
+            "instructions": "Pick the image that shows what the description says.",
+            "practice": {"pass": 0, "rounds": 1, "questions": []},
+            **design,
+        },
+    )
 
 
-def make_study(project: Project | None = None, *, instances: int = 4, **design: Any) -> Study:
-    """Return an open study, as `make_draft` makes it."""
-    study = make_draft(project, instances=instances, **design)
-    launch(study=study, now=NOON)
+def launch(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:
+    """Open `study`: a question per instance of its project, surveys of `size`, each with `seats` seats."""
+    study.state, study.launched_at = StudyState.OPEN, now
+    study.save()
+    for outcome in Outcome.values:
+        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
+    questions = [_make_question(study, instance, seats) for instance in study.project.instances.all()]
+    for start in range(0, len(questions), size):
+        survey = Survey.objects.create(study=study, number=start // size + 1, seats_planned=seats)
+        for position, question in enumerate(questions[start : start + size]):
+            SurveyQuestion.objects.create(survey=survey, question=question, position=position)
+        for number in range(1, seats + 1):
+            seat = Seat.objects.create(study=study, survey=survey, number=number)
+            Slot.objects.bulk_create(
+                Slot(seat=seat, question=question, position=position)
+                for position, question in enumerate(questions[start : start + size])
+            )
     return study
 
 
-def arrive(study: Study, person: str = "ann", *, session: str = "", now: datetime = NOON) -> Session:
-    """Return the session of a person who has just come from Prolific."""
-    entry = Entry(provider="prolific", person=person, session_id=session or f"session-of-{person}", study_id="study")
-    return sessions.start(study=study, entry=entry, now=now)
+def _make_question(study: Study, instance: Instance, answers: int) -> Question:
+    images: dict[str, list[ImageFacts]] = {}
+    for place in instance.images.all():
+        images.setdefault(place.role, []).append(ImageFacts(place.image_id, 8, 6, place.filename))
+    content = get_kind(study.kind).build(InstanceFacts(instance.key, instance.captions, images), ASK)
+    question = Question.objects.create(
+        study=study, instance=instance, kind=study.kind, content=content, answers_wanted=answers
+    )
+    Decision.objects.create(study=study, question=question, rule=study.rule)
+    return question
 
 
-def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now: datetime = NOON) -> Session:
-    """Return the session of a person who has read everything and is at the first question."""
-    started = arrive(study, person, session=session, now=now)
-    sessions.consent(session=started, agreed=True, now=now)
-    sessions.begin(session=started, now=now)
-    return started
+def sit_down(study: Study, person: str, *, now: datetime = NOON, **fields: Any) -> Session:
+    """Start a session of the Prolific participant `person` on the first free seat; it is at its first question."""
+    annotator, _ = Annotator.objects.get_or_create(provider="prolific", provider_id=person)
+    seat = Seat.objects.filter(study=study, session=None, filled_at=None).order_by("survey__number", "number").first()
+    state = fields.get("state", SessionState.WORKING)
+    session = Session.objects.create(
+        study=study,
+        annotator=annotator,
+        provider="prolific",
+        **{
+            "token": f"token-{study.slug}-{person}-{now:%H%M%S}",
+            "provider_session_id": f"submission-{person}-{now:%H%M%S}",
+            "provider_study_id": "prolific-study",
+            "state": state,
+            "questions_total": seat.slots.filter(answered_at=None).count() if seat else 0,
+            "arrived_at": now,
+            "last_seen_at": now,
+            "lease_until": now + timedelta(minutes=130),
+            "ended_at": None if state in OPEN_STATES else now,
+            **fields,
+        },
+    )
+    if seat and state in OPEN_STATES:
+        seat.session, seat.claimed_at = session, now
+        seat.save()
+        seat.slots.filter(answered_at=None).update(annotator=annotator)
+    return session
+
+
+def answer(session: Session, question: Question, choice: str, *, now: datetime = NOON, **measured: Any) -> Response:
+    """Store an answer of `session`, or its next version, and decide the question; the last one ends the session."""
+    slot = Slot.objects.filter(seat__session=session, question=question).first()
+    before = Response.objects.filter(session=session, question=question)
+    version = before.count() + 1
+    before.update(is_current=False)
+    response = Response.objects.create(
+        study=session.study,
+        question=question,
+        session=session,
+        annotator=session.annotator,
+        slot=slot,
+        version=version,
+        submission_id=uuid.uuid4(),
+        choice=choice,
+        shown_order=shown_order(
+            get_kind(question.kind),
+            question.content,
+            seed=session.study.seed,
+            annotator=session.annotator_id,
+            question=question.pk,
+        ),
+        received_at=now,
+        **measured,
+    )
+    if slot and version == 1:
+        Slot.objects.filter(pk=slot.pk).update(answered_at=now)
+        session.questions_answered += 1
+    _decide(question)
+    if session.questions_answered == session.questions_total:
+        session.state, session.ended_at, session.handed_back_at = SessionState.FINISHED, now, now
+        Seat.objects.filter(session=session).update(filled_at=now)
+    session.last_seen_at = now
+    session.save()
+    return response
+
+
+def _decide(question: Question) -> None:
+    answers = list(
+        Response.objects.filter(question=question, is_current=True, slot__isnull=False).values_list("choice", flat=True)
+    )
+    verdict = decide(question.study.rule, answers, question.answers_wanted)
+    Decision.objects.filter(question=question).update(
+        state=verdict.state.value,
+        winner=verdict.winner or "",
+        votes={choice: answers.count(choice) for choice in answers},
+        answers=len(answers),
+    )

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.models import EntryEvent, Session, SessionState
 from studies.models import CompletionCode, Study
-from tests.factories import make_draft, make_study
+from tests.cast import make_draft, make_study
 
 pytestmark = pytest.mark.django_db
 

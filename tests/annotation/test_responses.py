@@ -9,7 +9,7 @@ from annotation.actions import responses, sessions
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
-from tests.factories import NOON, arrive, arrive_at_work, make_study
+from tests.cast import NOON, arrive, arrive_at_work, make_study
 
 pytestmark = pytest.mark.django_db
 

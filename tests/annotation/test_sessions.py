@@ -13,7 +13,7 @@ from annotation.recruitment.base import Entry
 from studies.actions.studies import change_state
 from studies.models import Question, StudyState
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, arrive, arrive_at_work, make_study
+from tests.cast import NOON, arrive, arrive_at_work, make_study
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)

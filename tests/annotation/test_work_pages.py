@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.models import PracticeAnswer, Response, Session, SessionState
 from studies.models import CompletionCode, Study
-from tests.factories import arrive, arrive_at_work, make_instance, make_project, make_study
+from tests.cast import arrive, arrive_at_work, make_instance, make_project, make_study
 
 pytestmark = pytest.mark.django_db
 
