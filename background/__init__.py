@@ -13,8 +13,6 @@ from kombu.exceptions import OperationalError
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
-DEFAULT_QUEUE = "default"
-GPU_QUEUE = "gpu"
 
 
 class BackgroundTask(DjangoTask[P, None]):
@@ -31,26 +29,24 @@ class BackgroundTask(DjangoTask[P, None]):
         try:
             self.apply_async(args, kwargs)
         except OperationalError as error:
-            logger.error(
-                "%s waits for the broker, which cannot be reached: %s. It is sent again later.", self.name, error
-            )
+            logger.error("%s is sent again later: the broker cannot be reached (%s).", self.name, error)
 
 
 class TaskMaker(Protocol):
     def __call__(self, function: Callable[P, None], /) -> BackgroundTask[P]: ...
 
 
-def task(*, name: str, queue: str = DEFAULT_QUEUE, minutes: int = 60) -> TaskMaker:
+def task(*, name: str, minutes: int = 60) -> TaskMaker:
     """Make a function of ids a task. It must do nothing new when it runs twice: the task of a lost worker runs again.
 
-    `minutes` is how long it may take before its worker process is ended.
+    `name` starts with the room, which decides the queue (the routes in config.celery). `minutes` is how long it may
+    take before its worker process is ended.
     """
 
     def make(function: Callable[P, None], /) -> BackgroundTask[P]:
         made: BackgroundTask[P] = shared_task(
             name=name,
             base=BackgroundTask,
-            queue=queue,
             acks_late=True,
             reject_on_worker_lost=True,
             ignore_result=True,

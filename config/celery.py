@@ -8,13 +8,11 @@ from celery import Celery
 from celery.schedules import crontab
 from kombu.transport import TRANSPORT_ALIASES
 
-from background import DEFAULT_QUEUE, GPU_QUEUE
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
-EXPIRE_EVERY_MINUTES = 5
+EVERY_FIVE_MINUTES = crontab(minute="*/5")
 EMBEDDED = "filesystem"
 
 TRANSPORT_ALIASES[EMBEDDED] = "config.broker:Transport"
@@ -47,15 +45,13 @@ app.conf.update(
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.2},
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
-    task_default_queue=DEFAULT_QUEUE,
-    task_routes={"predictions.*": {"queue": GPU_QUEUE}},
+    task_default_queue="default",
+    task_routes={"predictions.*": {"queue": "gpu"}},
     timezone="UTC",
     beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
     beat_schedule={
-        "give back what lapsed": {
-            "task": "annotation.expire_sessions",
-            "schedule": crontab(minute=f"*/{EXPIRE_EVERY_MINUTES}"),
-        },
+        "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
+        "make exports whose task was lost": {"task": "results.resume_exports", "schedule": EVERY_FIVE_MINUTES},
     },
 )
 app.autodiscover_tasks()

@@ -6,12 +6,13 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db.models import Q
 
 from results.actions.pseudonyms import name_annotators
 from results.errors import CannotExport
@@ -23,6 +24,9 @@ from studies.models import Project, Study, StudyState
 logger = logging.getLogger(__name__)
 
 ROWS_BETWEEN_REPORTS = 1000
+WAITING_AT_MOST = timedelta(minutes=2)
+# Longer than the task is allowed to take.
+RUNNING_AT_MOST = timedelta(minutes=15)
 Report = Callable[[int, int], None]
 
 
@@ -129,6 +133,13 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
         raise
     if not unmade.update(state=Export.State.READY, file=name, finished_at=now()):
         default_storage.delete(name)
+
+
+def stalled_exports(*, now: datetime) -> list[int]:
+    """Return the ids of exports that wait, or are being made, for so long that their task must have been lost."""
+    waiting = Q(state=Export.State.WAITING, requested_at__lt=now - WAITING_AT_MOST)
+    running = Q(state=Export.State.RUNNING, requested_at__lt=now - RUNNING_AT_MOST)
+    return list(Export.objects.filter(waiting | running).order_by("pk").values_list("pk", flat=True))
 
 
 def fail_export(*, export: Export, error: str, now: datetime) -> None:

@@ -220,9 +220,9 @@ def test_a_requested_export_is_made_and_stored(study: Study) -> None:
 
 def test_the_task_run_twice_does_what_it_does_once(study: Study) -> None:
     export = asked(study)
-    make_export_task.apply(args=[export.pk], throw=True)
+    make_export_task.apply(args=(export.pk,), throw=True)
     once = Export.objects.filter(pk=export.pk).values().get()
-    make_export_task.apply(args=[export.pk], throw=True)
+    make_export_task.apply(args=(export.pk,), throw=True)
     assert Export.objects.filter(pk=export.pk).values().get() == once
     assert len(default_storage.listdir(f"exports/{export.pk}")[1]) == 1
 
@@ -230,7 +230,7 @@ def test_the_task_run_twice_does_what_it_does_once(study: Study) -> None:
 def test_an_export_whose_worker_was_lost_is_made_by_the_next_one(study: Study) -> None:
     export = asked(study)
     Export.objects.filter(pk=export.pk).update(state=Export.State.RUNNING, rows_done=1)
-    make_export_task.apply(args=[export.pk], throw=True)
+    make_export_task.apply(args=(export.pk,), throw=True)
     export.refresh_from_db()
     assert (export.state, export.rows_done) == (Export.State.READY, 2)
 
@@ -288,3 +288,23 @@ def test_an_impossible_export_is_refused(study: Study, format: str, launched: bo
         asked(wanted, format)
     assert str(caught.value) == sentence
     assert not Export.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "minutes", "stalled"),
+    [
+        (Export.State.WAITING, 1, False),
+        (Export.State.WAITING, 3, True),
+        (Export.State.RUNNING, 14, False),
+        (Export.State.RUNNING, 16, True),
+        (Export.State.READY, 1000, False),
+        (Export.State.FAILED, 1000, False),
+    ],
+)
+def test_an_export_is_stalled_when_its_task_must_have_been_lost(
+    study: Study, state: Export.State, minutes: int, stalled: bool
+) -> None:
+    export = request_export(study=study, format="jsonl", by=make_person("researcher"), now=NOON)
+    Export.objects.filter(pk=export.pk).update(state=state)
+    found = exports.stalled_exports(now=NOON + timedelta(minutes=minutes))
+    assert found == ([export.pk] if stalled else [])

@@ -1,0 +1,106 @@
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from config.celery import app, transport_options
+from results.models import Export
+from results.tasks import make_export, resume_exports
+from studies.models import Study
+from tests.factories import answer, launch, make_instance, make_person, make_project, make_study, sit_down
+from tests.servers import spare_port
+from tests.workers import celery_worker, site_environment
+
+WAIT_SECONDS = 60
+EMBEDDED_BROKER = "filesystem://localhost"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(params=["files", "redis"])
+def broker_url(request: pytest.FixtureRequest) -> str:
+    if request.param == "files":
+        return EMBEDDED_BROKER
+    return str(request.getfixturevalue("redis_server"))
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    project = make_project()
+    make_instance(project, 1)
+    study = launch(make_study(project))
+    session = sit_down(study, "somebody")
+    answer(session, study.questions.get(), "candidate-2")
+    return study
+
+
+def _asked_for(study: Study, *, minutes_ago: int = 0, state: Export.State = Export.State.WAITING) -> Export:
+    return Export.objects.create(
+        project=study.project,
+        study=study,
+        format="jsonl",
+        state=state,
+        requested_by=make_person("researcher"),
+        requested_at=timezone.now() - timedelta(minutes=minutes_ago),
+    )
+
+
+def _send(task: Any, *args: int, broker_url: str, folder: Path) -> None:
+    options = transport_options(broker_url, folder / "broker")
+    with app.connection_for_write(broker_url, transport_options=options) as connection:
+        task.apply_async(args, connection=connection)
+
+
+def _wait_until_ready(export: Export, log: Path) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        export.refresh_from_db()
+        if export.state == Export.State.READY:
+            return
+        time.sleep(0.1)
+    pytest.fail(f"The export is still {export.state}: {log.read_text(encoding='utf-8')[-3000:]}")
+
+
+def test_a_worker_process_makes_an_export(study: Study, broker_url: str, tmp_path: Path) -> None:
+    export = _asked_for(study)
+    _send(make_export, export.pk, broker_url=broker_url, folder=tmp_path)
+    with celery_worker(folder=tmp_path, broker_url=broker_url):
+        _wait_until_ready(export, tmp_path / "worker.log")
+    with default_storage.open(export.file) as made:
+        assert made.read().count(b"\n") == 1
+
+
+def test_an_export_whose_worker_was_killed_is_made_after_all(study: Study, tmp_path: Path) -> None:
+    export = _asked_for(study, minutes_ago=20, state=Export.State.RUNNING)
+    _send(resume_exports, broker_url=EMBEDDED_BROKER, folder=tmp_path)
+    with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
+        _wait_until_ready(export, tmp_path / "worker.log")
+
+
+def test_a_page_does_not_fail_when_the_broker_is_down(study: Study, tmp_path: Path) -> None:
+    export = _asked_for(study)
+    program = f"from results.tasks import make_export; make_export.delay_on_commit({export.pk}); print('answered')"
+    answer = subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", program],
+        cwd=ROOT,
+        env=site_environment(tmp_path, CELERY_BROKER_URL=f"redis://127.0.0.1:{spare_port()}/0"),
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+    )
+    assert answer.returncode == 0
+    assert answer.stdout.strip().endswith("answered")
+    assert "results.make_export is sent again later: the broker cannot be reached" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    export.refresh_from_db()
+    assert export.state == Export.State.WAITING
+
+
+def test_every_periodic_task_exists() -> None:
+    app.loader.import_default_modules()
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} - set(app.tasks) == set()

@@ -1,0 +1,54 @@
+"""A real Celery worker process on the database of the running test."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+
+END_SECONDS = 30
+
+
+def database_url() -> str:
+    """Return the address of the database that the tests run on, as DATABASE_URL wants it."""
+    facts = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{facts['NAME']}"
+    return f"postgresql://{facts['USER']}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
+
+
+def site_environment(folder: Path, **more: str) -> dict[str, str]:
+    """Return the environment of a process that shares the test's database and images, with `folder` for its data."""
+    return os.environ | {
+        "DATABASE_URL": database_url(),
+        "DATA_DIR": str(folder),
+        "MEDIA_ROOT": str(settings.MEDIA_ROOT),
+        "SECRET_KEY": settings.SECRET_KEY,
+        **more,
+    }
+
+
+@contextmanager
+def celery_worker(*, folder: Path, broker_url: str, queue: str = "default") -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker for the length of the block; its log is `folder`/worker.log."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1", "--queues", queue]
+    with (folder / "worker.log").open("ab") as log:
+        process = subprocess.Popen(
+            [*command, "--loglevel", "INFO"],
+            env=site_environment(folder, CELERY_BROKER_URL=broker_url),
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
