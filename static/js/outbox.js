@@ -63,7 +63,8 @@ async function post(answer) {
       keepalive: true,
       signal: AbortSignal.timeout?.(TIMEOUT_MS),
     });
-    if (response.ok || response.status === 422) return { isSaved: response.ok, reply: await response.json() };
+    const reply = await response.json();
+    if (response.ok || (response.status < 500 && reply.error)) return { isSaved: response.ok, reply };
   } catch {
     // No connection, too slow, or something between here and the server answered in its place.
   }
