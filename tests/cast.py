@@ -56,13 +56,18 @@ def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: 
     return instance
 
 
-def make_draft(project: Project | None = None, *, instances: int = 4, **design: Any) -> Study:
-    """Return a draft study about `instances` new instances; `design` adds to or replaces parts of its file."""
+def make_draft(
+    project: Project | None = None, *, instances: int = 4, selection: dict[str, list[str]] | None = None, **design: Any
+) -> Study:
+    """Return a draft study, making instances until the project has `instances`; `design` adds to its file.
+
+    `selection` is the `instances` section of the file.
+    """
     project = project or make_project()
     have = project.instances.count()
     for number in range(have, max(have, instances)):
         make_instance(project, f"vase-{number}")
-    file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n"} | design
+    file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", "instances": selection or {}} | design
     return create_study(project=project, source=yaml.safe_dump(file), by=None)
 
 

@@ -1,0 +1,93 @@
+"""A crowd: annotators who answer at the same time, over HTTP, as the page's script does, and do not give up."""
+
+import json
+import re
+import threading
+import time
+import uuid
+from collections import deque
+from dataclasses import dataclass, field
+
+import httpx
+
+_FORM = re.compile(r'<form class="question".*?</form>', re.DOTALL)
+_SLOT = re.compile(r'name="slot" value="(\d+)"')
+_OPTIONS = re.compile(r'name="choice"[^>]*value="([^"]+)"|value="([^"]+)"[^>]*name="choice"')
+GIVE_UP_SECONDS = 120
+
+
+@dataclass
+class Crowd:
+    """`acknowledged` holds the submission of every answer the site said it had saved; `errors` what it said instead."""
+
+    url: str
+    slug: str
+    acknowledged: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def run(self, annotators: int) -> None:
+        """Let them answer until nothing is left for anybody."""
+        threads = [threading.Thread(target=self._one, args=(number,)) for number in range(annotators)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _one(self, number: int) -> None:
+        try:
+            with httpx.Client(base_url=self.url, follow_redirects=True, timeout=30) as browser:
+                sitting = 0
+                while self._sit(browser, person=f"person-{number:03}", session=f"sitting-{number:03}-{sitting:03}"):
+                    sitting += 1
+        except Exception as error:  # noqa: BLE001 (reported by the test, in the main thread)
+            self.failures.append(repr(error))
+
+    def _sit(self, browser: httpx.Client, *, person: str, session: str) -> bool:
+        """Take one survey to its end; False when there was none left."""
+        query = {"PROLIFIC_PID": person, "STUDY_ID": "study", "SESSION_ID": session}
+        arrived = self._patiently(browser, "GET", f"/take/{self.slug}/", params=query)
+        if "/s/" not in str(arrived.url):
+            return False
+        page = arrived.url.path
+        shown = deque(self._forms(self._patiently(browser, "POST", f"{page}begin/").text))
+        while shown:
+            slot, values = shown.popleft()
+            submission = str(uuid.uuid4())
+            fields = {"slot": slot, "submission": submission, "choice": values[int(slot) % len(values)]}
+            if shown:
+                fields["have"] = shown[0][0]
+            answered = self._patiently(
+                browser, "POST", f"{page}answer/", data=fields, headers={"Accept": "application/json"}
+            )
+            body = json.loads(answered.text)
+            if body.get("saved"):
+                self.acknowledged.append(submission)
+            shown.extend(self._forms(body.get("next") or ""))
+            if body.get("go") and not shown:
+                return True
+        return True
+
+    @staticmethod
+    def _forms(html: str) -> list[tuple[str, list[str]]]:
+        forms = []
+        for form in _FORM.findall(html):
+            slot = _SLOT.search(form)
+            assert slot is not None
+            forms.append((slot[1], [first or second for first, second in _OPTIONS.findall(form)]))
+        return forms
+
+    def _patiently(self, browser: httpx.Client, method: str, address: str, **request: object) -> httpx.Response:
+        """Send a request again, the same, until the site answers it."""
+        deadline = time.monotonic() + GIVE_UP_SECONDS
+        while True:
+            try:
+                response = browser.request(method, address, **request)  # type: ignore[arg-type]
+                if response.status_code < 500:
+                    return response
+                self.errors.append(str(response.status_code))
+            except httpx.TransportError as error:
+                self.errors.append(type(error).__name__)
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{address} was never answered: {self.errors[-1]}")
+            time.sleep(0.1)

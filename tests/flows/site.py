@@ -1,0 +1,84 @@
+"""The real site for stories that kill things: gunicorn over a real PostgreSQL, as production runs it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.servers import spare_port
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_SECONDS = 60
+
+
+@dataclass
+class Site:
+    """A running site. `run` calls its commands; `kill_a_worker` ends one of its web workers as kill -9 does."""
+
+    url: str
+    environment: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def start(self, *, workers: int) -> None:
+        bind = self.url.removeprefix("http://")
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", bind, "--workers", str(workers)]
+        self.process = subprocess.Popen(
+            [*command, "--threads", "4", "--timeout", "30"],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                httpx.get(f"{self.url}/s/none/", timeout=5)
+                return
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError("The site did not start.")
+
+    def worker_pids(self) -> list[int]:
+        assert self.process is not None
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii")
+        return [int(pid) for pid in children.split()]
+
+    def kill_a_worker(self) -> None:
+        os.kill(self.worker_pids()[0], signal.SIGKILL)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=START_SECONDS)
+
+
+@contextmanager
+def running_site(*, database_url: str, data_dir: Path, workers: int = 2) -> Iterator[Site]:
+    """Run the site on a spare port over an existing database, which is migrated first."""
+    environment = os.environ | {
+        "DATABASE_URL": database_url,
+        "DATA_DIR": str(data_dir),
+        "STATIC_WITHOUT_COLLECT": "1",
+        "LOG_LEVEL": "WARNING",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    site = Site(url=f"http://127.0.0.1:{spare_port()}", environment=environment)
+    site.run("manage.py", "migrate", "--verbosity", "0")
+    try:
+        site.start(workers=workers)
+        yield site
+    finally:
+        site.stop()

@@ -1,0 +1,97 @@
+"""32 annotators at once on a real PostgreSQL behind gunicorn: exactly the answers asked for, whatever is killed."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.flows.crowd import Crowd
+from tests.flows.site import Site, running_site
+from tests.servers import Cluster, postgresql_cluster
+
+ANNOTATORS = 32
+QUESTIONS = 1000
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with postgresql_cluster(durable=True) as running:
+        yield running
+
+
+@pytest.fixture
+def site(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    url = cluster.url(f"crowd_{abs(hash(request.node.name))}")
+    with running_site(database_url=url, data_dir=tmp_path) as running:
+        yield running
+
+
+def ask(site: Site, query: str, *parameters: int) -> Any:
+    with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
+        return connection.execute(query.encode(), parameters).fetchall()
+
+
+def send_a_crowd(site: Site, *, answers: int, meanwhile: Callable[[Crowd], None] | None = None) -> Crowd:
+    """Let 32 annotators answer everything, `meanwhile` something happens; then check what must hold."""
+    site.run("-m", "tests.flows.crowd_study", "crowd", "--questions", str(QUESTIONS), "--answers", str(answers))
+    crowd = Crowd(url=site.url, slug="crowd")
+    if meanwhile is not None:
+        threading.Thread(target=meanwhile, args=(crowd,), daemon=True).start()
+    crowd.run(ANNOTATORS)
+    assert crowd.failures == []
+    stored = {str(row[0]) for row in ask(site, "SELECT submission_id FROM annotation_response")}
+    assert set(crowd.acknowledged) <= stored
+    assert len(stored) == QUESTIONS * answers
+    per_question = ask(
+        site, "SELECT count(*), count(DISTINCT annotator_id) FROM annotation_response GROUP BY question_id"
+    )
+    assert per_question == [(answers, answers)] * QUESTIONS
+    assert ask(site, "SELECT count(*) FROM annotation_slot WHERE answered_at IS NULL") == [(0,)]
+    assert ask(site, "SELECT count(*) FROM annotation_response WHERE slot_id IS NULL") == [(0,)]
+    assert ask(site, "SELECT count(*) FROM annotation_decision WHERE answers <> %s", answers) == [(0,)]
+    return crowd
+
+
+def wait_for(crowd: Crowd, answers: int) -> None:
+    while len(crowd.acknowledged) < answers:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("answers", [1, 3])
+def test_a_crowd_gives_exactly_the_answers_asked_for(site: Site, answers: int) -> None:
+    crowd = send_a_crowd(site, answers=answers)
+    assert len(crowd.acknowledged) == QUESTIONS * answers
+    assert crowd.errors == []
+
+
+def test_nothing_acknowledged_is_lost_when_a_web_worker_is_killed(site: Site) -> None:
+    killed: list[int] = []
+
+    def kill_workers(crowd: Crowd) -> None:
+        for answers in (200, 500):
+            wait_for(crowd, answers)
+            killed.append(site.worker_pids()[0])
+            site.kill_a_worker()
+
+    send_a_crowd(site, answers=1, meanwhile=kill_workers)
+    assert len(killed) == 2
+    assert not set(killed) & set(site.worker_pids())
+
+
+def test_nothing_acknowledged_is_lost_when_the_database_is_killed_and_restarted(site: Site, cluster: Cluster) -> None:
+    restarts: list[int] = []
+
+    def restart_database(crowd: Crowd) -> None:
+        wait_for(crowd, 300)
+        cluster.kill()
+        restarts.append(len(crowd.acknowledged))
+        time.sleep(1)
+        cluster.start()
+
+    crowd = send_a_crowd(site, answers=1, meanwhile=restart_database)
+    assert restarts
+    assert crowd.errors != []

@@ -1,0 +1,101 @@
+"""Study files: what a good one becomes, and the sentence each bad one gets."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from studies.design import DesignRefused, read_design, shortest_limit, study_schema
+from studies.kinds import get_kind
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
+
+
+def test_the_smallest_file_gets_every_default() -> None:
+    design = read_design(SMALL)
+    assert design["ask"] == {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+    assert design["surveys"] == {"size": 100, "double_seats": 0}
+    assert (design["answers"], design["rule"], design["seed"]) == (1, "chosen-v1", "best-vase")
+    assert design["instructions"] == get_kind("best_of_n").instructions
+    assert design["practice"] == {"pass": 0, "rounds": 2, "questions": []}
+    assert design["recruitment"]["sessions_per_annotator"] == 1
+
+
+@pytest.mark.parametrize(("estimated", "least"), [(10, 29), (20, 51), (30, 73), (60, 138)])
+def test_the_shortest_limit_is_prolifics(estimated: int, least: int) -> None:
+    # prolific.md 3.5: 28.3, 50.9, 73.0 (72.95) and 137.5 minutes, rounded up.
+    assert shortest_limit(estimated) == least
+
+
+def test_the_published_schema_is_the_one_in_use() -> None:
+    published = json.loads((ROOT / "docs" / "study-file.schema.json").read_text(encoding="utf-8"))
+    assert published == study_schema()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "studies" / "designs").glob("*.yaml")), ids=lambda file: file.name)
+def test_every_shipped_study_file_can_be_used(file: Path) -> None:
+    assert read_design(file.read_text(encoding="utf-8"))["study"] == file.stem
+
+
+def test_the_shipped_bivlc_file_asks_as_the_paper_did() -> None:
+    design = read_design((ROOT / "studies" / "designs" / "bivlc-step-3.yaml").read_text(encoding="utf-8"))
+    assert (design["kind"], design["answers"], design["rule"]) == ("best_of_n", 1, "chosen-v1")
+    assert design["surveys"] == {"size": 100, "double_seats": 5}
+    # 8 dollars for 40 minutes are 12 dollars an hour.
+    assert (design["pay"]["per_session"], design["time"]["estimated_minutes"]) == ("8.00", 40)
+
+
+BAD_FILES = [
+    ("", None, "The study file is empty."),
+    ("- a\n- b\n", None, "must consist of `name: value` lines"),
+    ("just words", None, "must consist of `name: value` lines"),
+    ("study: [unclosed", 1, "cannot be read"),
+    ("study: a\n\tkind: b", 2, "cannot be read"),
+    ("study: &a {b: *a}\n", 1, "contains itself"),
+    ("title: T\nkind: best_of_n\n", None, "`study` is missing"),
+    (SMALL + "study: again\n", 4, "`study` is given twice"),
+    (SMALL.replace("best-vase", "Best Vase"), 1, "small letters, digits and single hyphens"),
+    (SMALL.replace("best-vase", "a" * 51), 1, "longer than 50 characters"),
+    (SMALL.replace("best-vase", "12"), 1, "must be text"),
+    (SMALL.replace("Which vase?", '""'), 2, "`title` is empty"),
+    (SMALL.replace("best_of_n", "best_of_m"), 3, "Choose one of: best_of_n"),
+    (SMALL + "anwsers: 3\n", 4, "Did you mean `answers`?"),
+    (SMALL + "answers: 0\n", 4, "must be at least 1"),
+    (SMALL + "answers: many\n", 4, "must be a whole number"),
+    (SMALL + "answers: 101\n", 4, "must be at most 100"),
+    (SMALL + "ask:\n  capton: x\n", 5, "Did you mean `caption`?"),
+    (SMALL + "ask: 5\n", 4, "must be a section"),
+    (SMALL + "rule: chosen-v9\n", 4, "Choose one of: chosen-v1"),
+    (SMALL + "surveys: {size: 0}\n", 4, "`surveys.size` is 0"),
+    (SMALL + "pay: {per_session: 8}\n", 4, "must be text (put it in quotes)"),
+    (SMALL + 'pay: {per_session: "8.5"}\n', 4, "In whole units, in quotes"),
+    (SMALL + "instances: {type: [add, add]}\n", 4, "names something twice"),
+    (SMALL + "recruitment: {prolific: false, invite: false}\n", 4, "Nobody could come in"),
+    (SMALL + "time: {estimated_minutes: 30, limit_minutes: 40}\n", 4, "no less than 73"),
+    (SMALL + "practice: {pass: 1}\n", 4, "1 right answers of 0 questions"),
+    (SMALL + "practice:\n  questions:\n    - instance: a\n", 6, "`right` is missing"),
+    ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "sentence"), BAD_FILES, ids=range(len(BAD_FILES)))
+def test_a_bad_study_file_is_refused_with_its_line(text: str, line: int | None, sentence: str) -> None:
+    with pytest.raises(DesignRefused) as refused:
+        read_design(text)
+    found = [problem for problem in refused.value.problems if sentence in problem.message]
+    assert len(found) == 1, refused.value.problems
+    assert found[0].line == line
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(DesignRefused) as refused:
+        read_design("study: B B\ntitel: T\nkind: best_of_n\nanswers: 0\n")
+    assert len(refused.value.problems) == 4
+
+
+def test_a_date_is_read_as_text() -> None:
+    assert read_design(yaml.safe_dump({"study": "a", "title": "T", "kind": "best_of_n"}) + "seed: 2026-11-20\n")[
+        "seed"
+    ] == ("2026-11-20")

@@ -1,0 +1,84 @@
+"""The kinds of question, and the order in which options are shown."""
+
+from collections import Counter
+
+import pytest
+
+from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, get_kind, posted_values, shown_order
+from studies.kinds.base import Kind
+
+ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+def facts(images: int = 4, *, caption: str = "A blue vase.", waiting: bool = False) -> InstanceFacts:
+    stored = [ImageFacts(sha256=f"{number:064x}", width=10, height=20) for number in range(images)]
+    if waiting:
+        stored[1] = ImageFacts(sha256=None, width=0, height=0, filename="vase_1.png")
+    return InstanceFacts(key="vase", captions={"negative_caption": caption}, images={"candidate": stored})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_in_the_registry_goes_by_its_name_and_has_instructions(name: str) -> None:
+    kind: Kind = get_kind(name)
+    assert kind.name == name
+    assert len(kind.instructions) > 100
+
+
+def test_best_of_n_shows_the_caption_and_the_images_in_source_order() -> None:
+    content = get_kind("best_of_n").build(facts(), ASK)
+    assert content["caption"] == "A blue vase."
+    assert [option["key"] for option in content["options"]] == [f"candidate-{number}" for number in range(4)]
+    assert content["options"][2] == {"key": "candidate-2", "image": f"{2:064x}", "width": 10, "height": 20}
+
+
+def test_the_chosen_image_becomes_the_negative_image() -> None:
+    kind = get_kind("best_of_n")
+    assert kind.accepted_value(kind.build(facts(), ASK), "candidate-3") == {"negative_image": f"{3:064x}"}
+
+
+@pytest.mark.parametrize(
+    ("instance", "sentence"),
+    [
+        (facts(1), "has 1 images"),
+        (facts(10), "has 10 images"),
+        (facts(caption=""), "has no negative_caption"),
+        (facts(waiting=True), "still waits for the image vase_1.png"),
+    ],
+)
+def test_best_of_n_says_what_an_instance_lacks(instance: InstanceFacts, sentence: str) -> None:
+    with pytest.raises(CannotAsk, match=sentence):
+        get_kind("best_of_n").build(instance, ASK)
+
+
+def order(seed: str = "s", annotator: int = 1, question: int = 1) -> list[str]:
+    kind = get_kind("best_of_n")
+    return shown_order(kind, kind.build(facts(), ASK), seed=seed, annotator=annotator, question=question)
+
+
+def test_none_always_comes_last_and_everything_is_shown_once() -> None:
+    assert order()[-1] == "none"
+    assert sorted(order()) == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
+
+
+def test_the_same_seed_annotator_and_question_give_the_same_order() -> None:
+    assert order() == order()
+    assert len({tuple(order(annotator=annotator)) for annotator in range(50)}) > 10
+
+
+def test_every_option_is_first_about_as_often() -> None:
+    # 2,000 draws of 4: 500 expected, standard deviation 19.4; five of them either way.
+    firsts = Counter(order(question=question)[0] for question in range(2000))
+    assert len(firsts) == 4
+    assert all(403 <= count <= 597 for count in firsts.values())
+
+
+def test_shuffled_options_post_their_place_and_fixed_ones_their_name() -> None:
+    kind = get_kind("best_of_n")
+    shown = ["candidate-2", "candidate-0", "candidate-3", "candidate-1", "none"]
+    assert posted_values(kind, kind.build(facts(), ASK), shown) == {
+        "1": "candidate-2",
+        "2": "candidate-0",
+        "3": "candidate-3",
+        "4": "candidate-1",
+        "none": "none",
+    }

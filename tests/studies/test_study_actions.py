@@ -1,0 +1,129 @@
+"""Create, plan, launch, pause and close a study."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.actions.launching import launch
+from annotation.models import Decision, Seat, Slot
+from studies.actions.studies import change_state, create_study, plan_study
+from studies.errors import StudyError
+from studies.models import CompletionCode, InstanceImage, Question, Study, StudyState, Survey
+from studies.models.studies import STUDY_TRANSITIONS
+from tests.cast import NOON, make_draft, make_instance, make_project, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_state_is_in_the_table() -> None:
+    assert set(STUDY_TRANSITIONS) == set(StudyState)
+
+
+def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
+    study = make_draft()
+    codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
+    assert study.state == StudyState.DRAFT
+    assert {outcome for outcome, _ in codes} == {"finished", "no_consent", "failed_checks"}
+    assert len({code for _, code in codes}) == 3
+
+
+def test_a_name_can_be_used_once() -> None:
+    study = make_draft()
+    with pytest.raises(StudyError, match="already a study called best-vase"):
+        create_study(project=study.project, source=study.source, by=None)
+
+
+def test_launching_makes_what_the_plan_said() -> None:
+    study = make_draft(instances=7, surveys={"size": 3, "double_seats": 1}, answers=2)
+    plan = plan_study(study)
+    launch(study=study, now=NOON)
+    assert (plan.questions, plan.surveys, plan.seats, plan.answers) == (7, 2, 6, 20)
+    assert (Question.objects.count(), Survey.objects.count(), Seat.objects.count()) == (7, 2, 6)
+    assert Slot.objects.count() == 20
+    assert Decision.objects.filter(state="undecided").count() == 7
+
+
+def test_a_launched_design_is_frozen() -> None:
+    study = make_study()
+    with pytest.raises(StudyError, match="already launched"):
+        launch(study=study, now=NOON)
+
+
+def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made() -> None:
+    study = make_draft(instances=3)
+    InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)
+    with pytest.raises(StudyError, match=r"vase-1 still waits for the image vase-1_2\.png"):
+        launch(study=study, now=NOON)
+    study.refresh_from_db()
+    assert study.state == StudyState.DRAFT
+    assert Question.objects.count() == Seat.objects.count() == 0
+
+
+def test_thousands_of_problems_are_counted_not_listed() -> None:
+    study = make_draft(instances=30)
+    InstanceImage.objects.update(image=None)
+    with pytest.raises(StudyError) as refused:
+        launch(study=study, now=NOON)
+    assert len(refused.value.problems) == 21
+    assert refused.value.problems[-1] == "... and 10 more instances cannot be asked about."
+
+
+def test_only_the_selected_instances_are_asked_about() -> None:
+    project = make_project()
+    make_instance(project, "an-addition", type="add")
+    make_instance(project, "a-swap", type="swap")
+    study = make_draft(project, instances=0, selection={"type": ["add"]})
+    launch(study=study, now=NOON)
+    assert list(Question.objects.values_list("instance__key", flat=True)) == ["an-addition"]
+
+
+def test_an_empty_project_cannot_be_launched() -> None:
+    with pytest.raises(StudyError, match="no questions to ask"):
+        launch(study=make_draft(instances=0), now=NOON)
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"instance": "nowhere", "right": "none"}, "names instance nowhere"),
+        ({"instance": "vase-0", "right": "candidate-9"}, "its options are candidate-0"),
+    ],
+)
+def test_practice_that_cannot_be_asked_stops_the_launch(entry: dict[str, str], sentence: str) -> None:
+    study = make_draft(practice={"questions": [entry]})
+    with pytest.raises(StudyError, match=sentence):
+        launch(study=study, now=NOON)
+
+
+def test_an_instance_of_the_practice_is_not_asked_about_again() -> None:
+    make_study(instances=3, practice={"questions": [{"instance": "vase-1", "right": "none"}]})
+    assert set(Question.objects.values_list("instance__key", flat=True)) == {"vase-0", "vase-2"}
+
+
+@pytest.mark.parametrize("state", StudyState.values)
+@pytest.mark.parametrize("to", StudyState.values)
+def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> None:
+    study = make_study()
+    times = {"closed_at": NOON if state == "closed" else None, "launched_at": None if state == "draft" else NOON}
+    Study.objects.update(state=state, **times)
+    study.refresh_from_db()
+    allowed = {("open", "paused"), ("open", "closed"), ("paused", "open"), ("paused", "closed")}
+    if (state, to) in allowed:
+        change_state(study=study, to=StudyState(to), now=NOON)
+        assert Study.objects.get().state == to
+    else:
+        with pytest.raises(StudyError):
+            change_state(study=study, to=StudyState(to), now=NOON)
+        assert Study.objects.get().state == state
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (("launch_study", "nowhere"), "no study called nowhere"),
+        (("close_study", "nowhere"), "no study called nowhere"),
+        (("create_study", "no-such-file.yaml", "--project", "vases"), "cannot be read"),
+    ],
+)
+def test_a_command_that_names_nothing_says_so(command: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        call_command(*command)
