@@ -1,0 +1,95 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from studies.models import Instance, Project
+from tests.studies.source_files import manifest_bytes, manifest_row, write_images
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    file = tmp_path / "manifest.csv"
+    file.write_bytes(manifest_bytes(manifest_row(0), manifest_row(1)))
+    return file
+
+
+def run(*arguments: Any, **options: Any) -> None:
+    call_command("import_instances", *map(str, arguments), **({"format": "bivlc-manifest"} | options))
+
+
+def test_it_makes_the_project_and_says_what_was_imported(
+    manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("cats", manifest, "--images", write_images(tmp_path / "pictures"))
+    output = capsys.readouterr().out
+    assert "manifest.csv: 2 records: 2 added, 0 already there. 8 images read" in output
+    assert "The project cats was made." in output
+    assert Project.objects.get().slug == "cats"
+    run("cats", manifest, "--images-later")
+    output = capsys.readouterr().out
+    assert "0 added, 2 already there." in output
+    assert "made" not in output
+
+
+def test_the_progress_bar_goes_to_the_error_stream(
+    manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("cats", manifest, "--images-later")
+    streams = capsys.readouterr()
+    assert "rows" in streams.err
+    assert "%" not in streams.out
+
+
+def test_a_dry_run_makes_no_project(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("cats", manifest, "--images-later", "--dry-run")
+    assert "2 would be added" in capsys.readouterr().out
+    assert not Project.objects.exists()
+
+
+def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path: Path) -> None:
+    folder = write_images(tmp_path / "pictures")
+    (folder / "1.jpg").unlink()
+    with pytest.raises(CommandError) as refused:
+        run("cats", manifest, "--images", folder)
+    assert refused.value.returncode == 1
+    assert str(refused.value).splitlines() == [
+        "Nothing was imported from manifest.csv.",
+        *(
+            f"Record {row}, candidate: The file 1.jpg is not in the image folder. "
+            "Put it there, or let it wait with --images-later."
+            for row in (1, 2)
+        ),
+    ]
+    assert not Project.objects.exists()
+    assert not Instance.objects.exists()
+
+
+def test_rows_with_images_need_a_folder(manifest: Path) -> None:
+    with pytest.raises(CommandError, match="Name their folder with --images, or import without it with --images-later"):
+        run("cats", manifest)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        (("cats", "{tmp}/none.csv"), {}, r"none.csv cannot be opened \(No such file or directory\)\. Check the name\."),
+        (("cats", "{tmp}"), {}, "is a folder. Name the file inside it."),
+        (("cats", "/dev/null"), {}, "is not a regular file."),
+        (("cats", "{file}", "--images", "{tmp}/none"), {}, "none is not there or is no folder."),
+        (("cats", "{file}", "--images", "{file}"), {}, "is not there or is no folder."),
+        (("cats", "{file}"), {"format": "xml"}, "'xml' is unknown. Use one of bivlc-manifest, pairs, jsonl."),
+        (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
+        (("two cats", "{file}"), {}, "'two cats' cannot name a project."),
+        (("c" * 51, "{file}"), {}, "is too long. Use at most 50 characters."),
+    ],
+)
+def test_a_mistake_of_the_user_gets_a_sentence(
+    arguments: tuple[str, ...], options: dict[str, str], sentence: str, manifest: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        run(*(argument.format(tmp=tmp_path, file=manifest) for argument in arguments), **options)
+    assert not Project.objects.exists()

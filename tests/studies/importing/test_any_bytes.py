@@ -1,0 +1,68 @@
+"""Whatever the bytes are, an importer gives records and problems; it never fails."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studies.importing import IMPORTERS, Record, RowProblem, get_importer
+from studies.importing.bivlc_manifest import COLUMNS
+from tests.studies.source_files import manifest_bytes, manifest_row
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+names = st.sampled_from(
+    [
+        *("key", "id", "pair_id", "caption", "negative_caption", "captions", "images", "image", "negative_image"),
+        *("type", "subtype", "split", "reference", "sha256", "source", "licence", "generators"),
+    ]
+)
+# A busy machine is no reason to fail.
+unhurried = settings(deadline=None)
+
+
+def assert_records_or_problems(name: str, content: bytes) -> None:
+    items = list(get_importer(name)(BytesIO(content)))
+    assert items
+    for item in items:
+        assert isinstance(item, Record | RowProblem)
+        if isinstance(item, Record):
+            assert item.row >= 1
+            assert item.key.strip()
+            assert all(text.strip() for text in item.captions.values())
+        else:
+            assert item.reason.endswith(".")
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+@unhurried
+@given(content=st.binary(max_size=400))
+def test_arbitrary_bytes(name: str, content: bytes) -> None:
+    assert_records_or_problems(name, content)
+
+
+@pytest.mark.parametrize("name", ["pairs", "jsonl"])
+@unhurried
+@given(rows=st.lists(st.dictionaries(names, values, max_size=8), min_size=1, max_size=3))
+def test_arbitrary_objects(name: str, rows: list[dict[str, Any]]) -> None:
+    assert_records_or_problems(name, "\n".join(json.dumps(row) for row in rows).encode())
+
+
+@unhurried
+@given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=10, max_size=10))
+def test_arbitrary_cells(cells: list[str]) -> None:
+    assert_records_or_problems("bivlc-manifest", manifest_bytes(dict(zip(COLUMNS, cells, strict=True))))
+
+
+@pytest.mark.parametrize("name", ["bivlc-manifest", "pairs"])
+@unhurried
+@given(place=st.integers(0, 300), byte=st.binary(min_size=1, max_size=2))
+def test_a_damaged_table(name: str, place: int, byte: bytes) -> None:
+    content = manifest_bytes(manifest_row(0), manifest_row(1))
+    assert_records_or_problems(name, content[:place] + byte + content[place + 1 :])

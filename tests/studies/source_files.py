@@ -1,0 +1,53 @@
+"""Makes small source files and images for the tests of importing."""
+
+import csv
+import json
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from studies.importing.bivlc_manifest import COLUMNS
+
+
+def picture_bytes(
+    colour: str = "teal", *, size: tuple[int, int] = (40, 30), format: str = "JPEG", **save: Any
+) -> bytes:
+    buffer = BytesIO()
+    Image.new("RGB", size, colour).save(buffer, format, **save)
+    return buffer.getvalue()
+
+
+def manifest_row(index: int = 0, **cells: str) -> dict[str, str]:
+    """Return a row of a BiVLC manifest whose images are 0.jpg to 3.jpg."""
+    row = {
+        "filename": "000000219578.jpg",
+        "caption": "A cat on a couch.",
+        "negative_caption": "A dog on a couch.",
+        "type": "replace",
+        "subtype": "obj",
+        "index": str(index),
+        **{f"hn_img_{number}": f"{number}.jpg" for number in range(4)},
+    }
+    return row | cells
+
+
+def manifest_bytes(*rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> bytes:
+    buffer = StringIO()
+    writer = csv.DictWriter(buffer, columns, quoting=csv.QUOTE_ALL, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue().encode()
+
+
+def json_lines(*rows: Any) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def write_images(folder: Path) -> Path:
+    """Write 0.jpg to 3.jpg, four different pictures."""
+    folder.mkdir(exist_ok=True)
+    for number, colour in enumerate(("red", "green", "blue", "white")):
+        (folder / f"{number}.jpg").write_bytes(picture_bytes(colour))
+    return folder

@@ -1,0 +1,114 @@
+import hashlib
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.test import Client
+from PIL import Image as Pillow
+from pytest_django import DjangoAssertNumQueries
+
+from studies.actions.images import original_name, rendition_name, take_in
+from studies.models import Image
+from tests.studies.source_files import picture_bytes
+
+pytestmark = pytest.mark.django_db
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+def store(data: bytes) -> str:
+    sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+    Image.objects.create(
+        sha256=sha256, width=facts.width, height=facts.height, format=facts.format, byte_size=len(data)
+    )
+    return sha256
+
+
+@pytest.fixture
+def sha256() -> str:
+    return store(picture_bytes(size=(1200, 600)))
+
+
+@pytest.mark.parametrize(("size", "shown"), [("thumb", (320, 160)), ("view", (1024, 512)), ("full", (1200, 600))])
+def test_a_picture_is_served_in_the_size_asked_for(
+    size: str, shown: tuple[int, int], client: Client, sha256: str
+) -> None:
+    response = client.get(f"/images/{sha256}/{size}")
+    assert response.status_code == 200
+    with Pillow.open(BytesIO(response.content)) as picture:
+        assert (picture.format, picture.size) == ("WEBP", shown)
+
+
+def test_it_may_be_kept_for_ever_and_is_nothing_but_a_picture(client: Client, sha256: str) -> None:
+    response = client.get(f"/images/{sha256}/view")
+    assert response["Content-Type"] == "image/webp"
+    assert response["Cache-Control"] == FOR_EVER
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Disposition"] == "inline"
+    assert int(response["Content-Length"]) == len(response.content)
+    assert not response.cookies
+    assert "Cookie" not in response.get("Vary", "")
+
+
+def test_a_picture_that_is_ready_costs_no_query(
+    client: Client, sha256: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(0):
+        assert client.get(f"/images/{sha256}/view").status_code == 200
+
+
+def test_a_retry_gets_the_same_picture(client: Client, sha256: str) -> None:
+    again = client.get(f"/images/{sha256}/view?try=2")
+    assert again.content == client.get(f"/images/{sha256}/view").content
+
+
+def test_a_browser_that_has_it_is_told_so(client: Client, sha256: str) -> None:
+    etag = client.get(f"/images/{sha256}/view")["ETag"]
+    response = client.get(f"/images/{sha256}/view", headers={"if-none-match": etag})
+    assert (response.status_code, response["ETag"], response["Cache-Control"]) == (304, etag, FOR_EVER)
+    assert client.get(f"/images/{sha256}/thumb", headers={"if-none-match": etag}).status_code == 200
+
+
+def test_a_small_picture_is_stored_once_for_all_sizes(client: Client) -> None:
+    small = store(picture_bytes(size=(100, 80)))
+    folder = Path(default_storage.path(rendition_name(small, "thumb"))).parent
+    assert [file.name for file in folder.iterdir()] == ["thumb.webp"]
+    bodies = {client.get(f"/images/{small}/{size}").content for size in ("thumb", "view", "full")}
+    assert len(bodies) == 1
+
+
+def test_a_missing_rendition_is_made_again(client: Client, sha256: str) -> None:
+    first = client.get(f"/images/{sha256}/view").content
+    default_storage.delete(rendition_name(sha256, "view"))
+    assert client.get(f"/images/{sha256}/view").content == first
+    assert default_storage.exists(rendition_name(sha256, "view"))
+
+
+def test_an_original_that_is_gone_gets_a_sentence(client: Client, sha256: str) -> None:
+    default_storage.delete(rendition_name(sha256, "view"))
+    default_storage.delete(original_name(sha256))
+    response = client.get(f"/images/{sha256}/view")
+    assert response.status_code == 404
+    assert b"The file of this image is missing." in response.content
+
+
+@pytest.mark.parametrize(
+    "address", ["{sha256}/huge", "{unknown}/view", "{sha256}x/view", "..%5c..%5cetc/view", "%2e%2e/view"]
+)
+def test_an_unknown_picture_or_size_gets_a_sentence(address: str, client: Client, sha256: str) -> None:
+    response = client.get(f"/images/{address.format(sha256=sha256, unknown=hashlib.sha256(b'x').hexdigest())}")
+    assert response.status_code == 404
+    assert response["Cache-Control"] == "no-store"
+    assert response.content.startswith(b"There is no such ")
+
+
+def test_only_reading_is_allowed(client: Client, sha256: str) -> None:
+    assert client.post(f"/images/{sha256}/view").status_code == 405
+    assert client.head(f"/images/{sha256}/view").status_code == 200
+
+
+def test_a_file_of_the_storage_is_never_half_there(sha256: str) -> None:
+    root = Path(settings.MEDIA_ROOT)
+    assert not [path for path in root.rglob(".*") if path.is_file()]
+    assert (root / original_name(sha256)).stat().st_mode & 0o044
