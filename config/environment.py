@@ -1,13 +1,18 @@
 """Typed readers of the environment: a value that cannot be read stops the start with a sentence."""
 
 import os
+import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off", ""}
+DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
+DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
 
 
 def read_text(name: str, default: str = "") -> str:
@@ -50,9 +55,25 @@ def read_list(name: str, default: str = "") -> list[str]:
     return [entry.strip() for entry in read_text(name, default).split(",") if entry.strip()]
 
 
+def own_secret(file: Path) -> str:
+    """Return the secret kept in `file`, made on first use, so that no two sites share one."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, fresh = tempfile.mkstemp(dir=file.parent)
+        with open(descriptor, "w", encoding="utf-8") as out:
+            out.write(secrets.token_urlsafe(50))
+        # Two processes may start at once: the first to link its file wins, and nobody reads a half-written one.
+        with suppress(FileExistsError):
+            os.link(fresh, file)
+        os.unlink(fresh)
+    return file.read_text(encoding="utf-8")
+
+
 def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
     """Return Django's settings for a database address: sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
     parts = urlsplit(url)
+    if parts.scheme in DATABASE_SCHEMES and not parts.path[1:]:
+        raise ImproperlyConfigured(f"DATABASE_URL names no database. {DATABASE_FORMS}")
     if parts.scheme == "sqlite":
         return {
             "ENGINE": "django.db.backends.sqlite3",
@@ -73,11 +94,16 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
-            "PORT": str(parts.port or ""),
+            "PORT": _port(parts),
             "OPTIONS": dict(parse_qsl(parts.query)),
             "CONN_MAX_AGE": connection_seconds,
             "CONN_HEALTH_CHECKS": True,
         }
-    raise ImproperlyConfigured(
-        f"DATABASE_URL starts with {parts.scheme!r}. Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
-    )
+    raise ImproperlyConfigured(f"DATABASE_URL starts with {parts.scheme!r}. {DATABASE_FORMS}")
+
+
+def _port(parts: SplitResult) -> str:
+    try:
+        return str(parts.port or "")
+    except ValueError as error:
+        raise ImproperlyConfigured(f"The port in DATABASE_URL is not a port number. {DATABASE_FORMS}") from error

@@ -1,6 +1,5 @@
 """All settings, read from the environment; each has a default that is safe on one machine. README lists them."""
 
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,8 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import read_database, read_flag, read_list, read_number, read_text
+from config.environment import own_secret, read_database, read_flag, read_list, read_number, read_text
+from config.logs import LINES
 
 django_stubs_ext.monkeypatch()
 
@@ -19,20 +19,7 @@ DEBUG = read_flag("DEBUG", default=False)
 HTTPS = read_flag("HTTPS", default=False)
 
 
-def _own_secret_key() -> str:
-    """Return the key kept in the data folder, making it on first use, so that no two machines share one."""
-    key_file = DATA_DIR / "secret_key"
-    if not key_file.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        try:
-            key_file.touch(mode=0o600, exist_ok=False)
-            key_file.write_text(secrets.token_urlsafe(50), encoding="utf-8")
-        except FileExistsError:
-            pass
-    return key_file.read_text(encoding="utf-8")
-
-
-SECRET_KEY = read_text("SECRET_KEY") or _own_secret_key()
+SECRET_KEY = read_text("SECRET_KEY") or own_secret(DATA_DIR / "secret_key")
 if HTTPS and len(SECRET_KEY) < 50:
     raise ImproperlyConfigured("SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret.")
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -159,10 +146,4 @@ CONTENT_SECURITY_POLICY = {
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": read_text("LOG_LEVEL", "INFO")},
-}
+LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_text("LOG_LEVEL", "INFO").upper()}}

@@ -1,0 +1,33 @@
+"""How the web server runs; gunicorn reads this file by itself when it starts in this folder. README lists the settings.
+
+Threads, because a request mostly waits for the database; a thread keeps its database connection between requests.
+"""
+
+import os
+
+from config.environment import read_number, read_text
+from config.logs import LINES
+
+bind = read_text("WEB_BIND", "127.0.0.1:8000")
+worker_class = "gthread"
+workers = read_number("WEB_WORKERS", os.cpu_count() or 1)
+threads = read_number("WEB_THREADS", 4)
+# The application loads once and is shared: less memory for each worker.
+preload_app = True
+# Longer than the proxy in front keeps idle connections, so that it is the proxy that closes them.
+keepalive = 75
+timeout = 60
+graceful_timeout = 30
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 (heartbeats must not wait for a disk)
+
+# The path without its query: entry links carry the ids of people.
+access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
+accesslog = read_text("WEB_ACCESS_LOG") or None
+loglevel = read_text("LOG_LEVEL", "INFO").lower()
+logconfig_dict = LINES | {
+    "root": {"handlers": ["stderr"], "level": loglevel.upper()},
+    "loggers": {
+        "gunicorn.error": {"handlers": ["stderr"], "propagate": False, "level": loglevel.upper()},
+        "gunicorn.access": {"handlers": ["stderr"], "propagate": False, "level": "INFO"},
+    },
+}

@@ -1,0 +1,127 @@
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import own_secret, read_database, read_flag, read_list, read_number, read_text
+
+
+@pytest.fixture(autouse=True)
+def _no_thing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THING", raising=False)
+    monkeypatch.delenv("THING_FILE", raising=False)
+
+
+def test_an_unset_variable_has_its_default() -> None:
+    assert read_text("THING", "a default") == "a default"
+
+
+def test_a_secret_can_stand_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("kept\n", encoding="utf-8")
+    monkeypatch.setenv("THING_FILE", str(tmp_path / "secret"))
+    assert read_text("THING") == "kept"
+
+
+def test_the_variable_itself_wins_over_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("THING", "said")
+    monkeypatch.setenv("THING_FILE", str(tmp_path / "missing"))
+    assert read_text("THING") == "said"
+
+
+def test_a_secret_file_that_is_missing_stops_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("THING_FILE", str(tmp_path / "missing"))
+    with pytest.raises(ImproperlyConfigured, match=r"Name a readable file, or set THING itself"):
+        read_text("THING")
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"), [("1", True), ("Yes", True), (" on ", True), ("0", False), ("FALSE", False), ("", False)]
+)
+def test_flags_are_read(monkeypatch: pytest.MonkeyPatch, text: str, flag: bool) -> None:
+    monkeypatch.setenv("THING", text)
+    assert read_flag("THING", default=not flag) is flag
+
+
+def test_a_flag_that_is_neither_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THING", "maybe")
+    with pytest.raises(ImproperlyConfigured, match=r"THING is 'maybe'\. Write it as 1 or 0"):
+        read_flag("THING", default=False)
+
+
+def test_numbers_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THING", " 12 ")
+    assert read_number("THING", 3) == 12
+
+
+def test_a_number_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THING", "ten")
+    with pytest.raises(ImproperlyConfigured, match=r"THING is 'ten'\. Write a whole number"):
+        read_number("THING", 3)
+
+
+def test_lists_are_split_at_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THING", "a.example, b.example,,")
+    assert read_list("THING") == ["a.example", "b.example"]
+
+
+def test_sqlite_is_told_by_its_file() -> None:
+    assert read_database("sqlite:////srv/site/db.sqlite3", connection_seconds=600)["NAME"] == "/srv/site/db.sqlite3"
+
+
+def test_postgresql_is_told_by_its_address() -> None:
+    database = read_database(
+        "postgresql://some%20one:p%40ss@db.example:5433/lineup?sslmode=require", connection_seconds=600
+    )
+    assert {name: database[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "NAME", "OPTIONS")} == {
+        "USER": "some one",
+        "PASSWORD": "p@ss",
+        "HOST": "db.example",
+        "PORT": "5433",
+        "NAME": "lineup",
+        "OPTIONS": {"sslmode": "require"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("mysql://db.example/lineup", "starts with 'mysql'"),
+        ("", "starts with ''"),
+        ("sqlite:///", "names no database"),
+        ("postgresql://db.example", "names no database"),
+        ("postgresql://db.example:port/lineup", "not a port number"),
+        ("postgresql://db.example:99999/lineup", "not a port number"),
+    ],
+)
+def test_a_database_address_that_cannot_be_read_stops_the_start(url: str, complaint: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=complaint) as stopped:
+        read_database(url, connection_seconds=600)
+    assert "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME." in str(stopped.value)
+
+
+def test_a_site_keeps_its_secret_to_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "secret_key"
+    secret = own_secret(file)
+    assert len(secret) >= 50
+    assert own_secret(file) == secret
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+    seen = []
+
+    def begin() -> None:
+        start.wait()
+        seen.append(own_secret(tmp_path / "secret_key"))
+
+    threads = [threading.Thread(target=begin) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 8
+    assert len(set(seen)) == 1

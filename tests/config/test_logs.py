@@ -1,0 +1,91 @@
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+import httpx
+import pytest
+
+from config.logs import LineFormatter, WithoutSecrets, without_secrets
+from tests.servers import spare_port
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRY = "/take/birds/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa&STUDY_ID=6bbb&SESSION_ID=7ccc"
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (f"GET {ENTRY} 303", "GET /take/birds/?... 303"),
+        ("Not Found: /s/tok-en_1/answer/", "Not Found: /s/.../answer/"),
+        ("GET /s/tok-en_1/ 200", "GET /s/.../ 200"),
+        ("Was that all? Yes.", "Was that all? Yes."),
+        ("Redirect to 'https://x.example/?cc=C1' done", "Redirect to 'https://x.example/?...' done"),
+    ],
+)
+def test_ids_and_tokens_are_left_out(line: str, kept: str) -> None:
+    assert without_secrets(line) == kept
+
+
+def test_a_stack_trace_quotes_no_ids() -> None:
+    out = StringIO()
+    handler = logging.StreamHandler(out)
+    handler.addFilter(WithoutSecrets())
+    handler.setFormatter(LineFormatter())
+    logger = logging.Logger("tests")
+    logger.addHandler(handler)
+    try:
+        raise ValueError(f"cannot read {ENTRY}")
+    except ValueError:
+        logger.exception("failed at %s", ENTRY)
+    assert "failed at /take/birds/?..." in out.getvalue()
+    assert "ValueError: cannot read /take/birds/?..." in out.getvalue()
+    assert "5f0c1" not in out.getvalue()
+
+
+@contextmanager
+def _web_server(tmp_path: Path, log: Path) -> Iterator[str]:
+    """Run a web server with the house's own configuration on an empty database; yields its address."""
+    address = f"127.0.0.1:{spare_port()}"
+    environment = os.environ | {
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
+        "WEB_BIND": address,
+        "WEB_WORKERS": "1",
+        "WEB_ACCESS_LOG": "-",
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "config.wsgi"], cwd=ROOT, env=environment, stdout=out, stderr=out
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while "Booting worker" not in log.read_text(encoding="utf-8"):
+            assert process.poll() is None, log.read_text(encoding="utf-8")
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        yield f"http://{address}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def test_the_web_server_logs_no_ids_of_people(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    # Without tables the first two fail, which logs a stack trace.
+    paths = (ENTRY, "/s/a-secret-token/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa", "/no-such-page/?SESSION_ID=7ccc")
+    with _web_server(tmp_path, log) as address:
+        assert [httpx.get(address + path, timeout=30).status_code for path in paths] == [500, 500, 404]
+    lines = log.read_text(encoding="utf-8")
+    assert "GET /take/birds/ 500" in lines
+    assert "GET /s/.../ 500" in lines
+    assert "GET /no-such-page/ 404" in lines
+    assert "Traceback" in lines
+    for secret in ("5f0c1", "6bbb", "7ccc", "a-secret-token"):
+        assert secret not in lines
