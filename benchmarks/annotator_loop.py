@@ -1,0 +1,214 @@
+"""Submit-and-next cycles per second beside a bare Django view, in one run: python -m benchmarks.annotator_loop.
+
+Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on, and get
+the same load from the same generator, one after the other. Everything shares the machine's cores.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import django
+import psycopg
+
+from benchmarks.site import ROOT, Site, machine, percentile, served
+from tests.servers import postgresql_cluster
+
+STUDY = "annotator-loop"
+SURVEY_SIZE = 1000
+# Faster than anything measured so far, so that no run ends for lack of questions.
+MOST_CYCLES_PER_SECOND = 1500
+DESIGN = """\
+study: {slug}
+title: Pick the image that fits the description
+kind: best_of_n
+answers: {answers}
+surveys: {{size: {size}, double_seats: 0}}
+seed: benchmark
+time: {{estimated_minutes: 60, limit_minutes: 240}}
+consent: ""
+"""
+
+
+@dataclass(frozen=True)
+class Figures:
+    cycles_per_second: float
+    p50: float
+    p95: float
+    errors: int
+    out_of_questions: bool
+
+
+def sittings_each(annotators: int, seconds: float) -> int:
+    return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + 1) / annotators / SURVEY_SIZE)
+
+
+def make_study(*, questions: int, seats: int, folder: Path) -> None:
+    """Make an open study with at least `seats` seats, through the platform's own commands where it has them."""
+    django.setup()
+    from django.core.management import call_command
+
+    from studies.models import Project
+
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(slug="benchmark", name="Benchmark")
+    _make_instances(project.pk, questions)
+    size = min(SURVEY_SIZE, questions)
+    file = folder / "study.yaml"
+    answers = math.ceil(seats / max(1, questions // size))
+    file.write_text(DESIGN.format(slug=STUDY, answers=answers, size=size), encoding="utf-8")
+    call_command("create_study", str(file), project="benchmark")
+    call_command("launch_study", STUDY)
+
+
+def _make_instances(project: int, count: int) -> None:
+    from studies.models import Image, Instance, InstanceImage
+
+    images = [
+        Image(sha256=f"{number:064x}", width=512, height=512, format="JPEG", byte_size=80_000) for number in range(400)
+    ]
+    Image.objects.bulk_create(images)
+    captions = {"caption": "A red ball left of a house.", "negative_caption": "A house to the left of a red ball."}
+    instances = Instance.objects.bulk_create(
+        (
+            Instance(
+                project_id=project,
+                key=str(number),
+                captions=captions,
+                original_captions=captions,
+                caption_rule="as-is-v1",
+                source_file="benchmark",
+                source_row=number + 1,
+            )
+            for number in range(count)
+        ),
+        batch_size=5000,
+    )
+    InstanceImage.objects.bulk_create(
+        (
+            InstanceImage(
+                instance=instance,
+                role="candidate",
+                position=position,
+                filename=f"{position}.jpg",
+                image=images[(number * 4 + position) % len(images)],
+            )
+            for number, instance in enumerate(instances)
+            for position in range(4)
+        ),
+        batch_size=5000,
+    )
+
+
+def load(site: Site, *, annotators: int, seconds: float, study: str) -> Figures:
+    """Run the generator against a site and return what it measured."""
+    task = {
+        "port": site.port,
+        "annotators": annotators,
+        "seconds": seconds,
+        "study": study,
+        "sittings_each": sittings_each(annotators, seconds),
+    }
+    finished = subprocess.run(
+        [sys.executable, "-m", "benchmarks.load"],
+        input=json.dumps(task),
+        capture_output=True,
+        text=True,
+        timeout=seconds + 300,
+        cwd=ROOT,
+    )
+    if finished.returncode:
+        raise SystemExit(f"The load generator failed:\n{finished.stderr}")
+    measured = json.loads(finished.stdout)
+    times = measured["cycle_ms"]
+    return Figures(
+        cycles_per_second=(len(times) - measured["errors"]) / measured["seconds"],
+        p50=percentile(times, 0.5),
+        p95=percentile(times, 0.95),
+        errors=measured["errors"],
+        out_of_questions=measured["out_of_questions"],
+    )
+
+
+def _row(annotators: int, name: str, figures: Figures, floor: Figures) -> str:
+    ratio = figures.cycles_per_second / floor.cycles_per_second
+    slower = figures.p95 / floor.p95
+    short = " (ran out of questions)" if figures.out_of_questions else ""
+    return (
+        f"{annotators:>10}  {name:<8}{figures.cycles_per_second:>10.0f}{figures.p50:>9.1f}{figures.p95:>9.1f}"
+        f"{figures.errors:>8}{ratio:>11.2f}{slower:>11.2f}{short}"
+    )
+
+
+def _check_answers(url: str) -> str:
+    """Return in words whether the database holds exactly what was acknowledged, and no answer beyond those wanted."""
+    beyond = """
+        SELECT count(*) FROM (
+            SELECT question_id FROM annotation_response r JOIN studies_question q ON q.id = r.question_id
+            WHERE r.is_current GROUP BY question_id, answers_wanted HAVING count(*) > answers_wanted
+        ) AS over
+    """
+    with psycopg.connect(url) as connection:
+        stored = connection.execute("SELECT count(*) FROM annotation_response").fetchone()
+        over = connection.execute(beyond).fetchone()
+    assert stored is not None
+    assert over is not None
+    return f"{stored[0]} answers stored; questions with more answers than wanted: {over[0]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=1000)
+    parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--seconds", type=float, default=6.0, help="measured per row (default 6)")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=4)
+    options = parser.parse_args(arguments)
+    seats = sum(count * sittings_each(count, options.seconds) for count in options.annotators)
+    slots = int(sum(MOST_CYCLES_PER_SECOND * (options.seconds + 2) for _ in options.annotators))
+    with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
+        product = {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": cluster.url("product"),
+            "DATA_DIR": folder,
+            "STATIC_WITHOUT_COLLECT": "1",
+            "LOG_LEVEL": "WARNING",
+        }
+        floor = {"DATABASE_URL": cluster.url("floor")}
+        os.environ.update(product)
+        make_study(questions=options.questions, seats=seats, folder=Path(folder))
+        prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions), str(slots)]
+        subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **floor})
+        for database in ("product", "floor"):
+            with psycopg.connect(cluster.url(database), autocommit=True) as connection:
+                connection.execute("VACUUM ANALYZE")
+        print(machine())
+        print(
+            f"PostgreSQL with fsync; gunicorn with {options.workers} workers x {options.threads} threads, keep-alive;"
+        )
+        print(f"{options.questions} questions; {options.seconds:g} s per row after 1 s of warming up")
+        print("annotators  site      cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor")
+        with (
+            served(
+                "benchmarks.floor.wsgi", environment=floor, workers=options.workers, threads=options.threads
+            ) as bare,
+            served("config.wsgi", environment=product, workers=options.workers, threads=options.threads) as site,
+        ):
+            for count in options.annotators:
+                beside = load(bare, annotators=count, seconds=options.seconds, study="")
+                print(_row(count, "floor", beside, beside), flush=True)
+                figures = load(site, annotators=count, seconds=options.seconds, study=STUDY)
+                print(_row(count, "product", figures, beside), flush=True)
+            print(f"memory of the largest web worker: {site.worker_megabytes():.0f} MB")
+        print(_check_answers(cluster.url("product")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The bare Django site that the annotator's loop is measured against."""

@@ -1,0 +1,183 @@
+"""The load generator: annotators that send and get the next question, over keep-alive connections, in one process.
+
+It reads one JSON object from standard input and prints one JSON object with what it measured. It is a process of
+its own, with bare sockets under asyncio, so that it takes as little as possible of the cores it shares with the
+server; floor and product get the same treatment. A connection that the server closes between two requests is opened
+again, inside the time that is measured.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from urllib.parse import urlencode
+
+SLOT = re.compile(r'name=\\?"slot\\?" value=\\?"(\d+)')
+WARM_UP_SECONDS = 1.0
+
+
+class Connection(asyncio.Protocol):
+    """One keep-alive connection, one request at a time."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._transport: asyncio.Transport | None = None
+        self._received = b""
+        self._head: tuple[int, bytes, int] | None = None
+        self._answer: asyncio.Future[tuple[int, bytes, bytes]] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if self._head is None and b"\r\n\r\n" in self._received:
+            head, _, self._received = self._received.partition(b"\r\n\r\n")
+            found = re.search(rb"(?i)content-length: *(\d+)", head)
+            self._head = (int(head[9:12]), head, int(found[1]) if found else 0)
+        if self._head is not None and len(self._received) >= self._head[2]:
+            status, head, length = self._head
+            body, self._received, self._head = self._received[:length], self._received[length:], None
+            if b"connection: close" in head.lower() and self._transport is not None:
+                self._transport.close()
+                self._transport = None
+            if self._answer is not None and not self._answer.done():
+                self._answer.set_result((status, head, body))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionError("The server closed the connection."))
+
+    async def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, bytes, bytes]:
+        """Return status, head and body of the answer."""
+        body = urlencode(fields).encode() if fields is not None else b""
+        loop = asyncio.get_running_loop()
+        if self._transport is None or self._transport.is_closing():
+            self._received, self._head = b"", None
+            await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        assert self._transport is not None
+        self._answer = loop.create_future()
+        self._transport.write(
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nAccept: application/json\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
+        return await self._answer
+
+
+@dataclass
+class Measured:
+    """`cycle_ms` holds one time per answered question; `errors` counts answers that were not stored."""
+
+    seconds: float = 0.0
+    cycle_ms: list[float] = field(default_factory=list)
+    errors: int = 0
+    out_of_questions: bool = False
+
+
+Cycle = Callable[[], Awaitable[bool]]
+
+
+async def _floor_cycle(port: int) -> Cycle:
+    connection = Connection(port)
+
+    async def cycle() -> bool:
+        status, _, _ = await connection.ask("POST", "/answer/", {"choice": "candidate-1"})
+        return status == 200
+
+    return cycle
+
+
+class OutOfQuestions(Exception):
+    """Every place of the study is taken: the run was longer than the study."""
+
+
+class Sitting:
+    """One annotator's session, as the page's script holds it: the question shown and the one ahead."""
+
+    def __init__(self, connection: Connection, study: str) -> None:
+        self._connection = connection
+        self._study = study
+        self.path = ""
+        self.slots: list[str] = []
+
+    async def begin(self) -> None:
+        person = uuid.uuid4().hex[:24]
+        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "benchmark", "SESSION_ID": person})
+        status, head, _ = await self._connection.ask("GET", f"/take/{self._study}/?{query}")
+        if status != 303:
+            raise OutOfQuestions
+        found = re.search(rb"(?i)location: *(\S+)", head)
+        assert found is not None
+        self.path = found[1].decode()
+        await self._connection.ask("POST", f"{self.path}begin/", {})
+        _, _, body = await self._connection.ask("GET", self.path)
+        self.slots = list(dict.fromkeys(SLOT.findall(body.decode())))
+
+    async def answer(self) -> bool:
+        slot, ahead = self.slots[0], self.slots[1] if len(self.slots) > 1 else ""
+        fields = {"slot": slot, "have": ahead, "choice": "1", "submission": str(uuid.uuid4()), "send_ms": "4000"}
+        status, _, body = await self._connection.ask("POST", f"{self.path}answer/", fields)
+        if status != 200:
+            return False
+        told = json.loads(body)
+        self.slots = [*self.slots[1:], *SLOT.findall(told["next"] or "")]
+        return bool(told["saved"])
+
+
+async def _product_cycle(port: int, study: str, sittings_each: int) -> Cycle:
+    connection = Connection(port)
+    waiting = [Sitting(connection, study) for _ in range(sittings_each)]
+    for sitting in waiting:
+        await sitting.begin()
+
+    async def cycle() -> bool:
+        while not waiting[-1].slots:
+            waiting.pop()
+            if not waiting:
+                raise OutOfQuestions
+        return await waiting[-1].answer()
+
+    return cycle
+
+
+async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: float) -> None:
+    """Answer until `end`; what was asked before `start` warms up and is not counted."""
+    while (asked := time.perf_counter()) < end:
+        try:
+            stored = await cycle()
+        except OutOfQuestions:
+            measured.out_of_questions = True
+            return
+        except (ConnectionError, AssertionError):
+            stored = False
+        if asked >= start:
+            measured.cycle_ms.append((time.perf_counter() - asked) * 1000)
+            measured.errors += not stored
+
+
+def _cycles(task: dict[str, str | int]) -> Iterator[Awaitable[Cycle]]:
+    for _ in range(int(task["annotators"])):
+        if task["study"]:
+            yield _product_cycle(int(task["port"]), str(task["study"]), int(task["sittings_each"]))
+        else:
+            yield _floor_cycle(int(task["port"]))
+
+
+async def _measure(task: dict[str, str | int]) -> Measured:
+    cycles = [await making for making in _cycles(task)]
+    measured = Measured(seconds=float(task["seconds"]))
+    start = time.perf_counter() + WARM_UP_SECONDS
+    end = start + measured.seconds
+    await asyncio.gather(*(_annotate(cycle, measured, start=start, end=end) for cycle in cycles))
+    return measured
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(asyncio.run(_measure(json.load(sys.stdin))))))

@@ -1,0 +1,275 @@
+"""Simulated annotators: they answer through the real entry, page and submit code, as a browser without JavaScript.
+
+A page is read and its forms are sent; what the page does not tell, which option is right, comes from the instance's
+reference, found through the question's slot. Nothing here writes to the database.
+"""
+
+import random
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from typing import Any, Protocol
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+from django.conf import settings
+from django.test import Client
+
+from annotation.models import Session, Slot
+from studies.models import PracticeQuestion, Question
+
+STEPS = ("consent", "begin", "practice", "answer")
+TIMEOUT_SECONDS = 30
+# Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
+MOST_PAGES = 10_000
+
+
+class CannotRead(Exception):
+    """A page is not what an annotator's page should be; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a browser ends up with after all redirects. `path` has no host."""
+
+    path: str
+    status: int
+    html: BeautifulSoup
+
+    @property
+    def title(self) -> str:
+        heading = self.html.select_one("h1")
+        return heading.get_text(" ", strip=True) if heading else ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.get_text(" ", strip=True) for part in self.html.select("main p"))
+
+
+class Browser(Protocol):
+    """One person's browser, with its own cookies."""
+
+    def open(self, path: str) -> Page: ...
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page: ...
+
+
+class BrowserInProcess:
+    """Calls the site's code in this process, middleware included."""
+
+    def __init__(self) -> None:
+        # The first name the site answers to; forms are checked as any browser's are.
+        host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
+        self._client = Client(enforce_csrf_checks=True, SERVER_NAME=host)
+        self._https = settings.SECURE_SSL_REDIRECT
+
+    def open(self, path: str) -> Page:
+        return self._page(self._client.get(path, follow=True, secure=self._https))
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        return self._page(self._client.post(path, dict(fields), follow=True, secure=self._https))
+
+    def _page(self, response: Any) -> Page:
+        return Page(response.request["PATH_INFO"], response.status_code, BeautifulSoup(response.content, "html.parser"))
+
+
+class BrowserOverHttp:
+    """Asks a site that runs at `site`, which must use the same database as this process."""
+
+    def __init__(self, site: str) -> None:
+        if urlsplit(site).scheme not in {"http", "https"}:
+            raise CannotRead(f"{site} is not the address of a site. Write one like http://127.0.0.1:8000.")
+        self._site = site
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+
+    def open(self, path: str) -> Page:
+        return self._ask(path, None)
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        return self._ask(path, urlencode(fields).encode())
+
+    def _ask(self, path: str, body: bytes | None) -> Page:
+        try:
+            with self._opener.open(urljoin(self._site, path), body, timeout=TIMEOUT_SECONDS) as response:
+                return self._page(response, response.status)
+        except urllib.error.HTTPError as error:
+            with error:
+                return self._page(error, error.code)
+        except (urllib.error.URLError, OSError) as error:
+            raise CannotRead(
+                f"{self._site} does not answer ({error}). Start the site, or name another --url."
+            ) from error
+
+    def _page(self, response: Any, status: int) -> Page:
+        return Page(urlsplit(response.url).path, status, BeautifulSoup(response.read(), "html.parser"))
+
+
+@dataclass(frozen=True)
+class Person:
+    """A made-up annotator. `accuracy` is the chance of the reference's answer; `leaves` is to stop half way."""
+
+    number: int
+    seed: str
+    accuracy: float
+    leaves: bool = False
+
+    def entry(self, slug: str) -> str:
+        """Return the link as Prolific would send it; the same seed and number are the same person."""
+        ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
+        person, session = f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
+        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"simulation-{slug}", "SESSION_ID": session})
+        return f"/take/{slug}/?{query}"
+
+    def dice(self) -> random.Random:
+        return random.Random(f"{self.seed}|{self.number}|answers")  # noqa: S311 (made-up people)
+
+
+def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[Person]:
+    """Yield `count` annotators, of whom a share of `leave`, evenly spread, will stop half way."""
+    for number in range(count):
+        leaves = int((number + 1) * leave) > int(number * leave)
+        yield Person(number=number, seed=seed, accuracy=accuracy, leaves=leaves)
+
+
+@dataclass
+class Sitting:
+    """How one person's visit went. `state` is the session's at the end; empty when there was no session, and
+    `turned_away` then holds what the page said. `by_reference` counts answers to questions with a reference."""
+
+    state: str = ""
+    turned_away: str = ""
+    nothing_left: bool = False
+    answers: int = 0
+    by_reference: int = 0
+    right: int = 0
+
+
+@dataclass
+class _Visit:
+    browser: Browser
+    person: Person
+    page: Page
+    dice: random.Random
+    sitting: Sitting = field(default_factory=Sitting)
+
+
+def take_part(*, browser: Browser, slug: str, person: Person) -> Sitting:
+    """Play one person's visit to the end, and return how it went. Raises CannotRead."""
+    visit = _Visit(browser, person, browser.open(person.entry(slug)), person.dice())
+    for _ in range(MOST_PAGES):
+        following = _next_page(visit)
+        if following is None:
+            return _concluded(visit)
+        visit.page = following
+    raise CannotRead(f"After {MOST_PAGES} pages {visit.page.path} still leads to another page.")
+
+
+def _next_page(visit: _Visit) -> Page | None:
+    """Do what the page asks for and return the page after it; None at the end."""
+    form = _form_to_send(visit.page)
+    if form is not None:
+        return _SENDERS[_step(form)](visit, form)
+    onward = visit.page.html.select_one('main a[href^="/s/"]')
+    return visit.browser.open(str(onward["href"])) if onward else None
+
+
+def _step(form: Tag) -> str:
+    return str(form.get("action", "")).rstrip("/").rpartition("/")[2]
+
+
+def _form_to_send(page: Page) -> Tag | None:
+    """Return the form that leads on. The question ahead, hidden until it is its turn, is not it."""
+    forms = (form for form in page.html.select("main form") if form.find_parent(hidden=True) is None)
+    return next((form for form in forms if _step(form) in STEPS), None)
+
+
+def _hidden_fields(form: Tag) -> dict[str, str]:
+    return {str(tag["name"]): str(tag.get("value", "")) for tag in form.select('input[type="hidden"]')}
+
+
+def _agree(visit: _Visit, form: Tag) -> Page:
+    return visit.browser.send(str(form["action"]), _hidden_fields(form) | {"agree": "yes"})
+
+
+def _begin(visit: _Visit, form: Tag) -> Page:
+    return visit.browser.send(str(form["action"]), _hidden_fields(form))
+
+
+def _practise(visit: _Visit, form: Tag) -> Page:
+    fields = _hidden_fields(form)
+    asked = PracticeQuestion.objects.get(pk=fields["slot"])
+    fields["choice"] = _value_of(asked.right, asked.content, _choices(form))
+    return visit.browser.send(str(form["action"]), fields)
+
+
+def _answer(visit: _Visit, form: Tag) -> Page:
+    total = visit.page.html.select_one("progress[max]")
+    if visit.person.leaves and total is not None and visit.sitting.answers >= int(str(total["max"])) // 2:
+        return visit.browser.send(str(form["action"]).replace("/answer/", "/give-up/"), {})
+    fields = _hidden_fields(form)
+    question = Slot.objects.select_related("question__instance").get(pk=fields["slot"]).question
+    fields["choice"] = _chosen(visit, question, _choices(form))
+    page = visit.browser.send(str(form["action"]), fields)
+    if page.status != 200:
+        raise CannotRead(
+            f"The answer to question {question.pk} got the status {page.status}: {page.text or page.title}"
+        )
+    visit.sitting.answers += 1
+    return page
+
+
+_SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
+    "consent": _agree,
+    "begin": _begin,
+    "practice": _practise,
+    "answer": _answer,
+}
+
+
+def _chosen(visit: _Visit, question: Question, choices: Mapping[str, str]) -> str:
+    """Return the value to post: the reference's with the person's accuracy, else one of the others, each as likely."""
+    right = question.instance.reference.get("right")
+    if right is None:
+        return visit.dice.choice(sorted(choices))
+    value = _value_of(right, question.content, choices)
+    visit.sitting.by_reference += 1
+    if visit.dice.random() < visit.person.accuracy:
+        visit.sitting.right += 1
+        return value
+    return visit.dice.choice(sorted(choices.keys() - {value}))
+
+
+def _choices(form: Tag) -> dict[str, str]:
+    """Return the values one can choose, each with the SHA-256 of the image beside it ("" where there is none)."""
+    choices = {}
+    for radio in form.select('input[type="radio"][name="choice"]'):
+        image = None
+        for around in radio.parents:
+            if len(around.select('input[name="choice"]')) > 1:
+                break
+            image = around.select_one('img[src^="/images/"]')
+            if image is not None:
+                break
+        choices[str(radio["value"])] = str(image["src"]).split("/")[2] if image is not None else ""
+    return choices
+
+
+def _value_of(right: str, content: Mapping[str, Any], choices: Mapping[str, str]) -> str:
+    """Return the value that stands for option `right` on this page, which names no options but shows their images."""
+    image = next((option["image"] for option in content["options"] if option["key"] == right), None)
+    for value, shown in choices.items():
+        if shown == image or (image is None and value == right):
+            return value
+    raise CannotRead(f"The page does not offer the option {right}.")
+
+
+def _concluded(visit: _Visit) -> Sitting:
+    sitting, page = visit.sitting, visit.page
+    if page.path.startswith("/s/"):
+        sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
+    else:
+        sitting.turned_away = page.text or page.title
+        sitting.nothing_left = page.status == 200
+    return sitting
