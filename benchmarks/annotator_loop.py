@@ -179,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "DATABASE_URL": cluster.url("product"),
             "DATA_DIR": folder,
             "STATIC_WITHOUT_COLLECT": "1",
+            "STATIC_ROOT": folder,
             "LOG_LEVEL": "WARNING",
         }
         floor = {"DATABASE_URL": cluster.url("floor")}

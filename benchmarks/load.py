@@ -20,55 +20,64 @@ SLOT = re.compile(r'name=\\?"slot\\?" value=\\?"(\d+)')
 WARM_UP_SECONDS = 1.0
 
 
-class Connection(asyncio.Protocol):
-    """One keep-alive connection, one request at a time."""
+class Wire(asyncio.Protocol):
+    """One open connection; it reads one answer at a time."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._transport: asyncio.Transport | None = None
+    def __init__(self) -> None:
+        self.transport: asyncio.Transport | None = None
+        self.answer: asyncio.Future[tuple[int, bytes, bytes]] | None = None
         self._received = b""
         self._head: tuple[int, bytes, int] | None = None
-        self._answer: asyncio.Future[tuple[int, bytes, bytes]] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
 
     def data_received(self, data: bytes) -> None:
         self._received += data
         if self._head is None and b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             found = re.search(rb"(?i)content-length: *(\d+)", head)
-            self._head = (int(head[9:12]), head, int(found[1]) if found else 0)
+            assert found is not None, "an answer without Content-Length"
+            self._head = (int(head[9:12]), head, int(found[1]))
         if self._head is not None and len(self._received) >= self._head[2]:
             status, head, length = self._head
             body, self._received, self._head = self._received[:length], self._received[length:], None
-            if b"connection: close" in head.lower() and self._transport is not None:
-                self._transport.close()
-                self._transport = None
-            if self._answer is not None and not self._answer.done():
-                self._answer.set_result((status, head, body))
+            if b"connection: close" in head.lower() and self.transport is not None:
+                self.transport.close()
+            if self.answer is not None and not self.answer.done():
+                self.answer.set_result((status, head, body))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(ConnectionError("The server closed the connection."))
+        if self.answer is not None and not self.answer.done():
+            self.answer.set_exception(ConnectionError("The server closed the connection."))
+
+    @property
+    def usable(self) -> bool:
+        return self.transport is not None and not self.transport.is_closing()
+
+
+class Connection:
+    """A keep-alive connection to a port, opened again when the server has closed it; one request at a time."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._wire = Wire()
 
     async def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, bytes, bytes]:
         """Return status, head and body of the answer."""
         body = urlencode(fields).encode() if fields is not None else b""
         loop = asyncio.get_running_loop()
-        if self._transport is None or self._transport.is_closing():
-            self._received, self._head = b"", None
-            await loop.create_connection(lambda: self, "127.0.0.1", self._port)
-        assert self._transport is not None
-        self._answer = loop.create_future()
-        self._transport.write(
+        if not self._wire.usable:
+            _, self._wire = await loop.create_connection(Wire, "127.0.0.1", self._port)
+        assert self._wire.transport is not None
+        self._wire.answer = loop.create_future()
+        self._wire.transport.write(
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nAccept: application/json\r\n"
             f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             + body
         )
-        return await self._answer
+        return await self._wire.answer
 
 
 @dataclass

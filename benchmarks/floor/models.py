@@ -5,19 +5,19 @@ from django.db import models
 
 class Question(models.Model):
     # Said outright, because the checker only knows the models of the platform itself.
-    objects: ClassVar[models.Manager["Question"]] = models.Manager()
+    objects: ClassVar["models.Manager[Question]"] = models.Manager()
 
-    content: models.JSONField[dict[str, object], dict[str, object]] = models.JSONField()
+    content: "models.JSONField[dict[str, object], dict[str, object]]" = models.JSONField()
 
     def __str__(self) -> str:
         return f"question {self.pk}"
 
 
 class Slot(models.Model):
-    objects: ClassVar[models.Manager["Slot"]] = models.Manager()
+    objects: ClassVar["models.Manager[Slot]"] = models.Manager()
 
-    question: "models.ForeignKey[Question, Question]" = models.ForeignKey(Question, on_delete=models.CASCADE)
     question_id: int
+    question: "models.ForeignKey[Question, Question]" = models.ForeignKey(Question, on_delete=models.CASCADE)
     answered = models.BooleanField(default=False)
 
     class Meta:
@@ -28,7 +28,7 @@ class Slot(models.Model):
 
 
 class Answer(models.Model):
-    objects: ClassVar[models.Manager["Answer"]] = models.Manager()
+    objects: ClassVar["models.Manager[Answer]"] = models.Manager()
 
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE)
     choice = models.CharField(max_length=100)

@@ -1,8 +1,9 @@
 """As little as Django needs: no middleware, no templates, one application, the database of DATABASE_URL."""
 
 import os
+from urllib.parse import urlsplit
 
-from config.environment import read_database
+_database = urlsplit(os.environ["DATABASE_URL"])
 
 SECRET_KEY = "for a benchmark on loopback only"
 ALLOWED_HOSTS = ["127.0.0.1"]
@@ -10,5 +11,14 @@ INSTALLED_APPS = ["benchmarks.floor"]
 ROOT_URLCONF = "benchmarks.floor.urls"
 WSGI_APPLICATION = "benchmarks.floor.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATABASES = {"default": read_database(os.environ["DATABASE_URL"], connection_seconds=600)}
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": _database.hostname,
+        "PORT": str(_database.port),
+        "USER": _database.username,
+        "NAME": _database.path[1:],
+        "CONN_MAX_AGE": 600,
+    }
+}
 USE_TZ = True

@@ -12,7 +12,10 @@ def answer_and_next(request: HttpRequest) -> JsonResponse:
         Slot.objects.filter(pk=slot.pk).update(answered=True)
         Answer.objects.create(slot=slot, choice=request.POST["choice"])
     question = Question.objects.get(pk=slot.question_id)
-    return JsonResponse(question.content)
+    response = JsonResponse(question.content)
+    # Without a length the server would close the connection after every answer.
+    response["Content-Length"] = str(len(response.content))
+    return response
 
 
 urlpatterns = [path("answer/", answer_and_next)]
