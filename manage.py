@@ -3,9 +3,28 @@
 
 import os
 import sys
+from pathlib import Path
 
 from django.core.management import execute_from_command_line
 
+# What a shell may have set for another site; the demo must never touch that one's data.
+OF_ANOTHER_SITE = ("DATABASE_URL", "CELERY_BROKER_URL", "MEDIA_ROOT", "SECRET_KEY", "DEBUG", "HTTPS", "BEHIND_PROXY")
+
+
+def live_in_demo_folder() -> None:
+    """Make the settings those of a site of its own, all of whose data lies in DEMO_DIR; before they are loaded."""
+    for name in OF_ANOTHER_SITE:
+        os.environ.pop(name, None)
+        os.environ.pop(f"{name}_FILE", None)
+    folder = Path(os.environ.get("DEMO_DIR") or "demo-data").resolve()
+    os.environ["DATA_DIR"] = str(folder)
+    os.environ["STATIC_ROOT"] = str(folder / "staticfiles")
+    os.environ["SITE_URL"] = f"http://127.0.0.1:{os.environ.get('DEMO_PORT', '8000')}"
+    os.environ.setdefault("LOG_LEVEL", "WARNING")
+
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if sys.argv[1:2] == ["demo"]:
+        live_in_demo_folder()
     execute_from_command_line(sys.argv)

@@ -1,15 +1,13 @@
 """Writes drawn instances as image files and a manifest that the importer `jsonl` reads."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from results.demo.drawing import draw_scene
-from results.demo.scenes import SceneInstance, describe_instances
+from results.demo.scenes import SceneInstance
 
-SEED = "demo"
-# With seven types and subtypes, 49 instances.
-PER_CATEGORY = 7
 MANIFEST = "manifest.jsonl"
 IMAGES = "images"
 
@@ -25,22 +23,21 @@ def _write_instance(instance: SceneInstance, folder: Path) -> dict[str, Any]:
     _draw_to(folder / original, instance, None)
     for index, name in enumerate(candidates):
         _draw_to(folder / name, instance, index)
-    right = "none" if instance.right is None else f"candidate-{instance.right}"
     return {
         "key": instance.key,
         "type": instance.type,
         "subtype": instance.subtype,
         "captions": {"caption": instance.scene.caption, "negative_caption": instance.negative.caption},
         "images": {"image": [original], "candidate": candidates},
-        "reference": {"right": right},
+        "reference": {"right": instance.right_option},
     }
 
 
-def write_manifest(folder: Path, *, seed: str = SEED, per_category: int = PER_CATEGORY) -> Path:
-    """Draw all instances into `folder` and return the manifest, written last: where it stands, all is drawn."""
+def write_manifest(instances: Iterable[SceneInstance], folder: Path) -> Path:
+    """Draw `instances` into `folder` and return the manifest, written last: where it stands, all is drawn."""
     images = folder / IMAGES
     images.mkdir(parents=True, exist_ok=True)
-    rows = [_write_instance(instance, images) for instance in describe_instances(seed=seed, per_category=per_category)]
+    rows = [_write_instance(instance, images) for instance in instances]
     manifest = folder / MANIFEST
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return manifest

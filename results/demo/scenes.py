@@ -186,6 +186,11 @@ class SceneInstance:
     candidates: tuple[Scene, ...]
     right: int | None
 
+    @property
+    def right_option(self) -> str:
+        """The right answer to "which candidate shows the negative caption?", as studies name options."""
+        return "none" if self.right is None else f"candidate-{self.right}"
+
 
 def _unfaithful(asked: Scene, original: Scene, rng: random.Random) -> Iterator[Scene]:
     """Yield scenes that do not show what is asked, each another one; the original, which never does, first."""

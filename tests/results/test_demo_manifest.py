@@ -7,12 +7,12 @@ from PIL import Image, ImageChops
 
 from results.demo.drawing import FORMS, PAINT, draw_scene
 from results.demo.manifest import write_manifest
-from results.demo.scenes import COLOURS, KINDS, LEFT, PATTERNS, Scene, Thing
+from results.demo.scenes import COLOURS, KINDS, LEFT, PATTERNS, Scene, Thing, describe_instances
 
 
 @pytest.fixture(scope="module")
 def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_manifest(tmp_path_factory.mktemp("scenes"), per_category=1)
+    return write_manifest(describe_instances(seed="demo", per_category=1), tmp_path_factory.mktemp("scenes"))
 
 
 def test_every_kind_and_colour_of_the_scenes_can_be_drawn() -> None:
@@ -67,7 +67,7 @@ def test_no_picture_is_written_twice(manifest: Path) -> None:
 
 
 def test_writing_again_gives_the_same_bytes(manifest: Path, tmp_path: Path) -> None:
-    again = write_manifest(tmp_path, per_category=1)
+    again = write_manifest(describe_instances(seed="demo", per_category=1), tmp_path)
 
     assert again.read_bytes() == manifest.read_bytes()
     for file in (manifest.parent / "images").iterdir():

@@ -1,0 +1,100 @@
+"""The demo's own processes: the web server and a Celery worker with its clock, started, watched and ended by pid."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+START_SECONDS = 60
+STOP_SECONDS = 20
+LOOK_EVERY_SECONDS = 0.2
+
+
+class CannotServe(Exception):
+    """The site cannot be started, or one of its processes ended by itself; the message says what to do."""
+
+
+def check_port_is_free(port: int) -> None:
+    """Raise CannotServe when something listens on the port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise CannotServe(
+                f"Port {port} cannot be used ({error.strerror}). "
+                f"Stop what runs there, or choose another: make demo DEMO_PORT={port + 1 if port < 65535 else 8001}"
+            ) from error
+
+
+def _commands(port: int, folder: Path) -> dict[str, list[str]]:
+    return {
+        "web server": [
+            *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"),
+            *("--worker-class", "gthread", "--workers", "2", "--threads", "4", "--log-level", "warning"),
+        ],
+        "worker": [
+            *(sys.executable, "-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
+            *("--schedule", str(folder / "beat-schedule"), "--loglevel", "WARNING"),
+        ],
+    }
+
+
+@contextmanager
+def serving(*, port: int, root: Path, folder: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """Run the site for the length of the block: entered when it answers, its processes ended on the way out.
+
+    `root` is the folder of manage.py, `folder` the demo's own. Raises CannotServe.
+    """
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for name, command in _commands(port, folder).items():
+            # In a session of its own, so that Ctrl-C reaches the demo alone, which then ends them in good order.
+            processes[name] = subprocess.Popen(command, cwd=root, start_new_session=True)  # noqa: S603 (our own words)
+        _wait_until_healthy(port, processes)
+        yield processes
+    finally:
+        _end(processes)
+
+
+def _wait_until_healthy(port: int, processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not _is_healthy(port):
+        check_all_run(processes)
+        if time.monotonic() > deadline:
+            raise CannotServe(f"The site did not answer within {START_SECONDS} seconds. Its messages stand above.")
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _is_healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def check_all_run(processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    """Raise CannotServe when one of the processes has ended."""
+    for name, process in processes.items():
+        if process.poll() is not None:
+            raise CannotServe(
+                f"The demo's {name} ended by itself (status {process.returncode}). Its messages stand above."
+            )
+
+
+def _end(processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    for process in processes.values():
+        if process.poll() is None:
+            process.terminate()
+    for process in processes.values():
+        try:
+            process.wait(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,53 @@
+"""The demo's study file, written from the scenes: it practises on two of them and asks about the others."""
+
+from collections.abc import Sequence
+
+from results.demo.scenes import SceneInstance
+
+SLUG = "drawn-scenes"
+_STUDY = """\
+# BiVLC's step 3 in small: choose the image that shows the description, among four drawn candidates.
+study: drawn-scenes
+title: Which picture shows what the description says?
+kind: best_of_n
+ask: {caption: negative_caption, images: candidate, becomes: negative_image}
+answers: 1
+surveys: {size: 12, double_seats: 2}
+rule: chosen-v1
+seed: demo
+recruitment: {prolific: true, invite: true}
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+consent: |
+  You are about to take part in a **demonstration**. You will look at drawn pictures and choose the one that fits a
+  description.
+
+  We keep which pictures you choose and how long it takes. We keep neither your name nor your address on the network.
+  You can stop at any time, without giving a reason.
+practice:
+  pass: 2
+  rounds: 2
+  questions:
+"""
+
+
+def _feedback(instance: SceneInstance) -> str:
+    if instance.right is None:
+        return "Every picture gets a detail wrong, so None of these is the right answer here."
+    return "Only this picture shows every thing with its colour, its number and its place."
+
+
+def practice_instances(instances: Sequence[SceneInstance]) -> list[SceneInstance]:
+    """Return the two to practise on, the last of their sort: one with a right picture, and one without."""
+    with_right = [instance for instance in instances if instance.right is not None]
+    without = [instance for instance in instances if instance.right is None]
+    return [with_right[-1], without[-1]]
+
+
+def study_file(instances: Sequence[SceneInstance]) -> str:
+    """Return the YAML of the study."""
+    questions = "".join(
+        f"    - instance: {instance.key}\n      right: {instance.right_option}\n      feedback: {_feedback(instance)}\n"
+        for instance in practice_instances(instances)
+    )
+    return _STUDY + questions
