@@ -18,13 +18,15 @@ _LARGEST = {
     "window_height": 32_767,
 }
 MOST_IMAGES = 20
+# Of the id of a row: what fits the database.
+LONGEST_NUMBER = 18
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
 
 
 def read_sent(post: Mapping[str, str]) -> Sent:
     """Return the answer in a posted form. Raises BadAnswer when it names no question, no submission or no choice."""
     slot, replaces = post.get("slot", ""), post.get("replaces", "")
-    if not slot.isdecimal() or len(slot) > 18:
+    if not slot.isdecimal() or len(slot) > LONGEST_NUMBER:
         raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
     if replaces and (not replaces.isdecimal() or len(replaces) > 4):
         raise BadAnswer("The page sent a change to an unknown answer. Reload it and choose again.")

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-from django.db.models import F
+from django.db import IntegrityError, transaction
 
-from annotation.actions import sessions
+from annotation.actions import sending, sessions
 from annotation.actions.decisions import decide_question
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Response, Session, SessionState, Slot
@@ -30,14 +29,84 @@ class Sent:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a sent answer. `stored` is false only when the session may not answer (any more) and a newer
-    one of the same person will. `late`: kept, but its place had gone to somebody else. `first_kept`: the question
-    already had an answer of this session, which stands."""
+    """What became of a sent answer, and where its session is now.
 
-    session: Session
+    `stored` is false only when the session may not answer (any more) and a newer one of the same person will.
+    `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
+    session, which stands.
+    """
+
+    state: SessionState
+    answered: int
+    total: int
+    annotator: int
+    seat: int
+    seed: str
     stored: bool = True
     late: bool = False
     first_kept: bool = False
+
+
+class _OutOfTheOrdinary(Exception):
+    """The answer is a repeat, late, or of a session that is elsewhere: the short way does not fit."""
+
+
+def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
+    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer."""
+    try:
+        if sent.replaces is None:
+            try:
+                return _store_first(token=token, sent=sent, now=now)
+            except _OutOfTheOrdinary:
+                pass
+        return _store_with_care(token=token, sent=sent, now=now)
+    except IntegrityError as error:
+        raise BadAnswer("This answer was already sent for another question. Reload the page and go on.") from error
+
+
+@transaction.atomic
+def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
+    """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
+    asked = sending.asked_in(sent.slot)
+    if asked is None:
+        raise _OutOfTheOrdinary
+    counted = sending.count_answer(token=token, study=asked.study, now=now)
+    if counted is None or not sending.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
+        # Rolls the count back.
+        raise _OutOfTheOrdinary
+    kind = get_kind(asked.kind)
+    order = shown_order(kind, asked.content, seed=asked.seed, annotator=counted.annotator, question=asked.question)
+    choice = _chosen(asked.kind, asked.content, order, sent.value)
+    sending.insert_response(
+        asked=asked,
+        counted=counted,
+        slot=sent.slot,
+        submission=sent.submission,
+        choice=choice,
+        order=order,
+        measured=sent.measured,
+        now=now,
+    )
+    decide_question(question=asked.question, wanted=asked.answers_wanted, rule=asked.rule, now=now, only_answer=choice)
+    done = counted.answered == counted.total
+    if done:
+        sessions.finish(session=Session.objects.get(pk=counted.session), now=now)
+    return Receipt(
+        state=SessionState.FINISHED if done else SessionState.WORKING,
+        answered=counted.answered,
+        total=counted.total,
+        annotator=counted.annotator,
+        seat=asked.seat,
+        seed=asked.seed,
+    )
+
+
+def _chosen(kind: str, content: Mapping[str, Any], order: list[str], value: str) -> str:
+    """Return the option that the page posts as `value`. Raises BadAnswer."""
+    by_value = posted_values(get_kind(kind), content, order)
+    if value not in by_value:
+        raise BadAnswer("Choose one of the options shown, then send again.")
+    return by_value[value]
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
@@ -48,92 +117,63 @@ def order_for(*, session: Session, question: Question) -> list[str]:
     )
 
 
-def key_of(question: Question, order: list[str], value: str) -> str:
-    """Return the option that the page posts as `value`. Raises BadAnswer."""
-    by_value = posted_values(get_kind(question.kind), question.content, order)
-    if value not in by_value:
-        raise BadAnswer("Choose one of the options shown, then send again.")
-    return by_value[value]
-
-
-def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
-    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer."""
-    with transaction.atomic():
-        slot = _locked_slot(token=token, slot=sent.slot)
-        session = slot.session
-        order = order_for(session=session, question=slot.question)
-        choice = key_of(slot.question, order, sent.value)
-        if sent.replaces is not None:
-            return _replace(slot=slot, sent=sent, choice=choice, order=order, now=now)
-        if session.state == SessionState.LAPSED:
-            session = sessions.revive(session=session, now=now)
-        taken = session.state == SessionState.WORKING and _take(slot=slot, session=session, now=now)
-        if not taken:
-            return _not_taken(slot=slot, session=session, sent=sent, choice=choice, order=order, now=now)
-        _store(slot=slot, session=session, sent=sent, choice=choice, order=order, now=now)
-        answered = F("questions_answered") + 1
-        Session.objects.filter(pk=session.pk).update(questions_answered=answered, last_seen_at=now)
-        session.questions_answered += 1
-        decide_question(question=slot.question, rule=session.study.rule, now=now, only_answer=choice)
-        if session.questions_answered == session.questions_total:
-            sessions.finish(session=session, now=now)
-        return Receipt(session)
-
-
-@dataclass(frozen=True)
-class _HeldSlot:
-    """A slot with the session that sends for it (which may have lost it meanwhile)."""
-
-    pk: int
-    question: Question
-    session: Session
-
-
-def _locked_slot(*, token: str, slot: int) -> _HeldSlot:
-    # One query for all that sending an answer needs; the lock makes two tabs of one session take turns.
-    session = (
-        Session.objects.select_for_update(of=("self",))
-        .select_related("study")
-        .defer("study__source", "study__design", "comment")
-        .filter(token=token)
-        .first()
-    )
-    found = Slot.objects.select_related("question").filter(pk=slot).first()
-    if session is None or found is None or not _was_given(session=session, slot=found):
+@transaction.atomic
+def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
+    """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
+    session = _locked_session(token)
+    slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
+    if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion("This question does not belong to your session. Reload the page to go on.")
-    return _HeldSlot(pk=found.pk, question=found.question, session=session)
+    order = order_for(session=session, question=slot.question)
+    choice = _chosen(slot.question.kind, slot.question.content, order, sent.value)
+    if sent.replaces is not None:
+        return _replace(session=session, slot=slot, sent=sent, choice=choice, now=now)
+    earlier = Response.objects.filter(question=slot.question, annotator=session.annotator_id).first()
+    if earlier is not None:
+        return _receipt(session, slot, first_kept=earlier.submission_id != sent.submission)
+    if session.state == SessionState.LAPSED and slot.annotator_id != session.annotator_id:
+        revived = sessions.revive(session=session, now=now)
+        if revived.state == SessionState.WORKING:
+            # The seat was still free: the answer counts like any other.
+            return _store_first(token=token, sent=sent, now=now)
+    slot.refresh_from_db(fields=["annotator", "answered_at"])
+    if slot.annotator_id == session.annotator_id:
+        # The question is open: this session is not at its questions yet, or a newer one of the same person is.
+        return _receipt(session, slot, stored=False)
+    _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False)
+    return _receipt(session, slot, late=True)
+
+
+def _locked_session(token: str) -> Session | None:
+    sessions_by_token = Session.objects.select_for_update(of=("self",)).select_related("study", "last_seat")
+    return sessions_by_token.filter(token=token).first()
 
 
 def _was_given(*, session: Session, slot: Slot) -> bool:
+    if slot.question.study_id != session.study_id:
+        return False
     if slot.annotator_id == session.annotator_id:
         return True
     # The session held the seat and lost it: what it still sends is late, not wrong.
     return session.last_seat_id is not None and session.last_seat_id == slot.seat_id
 
 
-def _take(*, slot: _HeldSlot, session: Session, now: datetime) -> bool:
-    """Mark the slot answered, unless it already is or is no longer this annotator's."""
-    mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
-    return bool(mine.update(answered_at=now))
-
-
-def _not_taken(
-    *, slot: _HeldSlot, session: Session, sent: Sent, choice: str, order: list[str], now: datetime
-) -> Receipt:
-    earlier = Response.objects.filter(question=slot.question, annotator=session.annotator_id).first()
-    if earlier is not None:
-        return Receipt(session, first_kept=earlier.submission_id != sent.submission)
-    if Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None).exists():
-        # The question is open: this session is not at its questions yet, or a newer one of the same person is.
-        return Receipt(session, stored=False)
-    _store(slot=slot, session=session, sent=sent, choice=choice, order=order, now=now, counted=False)
-    return Receipt(session, late=True)
+def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:
+    return Receipt(
+        state=SessionState(session.state),
+        answered=session.questions_answered,
+        total=session.questions_total,
+        annotator=session.annotator_id,
+        seat=slot.seat_id,
+        seed=session.study.seed,
+        **flags,
+    )
 
 
 def _store(
     *,
-    slot: _HeldSlot,
     session: Session,
+    slot: Slot,
     sent: Sent,
     choice: str,
     order: list[str],
@@ -146,7 +186,7 @@ def _store(
         question=slot.question,
         session=session,
         annotator_id=session.annotator_id,
-        slot_id=slot.pk if counted else None,
+        slot=slot if counted else None,
         version=version,
         submission_id=sent.submission,
         choice=choice,
@@ -156,21 +196,27 @@ def _store(
     )
 
 
-def _replace(*, slot: _HeldSlot, sent: Sent, choice: str, order: list[str], now: datetime) -> Receipt:
+def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: datetime) -> Receipt:
     """Store a change of mind as the next version, if the session is still at work and the version is the latest."""
-    session = slot.session
-    current = Response.objects.select_for_update().filter(session=session, slot=slot.pk, is_current=True).first()
+    current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
         raise BadAnswer("This answer can no longer be changed; your first answer is kept.")
     if current.submission_id == sent.submission:
-        return Receipt(session)
+        return _receipt(session, slot)
     if current.version != sent.replaces:
-        return Receipt(session, first_kept=True)
+        return _receipt(session, slot, first_kept=True)
     Response.objects.filter(pk=current.pk).update(is_current=False)
-    _store(slot=slot, session=session, sent=sent, choice=choice, order=order, now=now, version=current.version + 1)
+    version, order = current.version + 1, current.shown_order
+    _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, version=version)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
-    decide_question(question=slot.question, rule=session.study.rule, now=now, only_answer=choice)
-    return Receipt(session)
+    decide_question(
+        question=slot.question_id,
+        wanted=slot.question.answers_wanted,
+        rule=session.study.rule,
+        now=now,
+        only_answer=choice,
+    )
+    return _receipt(session, slot)
 
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:

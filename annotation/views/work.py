@@ -11,13 +11,13 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import practice, responses, sessions
+from annotation.actions import practice, responses, sending, sessions
 from annotation.errors import BadAnswer
-from annotation.forms import read_sent
+from annotation.forms import LONGEST_NUMBER, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
 from annotation.views.guards import annotator_view, session_view, wants_json
-from studies.kinds import get_kind, posted_values
+from studies.kinds import get_kind, posted_values, shown_order
 from studies.markdown import render_markdown
 
 REDIRECT_SECONDS = 5
@@ -222,37 +222,50 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         if session is None:
             raise
         return _work(request, session, error=error.message, status=error.status)
-    session = receipt.session
     if wants_json(request):
-        return _answered(request, receipt, sent)
-    response = _back(session)
+        return JsonResponse(_answered(request, token, receipt, sent))
+    response = redirect("session", token)
+    response.status_code = 303
     if receipt.first_kept:
         response["Location"] += "?kept=first"
     return response
 
 
-def _answered(request: HttpRequest, receipt: responses.Receipt, sent: responses.Sent) -> JsonResponse:
-    session = receipt.session
+def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent: responses.Sent) -> dict[str, Any]:
+    """Return what the page's script learns: what became of the answer, and the question after the one it holds."""
     body: dict[str, Any] = {
         "saved": receipt.stored,
         "slot": sent.slot,
-        "answered": session.questions_answered,
-        "total": session.questions_total,
+        "answered": receipt.answered,
+        "total": receipt.total,
         "next": None,
         "go": None,
     }
-    if session.state != SessionState.WORKING or sent.replaces is not None:
-        body["go"] = session_urls(session.token).page
-        return JsonResponse(body)
+    if receipt.state != SessionState.WORKING or sent.replaces is not None:
+        body["go"] = session_urls(token).page
+        return body
     held = request.POST.get("have", "")
-    open_slots = responses.open_slots(session=session, limit=2)
-    first = session.questions_answered + 1
-    for number, slot in enumerate(open_slots, start=first):
-        if str(slot.pk) != held:
-            page = _slot_page(session, slot, number=number)
-            body["next"] = render_to_string("annotation/_question.html", {"page": page})
-            break
-    return JsonResponse(body)
+    have = int(held) if held.isdecimal() and len(held) <= LONGEST_NUMBER else 0
+    following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have)
+    if following is not None:
+        kind = get_kind(following.kind)
+        page = question_page(
+            kind_name=following.kind,
+            content=following.content,
+            order=shown_order(
+                kind,
+                following.content,
+                seed=receipt.seed,
+                annotator=receipt.annotator,
+                question=following.question,
+            ),
+            slot=following.slot,
+            number=receipt.answered + (2 if have else 1),
+            total=receipt.total,
+            action=session_urls(token).answer,
+        )
+        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+    return body
 
 
 @session_view

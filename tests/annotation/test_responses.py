@@ -101,7 +101,7 @@ def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
     session = arrive_at_work(make_study(instances=2))
     send(session, next_slot(session))
     receipt = send(session, next_slot(session))
-    assert receipt.session.state == SessionState.FINISHED
+    assert receipt.state == SessionState.FINISHED
     session.refresh_from_db()
     assert session.ended_at == NOON
     assert session.seat.filled_at == NOON

@@ -1,0 +1,162 @@
+"""The statements behind one press of Send, in SQL: the only place where the platform does without Django's ORM.
+
+Building the queries cost more than running them; docs/decisions/0005 has the figures. The statements are plain SQL
+that SQLite and PostgreSQL both run, and every test of answers runs on both.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from annotation.models import Response
+
+_ASKED = """
+SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id,
+       study.id, study.seed, study.rule
+  FROM annotation_slot slot
+  JOIN studies_question question ON question.id = slot.question_id
+  JOIN studies_study study ON study.id = question.study_id
+ WHERE slot.id = %s
+"""
+_COUNT_ANSWER = """
+UPDATE annotation_session
+   SET questions_answered = questions_answered + 1, last_seen_at = %s
+ WHERE token = %s AND study_id = %s AND state = 'working' AND questions_answered < questions_total
+RETURNING id, annotator_id, questions_answered, questions_total
+"""
+_TAKE_SLOT = """
+UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
+"""
+_MEASURED = (
+    "first_choice_ms",
+    "send_ms",
+    "hidden_ms",
+    "changes_of_mind",
+    "window_width",
+    "window_height",
+)
+_INSERT_RESPONSE = f"""
+INSERT INTO annotation_response
+       (study_id, question_id, session_id, annotator_id, slot_id, version, is_current, submission_id, choice,
+        shown_order, received_at, images_seen, {", ".join(_MEASURED)})
+VALUES ({", ".join(["%s"] * (12 + len(_MEASURED)))})
+"""  # noqa: S608 (column names of this file)
+_DECIDE = """
+UPDATE annotation_decision
+   SET rule = %s, state = %s, winner = %s, votes = %s, answers = %s, decided_at = %s
+ WHERE question_id = %s
+"""
+_NEXT = """
+SELECT slot.id, question.id, question.kind, question.content
+  FROM annotation_slot slot
+  JOIN studies_question question ON question.id = slot.question_id
+ WHERE slot.seat_id = %s AND slot.annotator_id = %s AND slot.answered_at IS NULL AND slot.id <> %s
+ ORDER BY slot.position
+ LIMIT 1
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked in a slot: frozen when the study was launched."""
+
+    question: int
+    kind: str
+    content: dict[str, Any]
+    answers_wanted: int
+    seat: int
+    study: int
+    seed: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A session after one more of its answers was counted."""
+
+    session: int
+    annotator: int
+    answered: int
+    total: int
+
+
+@dataclass(frozen=True)
+class NextSlot:
+    slot: int
+    question: int
+    kind: str
+    content: dict[str, Any]
+
+
+def asked_in(slot: int) -> Asked | None:
+    with connection.cursor() as cursor:
+        cursor.execute(_ASKED, [slot])
+        row = cursor.fetchone()
+    return None if row is None else Asked(row[0], row[1], json.loads(row[2]), *row[3:])
+
+
+def count_answer(*, token: str, study: int, now: datetime) -> Counted | None:
+    """Count one more answer of a session that is at its questions; None for any other. Locks the session's row."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_ANSWER, [_time(now), token, study])
+        row = cursor.fetchone()
+    return None if row is None else Counted(*row)
+
+
+def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
+    """Mark a slot answered, unless it already is or is not (any more) this annotator's."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_SLOT, [_time(now), slot, annotator])
+        return bool(cursor.rowcount == 1)
+
+
+def insert_response(
+    *,
+    asked: Asked,
+    counted: Counted,
+    slot: int,
+    submission: uuid.UUID,
+    choice: str,
+    order: Sequence[str],
+    measured: Mapping[str, Any],
+    now: datetime,
+) -> None:
+    """Store the first version of a counted response."""
+    submitted = Response._meta.get_field("submission_id").get_db_prep_value(submission, connection)
+    values = [asked.study, asked.question, counted.session, counted.annotator, slot, 1, True, submitted, choice]
+    values += [json.dumps(list(order)), _time(now), json.dumps(measured.get("images_seen", []))]
+    values += [measured.get(name) for name in _MEASURED]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT_RESPONSE, values)
+
+
+def store_decision(
+    *,
+    question: int,
+    rule: str,
+    state: str,
+    winner: str,
+    votes: Mapping[str, int],
+    answers: int,
+    decided: datetime | None,
+) -> None:
+    with connection.cursor() as cursor:
+        at = None if decided is None else _time(decided)
+        cursor.execute(_DECIDE, [rule, state, winner, json.dumps(votes), answers, at, question])
+
+
+def next_slot(*, seat: int, annotator: int, besides: int) -> NextSlot | None:
+    """Return the first open slot of a seat, leaving out the one that the page already holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT, [seat, annotator, besides])
+        row = cursor.fetchone()
+    return None if row is None else NextSlot(row[0], row[1], row[2], json.loads(row[3]))
+
+
+def _time(moment: datetime) -> Any:
+    return connection.ops.adapt_datetimefield_value(moment)
