@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from studies.design import read_design
 from studies.errors import StudyError
@@ -17,6 +17,7 @@ from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
 from studies.models import (
     CompletionCode,
     Instance,
+    InstanceImage,
     Outcome,
     PracticeQuestion,
     Project,
@@ -33,6 +34,8 @@ BATCH = 1000
 CODE_LENGTH = 9
 # A list of thousands of instances helps nobody; the count stands beside the first of them.
 PROBLEMS_SHOWN = 20
+# A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
+SAMPLED_PER_QUESTION = 20
 
 
 @transaction.atomic
@@ -152,7 +155,9 @@ def _make_questions(study: Study, instances: QuerySet[Instance], wanted: dict[in
 
 
 def _with_facts(instances: QuerySet[Instance]) -> Iterator[tuple[Instance, InstanceFacts]]:
-    for instance in instances.prefetch_related("images__image").iterator(chunk_size=BATCH):
+    # Joined, because prefetching them apart asks for all at once, with more terms than SQLite takes.
+    images_of = Prefetch("images", InstanceImage.objects.select_related("image"))
+    for instance in instances.prefetch_related(images_of).iterator(chunk_size=BATCH):
         images: dict[str, list[ImageFacts]] = {}
         for use in instance.images.all():
             stored = use.image
@@ -165,6 +170,18 @@ def _with_facts(instances: QuerySet[Instance]) -> Iterator[tuple[Instance, Insta
                 )
             )
         yield instance, InstanceFacts(key=instance.key, captions=instance.captions, images=images)
+
+
+def sample_contents(study: Study, *, limit: int) -> list[dict[str, Any]]:
+    """Return the contents of the first `limit` questions that launching would make; nothing is stored."""
+    kind, ask = get_kind(study.kind), study.design["ask"]
+    contents: list[dict[str, Any]] = []
+    for _, facts in _with_facts(selected_instances(study)[: SAMPLED_PER_QUESTION * limit]):
+        try:
+            contents.append(kind.build(facts, ask))
+        except CannotAsk:
+            continue
+    return contents[:limit]
 
 
 def _make_practice(study: Study) -> None:

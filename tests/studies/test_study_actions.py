@@ -42,6 +42,13 @@ def test_launching_makes_what_the_plan_said() -> None:
     assert Decision.objects.filter(state="undecided").count() == 7
 
 
+def test_more_images_than_sqlite_takes_terms_in_one_query_can_be_launched() -> None:
+    study = make_draft(instances=260)
+    assert InstanceImage.objects.count() > 1000
+    launch(study=study, now=NOON)
+    assert Question.objects.count() == 260
+
+
 def test_a_launched_design_is_frozen() -> None:
     study = make_study()
     with pytest.raises(StudyError, match="already launched"):
