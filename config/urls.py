@@ -5,4 +5,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("annotation.urls")),
     path("", include("studies.urls")),
+    path("", include("results.urls")),
 ]

@@ -100,7 +100,7 @@ def make_instance(project: Project, number: int, *, candidates: int = 4, **field
 
 def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> Study:
     """Make a draft study; `design` replaces whole entries of its design."""
-    return Study.objects.create(
+    study = Study.objects.create(
         project=project,
         slug=slug,
         title="Pick the image that fits the description",
@@ -134,14 +134,15 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
             **design,
         },
     )
+    for outcome in Outcome.values:
+        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
+    return study
 
 
 def launch(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:
     """Open `study`: a question per instance of its project, surveys of `size`, each with `seats` seats."""
     study.state, study.launched_at = StudyState.OPEN, now
     study.save()
-    for outcome in Outcome.values:
-        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
     questions = [_make_question(study, instance, seats) for instance in study.project.instances.all()]
     for start in range(0, len(questions), size):
         survey = Survey.objects.create(study=study, number=start // size + 1, seats_planned=seats)

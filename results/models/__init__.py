@@ -1,3 +1,4 @@
 from results.models.exports import Export, Pseudonym
+from results.models.sign_in import SignInFailure
 
-__all__ = ["Export", "Pseudonym"]
+__all__ = ["Export", "Pseudonym", "SignInFailure"]

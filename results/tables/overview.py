@@ -1,0 +1,100 @@
+"""What the pages of all projects and of one project show, counted by the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.models import Response, Slot
+from results.tables.progress import Answers
+from studies.actions.studies import selected_instances
+from studies.models import Instance, InstanceImage, Project, Study, StudyState
+
+
+def visible_projects(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Project]:
+    """Return the projects that `user` may see: those they are a member of, all for a superuser."""
+    if getattr(user, "is_superuser", False):
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=user.pk)
+
+
+def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
+    """Return `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
+    answers = Response.objects.filter(study__project=OuterRef("pk"), is_current=True, slot__isnull=False)
+    return projects.annotate(
+        instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
+        study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
+        open_study_count=_count(Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN), "project"),
+        answer_count=_count(answers, "study__project"),
+    )
+
+
+def _count(rows: QuerySet[Any], group: str) -> Coalesce:
+    return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    study: Study
+    answers: Answers
+
+
+def study_lines(project: Project) -> list[StudyLine]:
+    """Return the studies of `project`, latest first, with how far each is."""
+    slots = Slot.objects.filter(seat__study__project=project).order_by().values_list("seat__study_id")
+    answers = {
+        study: Answers(given, wanted)
+        for study, given, wanted in slots.annotate(given=Count("answered_at"), wanted=Count("pk"))
+    }
+    return [
+        StudyLine(study, answers.get(study.pk, Answers(0, 0)))
+        for study in Study.objects.filter(project=project).defer("source", "design")
+    ]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Instances counted by type (one row each) and subtype (one column each); "" where the source names none."""
+
+    subtypes: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[int], int]]
+    total: int
+
+
+def categories(project: Project) -> Categories:
+    counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
+    cells = {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
+    types = sorted({type for type, _ in cells})
+    subtypes = sorted({subtype for _, subtype in cells})
+    rows = []
+    for type in types:
+        counts = [cells.get((type, subtype), 0) for subtype in subtypes]
+        rows.append((type, counts, sum(counts)))
+    return Categories(subtypes, rows, sum(cells.values()))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Images that an import announced and whose files have not come yet."""
+
+    images: int
+    instances: int
+
+
+def waiting_images(project: Project) -> Waiting:
+    return _waiting(InstanceImage.objects.filter(instance__project=project))
+
+
+def waiting_for_launch(study: Study) -> Waiting:
+    """Return which images `study` would show are still awaited."""
+    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=study.design["ask"].values())
+    return _waiting(shown)
+
+
+def _waiting(places: QuerySet[InstanceImage]) -> Waiting:
+    counts = places.filter(image=None).aggregate(images=Count("pk"), instances=Count("instance_id", distinct=True))
+    return Waiting(**counts)

@@ -1,0 +1,219 @@
+"""The numbers of the monitor, aggregated by the database: a fixed number of queries, whatever the size of a study."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce, Greatest, RowNumber
+
+from analytics.acceptance import NONE
+from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
+from results.models import Pseudonym
+from studies.models import Study
+
+SESSIONS_PER_PAGE = 20
+
+
+@dataclass(frozen=True)
+class Seats:
+    """`taken`: somebody sits there now; `filled`: its last question is answered."""
+
+    free: int
+    taken: int
+    filled: int
+
+    @property
+    def all(self) -> int:
+        return self.free + self.taken + self.filled
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Places of answers: how many there are, and how many are answered."""
+
+    given: int
+    wanted: int
+
+    @property
+    def percent(self) -> int:
+        """Whole percent, rounded down so that only a full study shows 100."""
+        return self.given * 100 // self.wanted if self.wanted else 0
+
+
+@dataclass(frozen=True)
+class SurveyProgress:
+    number: int
+    seats: Seats
+    answers: Answers
+
+
+@dataclass(frozen=True)
+class Decisions:
+    accepted: int
+    rejected: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class NoneRate:
+    """How many of the `n` counted answers say that no option will do."""
+
+    none: int
+    n: int
+
+    @property
+    def percent(self) -> float | None:
+        return self.none * 100 / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Quartiles of the time a question took, in seconds with the tab in view; None when nobody's was measured."""
+
+    n: int
+    lower: float | None = None
+    median: float | None = None
+    upper: float | None = None
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    answers: Answers
+    seats: Seats
+    surveys: Sequence[SurveyProgress]
+    decisions: Decisions
+    none_rate: NoneRate
+    seconds: Seconds
+
+
+def study_progress(study: Study) -> StudyProgress:
+    surveys = _surveys(study)
+    return StudyProgress(
+        answers=Answers(sum(row.answers.given for row in surveys), sum(row.answers.wanted for row in surveys)),
+        seats=Seats(
+            sum(row.seats.free for row in surveys),
+            sum(row.seats.taken for row in surveys),
+            sum(row.seats.filled for row in surveys),
+        ),
+        surveys=surveys,
+        decisions=_decisions(study),
+        none_rate=_none_rate(study),
+        seconds=_seconds(study),
+    )
+
+
+def _surveys(study: Study) -> list[SurveyProgress]:
+    seats = (
+        Seat.objects.filter(study=study)
+        .values_list("survey_id", "survey__number")
+        .annotate(
+            free=Count("pk", filter=Q(session=None, filled_at=None)),
+            taken=Count("pk", filter=Q(session__isnull=False, filled_at=None)),
+            filled=Count("pk", filter=Q(filled_at__isnull=False)),
+        )
+        .order_by("survey__number")
+    )
+    slots = Slot.objects.filter(seat__study=study).order_by().values_list("seat__survey_id")
+    answers = {
+        survey: Answers(given, wanted)
+        for survey, given, wanted in slots.annotate(given=Count("answered_at"), wanted=Count("pk"))
+    }
+    return [
+        SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
+        for survey, number, free, taken, filled in seats
+    ]
+
+
+def _decisions(study: Study) -> Decisions:
+    states = dict(Decision.objects.filter(study=study).order_by().values_list("state").annotate(questions=Count("pk")))
+    return Decisions(
+        accepted=states.get(Decision.State.ACCEPTED, 0),
+        rejected=states.get(Decision.State.REJECTED, 0),
+        undecided=states.get(Decision.State.UNDECIDED, 0),
+    )
+
+
+def _counted(study: Study) -> QuerySet[Response]:
+    return Response.objects.filter(study=study, is_current=True, slot__isnull=False)
+
+
+def _none_rate(study: Study) -> NoneRate:
+    counts = _counted(study).aggregate(none=Count("pk", filter=Q(choice=NONE)), n=Count("pk"))
+    return NoneRate(**counts)
+
+
+def _seconds(study: Study) -> Seconds:
+    """Quartiles by linear interpolation (type 7, as `analytics.pay.percentile`) over one sort in the database."""
+    in_view = Greatest(F("send_ms") - Coalesce(F("hidden_ms"), 0), 0, output_field=IntegerField())
+    timed = _counted(study).filter(send_ms__isnull=False)
+    n = timed.count()
+    if not n:
+        return Seconds(0)
+    places = [share * (n - 1) / 4 for share in (1, 2, 3)]
+    wanted = {int(place) + step for place in places for step in (1, 2)}
+    numbered = timed.annotate(ms=in_view).annotate(place=Window(RowNumber(), order_by=("ms", "pk")))
+    at = dict(numbered.filter(place__in=wanted).values_list("place", "ms"))
+    lower, median, upper = (_between(at, place) / 1000 for place in places)
+    return Seconds(n, lower, median, upper)
+
+
+def _between(at: dict[int, int], place: float) -> float:
+    first = at[int(place) + 1]
+    return first + (at.get(int(place) + 2, first) - first) * (place - int(place))
+
+
+@dataclass(frozen=True)
+class SessionLine:
+    """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen."""
+
+    name: str
+    state: str
+    is_open: bool
+    answered: int
+    total: int
+    arrived_at: datetime
+    last_seen_at: datetime
+    minutes: int
+    comment: str
+
+
+def session_lines(study: Study, page: Any) -> Page[Session]:
+    """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
+    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
+    sessions = Session.objects.filter(study=study).annotate(pseudonym=Subquery(name[:1])).order_by("-arrived_at", "-id")
+    found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
+    found.object_list = [_line(session) for session in found.object_list]
+    return found
+
+
+def _line(session: Any) -> SessionLine:
+    until = session.ended_at or session.last_seen_at
+    return SessionLine(
+        name=session.pseudonym or "",
+        state=SessionState(session.state).label,
+        is_open=session.state in OPEN_STATES,
+        answered=session.questions_answered,
+        total=session.questions_total,
+        arrived_at=session.arrived_at,
+        last_seen_at=session.last_seen_at,
+        minutes=round((until - session.arrived_at).total_seconds() / 60),
+        comment=session.comment,
+    )
+
+
+def paid_seconds(study: Study) -> list[float]:
+    """Return how long each finished session took on our clock: from its arrival to its way back, in seconds."""
+    finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
+    times = finished.values_list("arrived_at", Coalesce("handed_back_at", "ended_at"))
+    # A clock that was set back between the two must not break the page.
+    return [seconds for arrived, ended in times if (seconds := (ended - arrived).total_seconds()) > 0]
+
+
+def entry_event_counts(study: Study) -> dict[str, int]:
+    """Return how often each odd thing happened at the door of `study`."""
+    events = EntryEvent.objects.filter(study=study).order_by()
+    return dict(events.values_list("what").annotate(times=Count("pk")))

@@ -1,0 +1,26 @@
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from results.views import exports, health, projects, studies
+from results.views.preview import preview
+from results.views.sign_in import ChangePassword, sign_in
+
+urlpatterns = [
+    path("", projects.home, name="home"),
+    path("sign-in/", sign_in, name="sign_in"),
+    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("password/", ChangePassword.as_view(), name="change_password"),
+    path("projects/<slug:slug>/", projects.project, name="project"),
+    path("studies/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:slug>/progress/", studies.progress, name="study_progress"),
+    *(
+        path(f"studies/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
+        for name in studies.CHANGES
+    ),
+    path("studies/<slug:slug>/exports/", exports.request_one, name="study_exports"),
+    path("studies/<slug:slug>/preview/", preview, name="study_preview"),
+    path("exports/<int:pk>/", exports.status, name="export"),
+    path("exports/<int:pk>/download/", exports.download, name="export_download"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+]

@@ -1,0 +1,70 @@
+"""Exports asked for on a page: made in the background, watched, downloaded. Only members of the project get them."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from results import tasks
+from results.actions.exports import request_export
+from results.errors import CannotExport
+from results.exporting import get_writer
+from results.models import Export
+from results.tables.overview import visible_projects
+from results.views.guards import Response, study_view
+from studies.models import Study
+
+
+@study_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def request_one(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
+    if request.method == "POST" and isinstance(request.user, User):
+        try:
+            format = request.POST.get("format", "")
+            export = request_export(study=study, format=format, by=request.user, now=timezone.now())
+        except CannotExport as error:
+            messages.error(request, str(error))
+        else:
+            tasks.make_export.delay_on_commit(export.pk)
+    return redirect(f"{reverse('study', args=[study.slug])}#exports")
+
+
+def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..., Response]:
+    @never_cache
+    @login_required
+    @wraps(view)
+    def with_export(request: HttpRequest, pk: int) -> Response:
+        exports = Export.objects.select_related("study", "requested_by")
+        return view(request, get_object_or_404(exports, project__in=visible_projects(request.user), pk=pk))
+
+    return with_export
+
+
+@_export_view
+@require_safe
+def status(request: HttpRequest, export: Export) -> HttpResponse:
+    """One line of the list of exports; while the export is being made it asks for itself again."""
+    return render(request, "results/_export.html", {"export": export})
+
+
+@_export_view
+@require_safe
+def download(request: HttpRequest, export: Export) -> Response:
+    if export.state != Export.State.READY or not default_storage.exists(export.file):
+        raise Http404
+    return FileResponse(
+        default_storage.open(export.file),
+        as_attachment=True,
+        filename=f"{export.study.slug}-{get_writer(export.format).filename}",
+        content_type=get_writer(export.format).content_type,
+    )

@@ -1,0 +1,33 @@
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from results.models import Export
+from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
+from results.views.guards import project_view
+from studies.models import Project
+
+EXPORTS_SHOWN = 10
+
+
+@never_cache
+@login_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "results/home.html", {"projects": project_counts(visible_projects(request.user))})
+
+
+@project_view
+@require_safe
+def project(request: HttpRequest, project: Project) -> HttpResponse:
+    exports = Export.objects.filter(project=project).select_related("study", "requested_by")
+    context = {
+        "project": project,
+        "studies": study_lines(project),
+        "categories": categories(project),
+        "waiting": waiting_images(project),
+        "exports": exports[:EXPORTS_SHOWN],
+    }
+    return render(request, "results/project.html", context)

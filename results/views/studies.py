@@ -1,0 +1,213 @@
+"""The page of a study, its live part, and what changes its state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analytics.pay import Wage, hourly_wage, projected_cost
+from annotation.actions import launching
+from annotation.models import EntryEvent
+from results.actions.pseudonyms import name_annotators
+from results.exporting import FORMATS, get_writer
+from results.models import Export
+from results.tables.overview import waiting_for_launch
+from results.tables.progress import entry_event_counts, paid_seconds, session_lines, study_progress
+from results.views.guards import study_view
+from studies.actions import studies
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+
+EXPORTS_SHOWN = 5
+# What Prolific asks researchers to pay at least, and what it recommends, an hour in dollars.
+LEAST_HOURLY = Decimal(8)
+PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+
+
+@dataclass(frozen=True)
+class Pay:
+    """Money in `currency`, major units; `cost` without the platform's fee."""
+
+    currency: str
+    per_session: Decimal
+    seats: int
+    cost: Decimal
+    wage: Wage
+    too_low: bool
+
+
+def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
+    currency, per_session = study.design["pay"]["currency"], Decimal(study.design["pay"]["per_session"])
+    wage = hourly_wage(per_session, seconds)
+    too_low = currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
+    return Pay(currency, per_session, seats, projected_cost(per_session, seats), wage, too_low)
+
+
+def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
+    name_annotators(project=study.project)
+    progress = study_progress(study)
+    return {
+        "study": study,
+        "progress": progress,
+        "sessions": session_lines(study, request.GET.get("page")),
+        "pay": _pay(study, seats=progress.seats.all, seconds=paid_seconds(study)),
+        "door": _door(study),
+        "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
+    }
+
+
+DOOR_SENTENCES = {
+    EntryEvent.What.UNFILLED: (
+        "came with a link whose Prolific placeholders were not filled in. "
+        "Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.MISSING: (
+        "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.OTHER_PERSON: (
+        "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
+    ),
+    EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
+    EntryEvent.What.NO_SEAT: (
+        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific."
+    ),
+}
+
+
+def _door(study: Study) -> list[str]:
+    counts = entry_event_counts(study)
+    return [
+        f"{counts[what]} {'time' if counts[what] == 1 else 'times'} somebody {sentence}"
+        for what, sentence in DOOR_SENTENCES.items()
+        if what in counts
+    ]
+
+
+@study_view
+@require_safe
+def study(request: HttpRequest, study: Study) -> HttpResponse:
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.slug])}"
+    recruitment = study.design["recruitment"]
+    context = _progress(request, study) | {
+        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
+        "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
+        "codes": study.completion_codes.order_by("pk"),
+        "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "exports": Export.objects.filter(study=study).select_related("study", "requested_by")[:EXPORTS_SHOWN],
+    }
+    return render(request, "results/study.html", context)
+
+
+@study_view
+@require_safe
+def progress(request: HttpRequest, study: Study) -> HttpResponse:
+    """The live part of the page of a study; it asks for itself again until the study is closed."""
+    return render(request, "results/study.html#live", _progress(request, study))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing a researcher can do to a study; `button` and `what` say it before it is done, `done` afterwards."""
+
+    name: str
+    button: str
+    what: str
+    done: str
+    possible_from: frozenset[StudyState]
+    act: Callable[[Study, datetime], None]
+    dangerous: bool = False
+
+
+def _to(state: StudyState) -> Callable[[Study, datetime], None]:
+    return lambda study, now: studies.change_state(study=study, to=state, now=now)
+
+
+CHANGES = {
+    "launch": Change(
+        "launch",
+        "Launch",
+        "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
+        "It cannot be undone; the study can be paused or closed at any time.",
+        "The study is open. Annotators can come in.",
+        frozenset({StudyState.DRAFT}),
+        lambda study, now: launching.launch(study=study, now=now),
+    ),
+    "pause": Change(
+        "pause",
+        "Pause",
+        "Nobody new comes in while the study is paused. Whoever is at work can finish, and you can resume at any time.",
+        "The study is paused. Whoever is at work can finish.",
+        frozenset({StudyState.OPEN}),
+        _to(StudyState.PAUSED),
+    ),
+    "resume": Change(
+        "resume",
+        "Resume",
+        "Annotators can come in again through the same links.",
+        "The study is open again.",
+        frozenset({StudyState.PAUSED}),
+        _to(StudyState.OPEN),
+    ),
+    "close": Change(
+        "close",
+        "Close for good",
+        "Nobody comes in any more; whoever is at work can finish. All answers stay. "
+        "A closed study cannot be opened again.",
+        "The study is closed.",
+        frozenset({StudyState.OPEN, StudyState.PAUSED}),
+        _to(StudyState.CLOSED),
+        dangerous=True,
+    ),
+}
+
+
+@study_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """Say what the change will do, and do it when it is confirmed."""
+    change = CHANGES[name]
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            change.act(study, timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        else:
+            messages.success(request, change.done)
+            return redirect("study", study.slug)
+    elif study.state not in change.possible_from:
+        messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
+        return redirect("study", study.slug)
+    context = _plan(study, change) | {"study": study, "change": change}
+    context["problems"] = problems or context.get("problems", ())
+    return render(request, "results/change.html", context, status=409 if problems else 200)
+
+
+def _plan(study: Study, change: Change) -> dict[str, Any]:
+    """Return what launching would make and cost, or what stands in its way."""
+    if change.name != "launch" or study.state != StudyState.DRAFT:
+        return {}
+    try:
+        plan = studies.plan_study(study)
+    except StudyError as error:
+        return {"problems": error.problems}
+    waiting = waiting_for_launch(study)
+    sentence = (
+        f"{waiting.instances} of the selected instances still wait for {waiting.images} images. "
+        "Import the same file again with its image folder, or select other instances in the study file."
+    )
+    return {
+        "plan": plan,
+        "pay": _pay(study, seats=plan.seats, seconds=[]),
+        "problems": (sentence,) if waiting.images else (),
+    }
