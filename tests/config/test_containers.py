@@ -1,0 +1,44 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+ONCE = {"migrate"}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    return content
+
+
+def test_the_production_shape_is_complete(compose: dict[str, Any]) -> None:
+    assert set(compose["services"]) - ONCE == {"web", "worker", "gpu-worker", "beat", "postgres", "redis"}
+
+
+def test_everything_that_runs_on_says_whether_it_is_well(compose: dict[str, Any]) -> None:
+    assert {name for name, service in compose["services"].items() if "healthcheck" not in service} == ONCE
+
+
+def test_no_secret_stands_in_the_file(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        for name, value in service["environment"].items() if "environment" in service else ():
+            if re.search("KEY|PASSWORD|DATABASE_URL", name):
+                assert name.endswith("_FILE")
+                assert value.startswith("/run/secrets/")
+
+
+def test_every_setting_in_it_is_one_of_the_readme(compose: dict[str, Any]) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    settings = {name.removesuffix("_FILE") for name in compose["services"]["web"]["environment"]}
+    assert settings
+    assert {name for name in settings if f"`{name}`" not in readme} == set()
+
+
+def test_the_image_runs_as_nobody_special() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("USER ")] == ["USER lineup"]
+    assert lines.index("USER lineup") < next(number for number, line in enumerate(lines) if line.startswith("CMD "))
