@@ -1,0 +1,80 @@
+"""For the operator: projects and their members can be edited here, what studies are made of only looked at."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
+
+
+class ReadOnly:
+    """Rows that are made by imports and launches: changing one by hand would break what follows from it."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class MembershipInline(admin.TabularInline[Membership, Project]):
+    model = Membership
+    autocomplete_fields = ("user",)
+    extra = 0
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin[Project]):
+    list_display = ("slug", "name", "created_at")
+    search_fields = ("slug", "name")
+    inlines = (MembershipInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class InstanceImageInline(ReadOnly, admin.TabularInline[InstanceImage, Instance]):
+    model = InstanceImage
+
+
+@admin.register(Instance)
+class InstanceAdmin(ReadOnly, admin.ModelAdmin[Instance]):
+    list_display = ("key", "project", "type", "subtype", "split", "source_file", "source_row")
+    list_filter = ("project", "type", "subtype")
+    list_select_related = ("project",)
+    search_fields = ("key",)
+    inlines = (InstanceImageInline,)
+
+
+@admin.register(Image)
+class ImageAdmin(ReadOnly, admin.ModelAdmin[Image]):
+    list_display = ("sha256", "format", "width", "height", "byte_size", "licence", "created_at")
+    search_fields = ("sha256",)
+
+
+@admin.register(Study)
+class StudyAdmin(ReadOnly, admin.ModelAdmin[Study]):
+    list_display = ("slug", "project", "kind", "rule", "state", "launched_at")
+    list_filter = ("state", "kind")
+    list_select_related = ("project",)
+    search_fields = ("slug", "title")
+    # The link lets anyone in who has it.
+    exclude = ("invite_token",)
+
+
+@admin.register(Survey)
+class SurveyAdmin(ReadOnly, admin.ModelAdmin[Survey]):
+    list_display = ("study", "number", "seats_planned")
+    list_select_related = ("study",)
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnly, admin.ModelAdmin[Question]):
+    list_display = ("id", "study", "instance", "kind", "answers_wanted")
+    list_select_related = ("study", "instance")
+    search_fields = ("=instance__key",)

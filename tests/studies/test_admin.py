@@ -1,0 +1,53 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from studies.models import Image, Instance, Membership, Project
+from tests.factories import make_instance, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.mark.parametrize("model", ["project", "instance", "image", "study", "survey", "question"])
+def test_every_list_opens(model: str, operator: Client) -> None:
+    make_instance(make_project(), 1)
+    assert operator.get(f"/admin/studies/{model}/").status_code == 200
+
+
+def test_what_was_imported_can_be_looked_at_only(operator: Client) -> None:
+    instance = make_instance(make_project(), 1)
+    image = Image.objects.all()[0]
+    for page in (f"instance/{instance.pk}", f"image/{image.pk}"):
+        assert operator.get(f"/admin/studies/{page}/change/").status_code == 200
+        assert operator.post(f"/admin/studies/{page}/change/", {"key": "other"}).status_code == 403
+        assert operator.post(f"/admin/studies/{page}/delete/", {"post": "yes"}).status_code == 403
+    assert operator.get("/admin/studies/instance/add/").status_code == 403
+    assert Instance.objects.get().key == instance.key
+
+
+def test_a_person_can_be_made_a_member(operator: Client) -> None:
+    project = make_project()
+    person = User.objects.create_user("researcher")
+    form = {
+        "slug": project.slug,
+        "name": project.name,
+        "memberships-TOTAL_FORMS": "1",
+        "memberships-INITIAL_FORMS": "0",
+        "memberships-0-user": str(person.pk),
+        "memberships-0-role": "owner",
+    }
+    assert operator.post(f"/admin/studies/project/{project.pk}/change/", form).status_code == 302
+    membership = Membership.objects.get()
+    assert (membership.user, membership.role) == (person, "owner")
+
+
+def test_a_stranger_sees_nothing(client: Client) -> None:
+    client.force_login(User.objects.create_user("stranger"))
+    assert client.get("/admin/studies/project/").status_code == 302
+    assert Project.objects.count() == 0
