@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from django.contrib.auth.models import User
+
 from studies.importing import Importer, Record, RowProblem, SourceImage
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import PictureFacts
@@ -91,6 +93,7 @@ class Shared:
     images_dir: Path | None
     images_later: bool
     dry_run: bool
+    owner: User | None
     progress: Progress
     rows_by_key: dict[str, str] = field(default_factory=dict)
     keys_already_there: set[str] = field(default_factory=set)

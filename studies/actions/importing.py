@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
 
 from studies.actions.images import remove_unused, take_in
@@ -32,7 +33,7 @@ from studies.actions.import_source import (
 from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_importer
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
-from studies.models import Instance, Project
+from studies.models import Instance, Membership, Project
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -77,9 +78,12 @@ def import_files(
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
     dry_run: bool = False,
+    owner: User | None = None,
     progress: Progress = no_progress,
 ) -> list[ImportSummary]:
-    """Import files into the project, all of them or none; an unsaved project is saved with its first instances.
+    """Import files into the project, all of them or none.
+
+    An unsaved project is saved together with its first instances, and `owner` becomes its owner.
 
     Everything is checked before anything is written to the database. Images go to the storage as they are checked,
     and leave it again when the import is refused. Raises ImportRefused.
@@ -92,6 +96,7 @@ def import_files(
         images_dir=images_dir and Path(os.path.realpath(images_dir)),
         images_later=images_later,
         dry_run=dry_run,
+        owner=owner,
         progress=progress,
     )
     try:
@@ -142,12 +147,18 @@ def _run(sources: list[Source], shared: Shared) -> list[ImportSummary]:
     if not shared.dry_run:
         with transaction.atomic():
             if shared.project.pk is None:
-                shared.project.save()
+                _save_project(shared)
             for source in sources:
                 save(source)
                 if source.has_changed():
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
     return [_summary(source) for source in sources]
+
+
+def _save_project(shared: Shared) -> None:
+    shared.project.save()
+    if shared.owner is not None:
+        Membership.objects.create(project=shared.project, user=shared.owner, role=Membership.Role.OWNER)
 
 
 def _stop_if_refused(source: Source) -> None:

@@ -2,6 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
@@ -24,10 +25,12 @@ class Command(BaseCommand):
         parser.add_argument("--images", type=Path, metavar="DIR", help="The folder that image names start from.")
         parser.add_argument("--caption-rule", default="as-is-v1", help=f"One of {', '.join(CAPTION_RULES)}.")
         parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
+        parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = _project(options["project"])
+        owner = _owner(options["owner"])
         is_new = project.pk is None
         try:
             with _Bars(disable=options["verbosity"] == 0) as bars:
@@ -39,6 +42,7 @@ class Command(BaseCommand):
                     caption_rule=options["caption_rule"],
                     images_later=options["images_later"],
                     dry_run=options["dry_run"],
+                    owner=owner,
                     progress=bars.show,
                 )
         except ImportRefused as error:
@@ -62,6 +66,15 @@ def _project(slug: str) -> Project:
     if len(slug) > 50:
         raise CommandError(f"The project's name {slug!r} is too long. Use at most 50 characters.")
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
+
+
+def _owner(username: str | None) -> User | None:
+    if username is None:
+        return None
+    try:
+        return User.objects.get(username=username)
+    except User.DoesNotExist as error:
+        raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.") from error
 
 
 class _Bars:

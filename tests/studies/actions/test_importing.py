@@ -1,5 +1,6 @@
 import errno
 import os
+import shutil
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from studies.actions import importing
 from studies.actions.import_source import ImportRefused, ImportSummary
 from studies.actions.importing import import_files, import_instances
 from studies.models import Image, Instance, InstanceImage, Project
+from tests.factories import make_instance
 from tests.studies.real_data import REAL_DATA, needs_real_data
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
@@ -222,6 +224,26 @@ def test_a_file_that_changes_while_it_is_read_is_refused(project: Project, manif
 
     with pytest.raises(ImportRefused, match=r"manifest\.csv changed while it was read"):
         import_manifest(project, manifest, images_dir=folder, progress=change)
+    assert_nothing_imported()
+
+
+def test_two_imports_of_one_key_at_once_are_told_so(project: Project, manifest: Path, folder: Path) -> None:
+    def other_import(stage: str, done: int, total: int) -> None:
+        if stage == "images":
+            make_instance(project, 1, key="1")
+
+    with pytest.raises(ImportRefused, match=r"Another import changed the project meanwhile\. Nothing was imported"):
+        import_manifest(project, manifest, images_dir=folder, progress=other_import)
+    assert [instance.key for instance in Instance.objects.all()] == ["1"]
+
+
+def test_an_image_that_another_import_took_away_is_noticed(project: Project, manifest: Path, folder: Path) -> None:
+    def other_import(stage: str, done: int, total: int) -> None:
+        if stage == "images":
+            shutil.rmtree(Path(settings.MEDIA_ROOT) / "images")
+
+    with pytest.raises(ImportRefused, match="Another import removed an image of this one meanwhile"):
+        import_manifest(project, manifest, images_dir=folder, progress=other_import)
     assert_nothing_imported()
 
 

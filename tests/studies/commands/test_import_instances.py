@@ -2,9 +2,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from studies.models import Instance, Project
+from studies.models import Instance, Membership, Project
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +34,13 @@ def test_it_makes_the_project_and_says_what_was_imported(
     output = capsys.readouterr().out
     assert "0 added, 2 already there." in output
     assert "made" not in output
+
+
+def test_the_owner_of_a_new_project_can_be_named(manifest: Path) -> None:
+    researcher = User.objects.create_user("researcher")
+    run("cats", manifest, "--images-later", "--owner", "researcher")
+    membership = Membership.objects.get()
+    assert (membership.project.slug, membership.user, membership.role) == ("cats", researcher, "owner")
 
 
 def test_the_progress_bar_goes_to_the_error_stream(
@@ -83,6 +91,7 @@ def test_rows_with_images_need_a_folder(manifest: Path) -> None:
         (("cats", "{file}", "--images", "{file}"), {}, "is not there or is no folder."),
         (("cats", "{file}"), {"format": "xml"}, "'xml' is unknown. Use one of bivlc-manifest, pairs, jsonl."),
         (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
+        (("cats", "{file}", "--owner", "nobody"), {}, "There is no user called 'nobody'."),
         (("two cats", "{file}"), {}, "'two cats' cannot name a project."),
         (("c" * 51, "{file}"), {}, "is too long. Use at most 50 characters."),
     ],
