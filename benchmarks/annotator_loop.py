@@ -5,6 +5,7 @@ the same load from the same generator, one after the other. Everything shares th
 """
 
 import argparse
+import io
 import json
 import math
 import os
@@ -21,15 +22,14 @@ import psycopg
 from benchmarks.site import ROOT, Site, machine, percentile, served
 from tests.servers import postgresql_cluster
 
-STUDY = "annotator-loop"
-SURVEY_SIZE = 1000
+SURVEY_SIZE = 100
 # Faster than anything measured so far, so that no run ends for lack of questions.
-MOST_CYCLES_PER_SECOND = 1500
+MOST_CYCLES_PER_SECOND = 1200
 DESIGN = """\
 study: {slug}
 title: Pick the image that fits the description
 kind: best_of_n
-answers: {answers}
+answers: 1
 surveys: {{size: {size}, double_seats: 0}}
 seed: benchmark
 time: {{estimated_minutes: 60, limit_minutes: 240}}
@@ -46,12 +46,16 @@ class Figures:
     out_of_questions: bool
 
 
-def sittings_each(annotators: int, seconds: float) -> int:
-    return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + 1) / annotators / SURVEY_SIZE)
+def places_needed(annotators: int, seconds: float) -> int:
+    """Return how many sittings a row may use up: a whole number for each annotator."""
+    return annotators * math.ceil(MOST_CYCLES_PER_SECOND * (seconds + 1) / annotators / SURVEY_SIZE)
 
 
-def make_study(*, questions: int, seats: int, folder: Path) -> None:
-    """Make an open study with at least `seats` seats, through the platform's own commands where it has them."""
+def make_studies(*, questions: int, places: int, folder: Path) -> list[str]:
+    """Make studies of `questions` questions, surveys of 100 and one answer each, through the platform's own commands.
+
+    Returns at least `places` places: the name of each study as often as it has seats.
+    """
     django.setup()
     from django.core.management import call_command
 
@@ -61,11 +65,16 @@ def make_study(*, questions: int, seats: int, folder: Path) -> None:
     project = Project.objects.create(slug="benchmark", name="Benchmark")
     _make_instances(project.pk, questions)
     size = min(SURVEY_SIZE, questions)
-    file = folder / "study.yaml"
-    answers = math.ceil(seats / max(1, questions // size))
-    file.write_text(DESIGN.format(slug=STUDY, answers=answers, size=size), encoding="utf-8")
-    call_command("create_study", str(file), project="benchmark")
-    call_command("launch_study", STUDY)
+    seats = questions // size
+    made: list[str] = []
+    while len(made) < places:
+        slug = f"annotator-loop-{len(made) // seats + 1}"
+        file = folder / f"{slug}.yaml"
+        file.write_text(DESIGN.format(slug=slug, size=size), encoding="utf-8")
+        call_command("create_study", str(file), project="benchmark", stdout=io.StringIO())
+        call_command("launch_study", slug, stdout=io.StringIO())
+        made += [slug] * seats
+    return made
 
 
 def _make_instances(project: int, count: int) -> None:
@@ -107,15 +116,9 @@ def _make_instances(project: int, count: int) -> None:
     )
 
 
-def load(site: Site, *, annotators: int, seconds: float, study: str) -> Figures:
+def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] = ()) -> Figures:
     """Run the generator against a site and return what it measured."""
-    task = {
-        "port": site.port,
-        "annotators": annotators,
-        "seconds": seconds,
-        "study": study,
-        "sittings_each": sittings_each(annotators, seconds),
-    }
+    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "places": places}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
         input=json.dumps(task),
@@ -171,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=4)
     options = parser.parse_args(arguments)
-    seats = sum(count * sittings_each(count, options.seconds) for count in options.annotators)
+    needed = [places_needed(count, options.seconds) for count in options.annotators]
     slots = int(sum(MOST_CYCLES_PER_SECOND * (options.seconds + 2) for _ in options.annotators))
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
         product = {
@@ -184,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         floor = {"DATABASE_URL": cluster.url("floor")}
         os.environ.update(product)
-        make_study(questions=options.questions, seats=seats, folder=Path(folder))
+        places = make_studies(questions=options.questions, places=sum(needed), folder=Path(folder))
         prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions), str(slots)]
         subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **floor})
         for database in ("product", "floor"):
@@ -194,7 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(
             f"PostgreSQL with fsync; gunicorn with {options.workers} workers x {options.threads} threads, keep-alive;"
         )
-        print(f"{options.questions} questions; {options.seconds:g} s per row after 1 s of warming up")
+        print(f"{options.questions} questions in a study, {len(places)} sittings of up to {SURVEY_SIZE};")
+        print(f"{options.seconds:g} s per row after 1 s of warming up")
         print("annotators  site      cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor")
         with (
             served(
@@ -202,10 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ) as bare,
             served("config.wsgi", environment=product, workers=options.workers, threads=options.threads) as site,
         ):
-            for count in options.annotators:
-                beside = load(bare, annotators=count, seconds=options.seconds, study="")
+            for count, wanted in zip(options.annotators, needed, strict=True):
+                beside = load(bare, annotators=count, seconds=options.seconds)
                 print(_row(count, "floor", beside, beside), flush=True)
-                figures = load(site, annotators=count, seconds=options.seconds, study=STUDY)
+                figures = load(site, annotators=count, seconds=options.seconds, places=places[:wanted])
+                del places[:wanted]
                 print(_row(count, "product", figures, beside), flush=True)
             print(f"memory of the largest web worker: {site.worker_megabytes():.0f} MB")
         print(_check_answers(cluster.url("product")))

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from typing import TypedDict
 from urllib.parse import urlencode
 
 SLOT = re.compile(r'name=\\?"slot\\?" value=\\?"(\d+)')
@@ -140,9 +141,10 @@ class Sitting:
         return bool(told["saved"])
 
 
-async def _product_cycle(port: int, study: str, sittings_each: int) -> Cycle:
+async def _product_cycle(port: int, places: list[str]) -> Cycle:
+    """Begin a sitting for each place (the name of a study), before anything is measured, and answer them in turn."""
     connection = Connection(port)
-    waiting = [Sitting(connection, study) for _ in range(sittings_each)]
+    waiting = [Sitting(connection, study) for study in places]
     for sitting in waiting:
         await sitting.begin()
 
@@ -171,17 +173,26 @@ async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: floa
             measured.errors += not stored
 
 
-def _cycles(task: dict[str, str | int]) -> Iterator[Awaitable[Cycle]]:
-    for _ in range(int(task["annotators"])):
-        if task["study"]:
-            yield _product_cycle(int(task["port"]), str(task["study"]), int(task["sittings_each"]))
+class Task(TypedDict):
+    """`places` holds the name of a study for each sitting to take; without any, the floor is asked."""
+
+    port: int
+    annotators: int
+    seconds: float
+    places: list[str]
+
+
+def _cycles(task: Task) -> Iterator[Awaitable[Cycle]]:
+    for number in range(task["annotators"]):
+        if task["places"]:
+            yield _product_cycle(task["port"], task["places"][number :: task["annotators"]])
         else:
-            yield _floor_cycle(int(task["port"]))
+            yield _floor_cycle(task["port"])
 
 
-async def _measure(task: dict[str, str | int]) -> Measured:
+async def _measure(task: Task) -> Measured:
     cycles = [await making for making in _cycles(task)]
-    measured = Measured(seconds=float(task["seconds"]))
+    measured = Measured(seconds=task["seconds"])
     start = time.perf_counter() + WARM_UP_SECONDS
     end = start + measured.seconds
     await asyncio.gather(*(_annotate(cycle, measured, start=start, end=end) for cycle in cycles))
