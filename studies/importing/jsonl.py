@@ -11,6 +11,8 @@ KEYS = ("key", "id", "set_id", "pair_id")
 CAPTIONS = ("caption", "negative_caption")
 NAMES = ("type", "subtype", "split")
 KNOWN = {*KEYS, *CAPTIONS, *NAMES, *FACTS, "captions", "images", "reference"}
+# What a source says when no image is right.
+NONE = "none"
 # A plain list of images is what `best_of_n` asks about.
 LISTED_ROLE = "candidate"
 
@@ -104,7 +106,7 @@ def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], proble
     right = f"{LISTED_ROLE}-{index}" if index is not None else given.get("right")
     if right is None:
         return ""
-    if isinstance(index, bool) or right not in options:
+    if isinstance(index, bool) or right not in [*options, NONE]:
         name = "chosen_index" if index is not None else "right"
         problems.append(
             RowProblem(row, f"reference.{name}", f"{given[name]!r} is none of the row's {len(images)} images.")

@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import time
+from io import StringIO
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -78,15 +79,15 @@ class Command(BaseCommand):
         if not manifest.exists():
             self.stdout.write("Drawing scenes ...")
             write_manifest(describe_instances(seed=SEED, per_category=PER_CATEGORY), folder)
-        call_command(
-            "import_instances", PROJECT, str(manifest), format="jsonl", images=folder / IMAGES, stdout=self.stdout
-        )
+        options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
+        call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
 
     def _create_study(self, project: Project, folder: Path) -> Study:
         file = folder / "study.yaml"
         instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
         file.write_text(study_file(instances), encoding="utf-8")
-        call_command("create_study", str(file), project=project.slug, stdout=self.stdout)
+        # It ends with the advice to launch the study, which comes next anyway.
+        call_command("create_study", str(file), project=project.slug, stdout=StringIO())
         return Study.objects.get(slug=SLUG)
 
     def _serve(self, port: int, password: str) -> None:
