@@ -12,6 +12,8 @@ from results.demo.scenes import ABOVE, LEFT, Scene, Thing
 SIDE = 512
 OVERSAMPLING = 2
 CANVAS = SIDE * OVERSAMPLING
+SOFTNESS = 4
+SOFT_CANVAS = CANVAS // SOFTNESS
 
 Colour = tuple[int, int, int]
 # A level of a mask, or a colour.
@@ -315,19 +317,31 @@ def _tile(thing: Thing, side: int) -> Image.Image:
     return tile
 
 
+def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> None:
+    """Paint through a mask of a quarter of the picture's side; what is soft needs no more."""
+    box = mask.getbbox()
+    if box is None:
+        return
+    left, top, right, bottom = box
+    size = ((right - left) * SOFTNESS, (bottom - top) * SOFTNESS)
+    part = mask.crop(box).resize(size, Image.Resampling.BILINEAR)
+    picture.paste(colour, (left * SOFTNESS, top * SOFTNESS), part)
+
+
+@cache
 def _gradient(colours: tuple[Colour, Colour], size: tuple[int, int]) -> Image.Image:
     return ImageOps.colorize(Image.linear_gradient("L").resize(size), colours[0], colours[1])
 
 
 def _sky_light(picture: Image.Image, backdrop: Backdrop, rng: random.Random, *, night: bool) -> None:
     """Put the sun, or the moon and stars, into the sky."""
-    glow = Image.new("L", (CANVAS // 4, CANVAS // 4))
-    x, y, radius = rng.randint(20, CANVAS // 4 - 20), rng.randint(14, 34), 8
+    glow = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
+    x, y, radius = rng.randint(20, SOFT_CANVAS - 20), rng.randint(14, 34), 8
     draw = ImageDraw.Draw(glow)
     draw.ellipse((x - 2 * radius, y - 2 * radius, x + 2 * radius, y + 2 * radius), fill=150)
     glow = glow.filter(ImageFilter.GaussianBlur(7))
     ImageDraw.Draw(glow).ellipse((x - radius, y - radius, x + radius, y + radius), fill=235)
-    picture.paste(backdrop.light, (0, 0), glow.resize(picture.size))
+    _paint_softly(picture, backdrop.light, glow)
     if night:
         pen = ImageDraw.Draw(picture)
         for _ in range(60):
@@ -336,20 +350,20 @@ def _sky_light(picture: Image.Image, backdrop: Backdrop, rng: random.Random, *, 
 
 
 def _clouds(picture: Image.Image, rng: random.Random) -> None:
-    mask = Image.new("L", (CANVAS // 4, CANVAS // 4))
+    mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
     draw = ImageDraw.Draw(mask)
     for _ in range(2):
-        x, y = rng.randint(0, CANVAS // 4), rng.randint(12, CANVAS // 8)
+        x, y = rng.randint(0, SOFT_CANVAS), rng.randint(12, SOFT_CANVAS // 2)
         for shift, size in ((-16, 9), (0, 14), (15, 10)):
             draw.ellipse((x + shift - 1.5 * size, y - size / 2, x + shift + 1.5 * size, y + size / 2), fill=130)
-    picture.paste((255, 255, 255), (0, 0), mask.filter(ImageFilter.GaussianBlur(3)).resize(picture.size))
+    _paint_softly(picture, (255, 255, 255), mask.filter(ImageFilter.GaussianBlur(3)))
 
 
 def _backdrop(place: str, rng: random.Random) -> Image.Image:
     backdrop = BACKDROPS[place]
     night = place == "under the stars"
     horizon = round(CANVAS * HORIZON)
-    picture = _gradient(backdrop.sky, (CANVAS, CANVAS))
+    picture = _gradient(backdrop.sky, (CANVAS, CANVAS)).copy()
     _sky_light(picture, backdrop, rng, night=night)
     if not night:
         _clouds(picture, rng)
@@ -379,10 +393,10 @@ MARGIN = 0.02
 
 
 def _cast_shadow(picture: Image.Image, x: float, side: float, *, faint: bool) -> None:
-    mask = Image.new("L", (CANVAS // 4, CANVAS // 4))
-    middle, y, half = x * CANVAS / 4, GROUND * CANVAS / 4, side * CANVAS / 8
+    mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
+    middle, y, half = x * SOFT_CANVAS, GROUND * SOFT_CANVAS, side * SOFT_CANVAS / 2
     ImageDraw.Draw(mask).ellipse((middle - half, y - half / 5, middle + half, y + half / 5), fill=60 if faint else 130)
-    picture.paste((20, 24, 40), (0, 0), mask.filter(ImageFilter.GaussianBlur(4)).resize(picture.size))
+    _paint_softly(picture, (20, 24, 40), mask.filter(ImageFilter.GaussianBlur(4)))
 
 
 def _put(picture: Image.Image, thing: Thing, place: Place) -> None:

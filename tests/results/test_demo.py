@@ -28,7 +28,7 @@ STOP_SECONDS = 60
 
 @pytest.fixture
 def demo_folder(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A demo of one instance per type and subtype, so that its scenes are drawn quickly; in a folder of its own."""
+    """A demo with fewer scenes than usual, in a folder of its own."""
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 4)
     return tmp_path
@@ -54,7 +54,7 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_second_run_adds_nothing_and_keeps_the_password(demo_folder: Path) -> None:
+def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_can_read(demo_folder: Path) -> None:
     call_command("demo", no_serve=True, stdout=StringIO())
     first, password = _counts(), (demo_folder / "demo-password").read_text()
 
@@ -62,14 +62,8 @@ def test_a_second_run_adds_nothing_and_keeps_the_password(demo_folder: Path) -> 
 
     assert _counts() == first
     assert (demo_folder / "demo-password").read_text() == password
-    assert User.objects.get(username="researcher").check_password(password)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_only_its_owner_can_read_the_password(demo_folder: Path) -> None:
-    call_command("demo", no_serve=True, stdout=StringIO())
-
     assert (demo_folder / "demo-password").stat().st_mode & 0o777 == 0o600
+    assert User.objects.get(username="researcher").check_password(password)
 
 
 def test_a_port_in_use_gives_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
