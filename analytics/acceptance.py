@@ -11,6 +11,8 @@ from enum import StrEnum
 
 # The answer that says no option will do.
 NONE = "none"
+# The option of an `ambiguity` question that its caption was written for.
+ORIGINAL = "original"
 
 
 class State(StrEnum):
@@ -67,8 +69,25 @@ def chosen_v1(answers: Sequence[str], wanted: int) -> Verdict:
     return majority_v1(answers, wanted)
 
 
+def unambiguous_v1(answers: Sequence[str], wanted: int) -> Verdict:
+    """Keep an instance when people find its original image (BiVLC step 4: Miranda et al. 2024, section 3.3).
+
+    Accepted with "original" when that has more than half of `wanted` answers. Every other answer ("generated",
+    "both") says that the caption fits the generated image too: rejected when those have more than half together.
+    Undecided otherwise. Parameters and errors as for `majority_v1`.
+
+    Example: ["original"] of 1 wanted is accepted; ["both", "generated"] of 3 wanted is rejected.
+    """
+    verdict = majority_v1([answer if answer == ORIGINAL else NONE for answer in answers], wanted)
+    if verdict.state is State.REJECTED:
+        votes, of = len(answers) - list(answers).count(ORIGINAL), max(wanted, len(answers))
+        return Verdict(State.REJECTED, None, f"{votes} of {of} answers did not tell the original image apart.")
+    return verdict
+
+
 RULES: dict[str, Rule] = {
     "chosen-v1": chosen_v1,
+    "unambiguous-v1": unambiguous_v1,
     "majority-v1": majority_v1,
 }
 

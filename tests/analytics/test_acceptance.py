@@ -33,6 +33,37 @@ def test_the_verdict_is_the_strict_majority_of_the_answers_wanted(
     assert verdict.reason.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("answers", "wanted", "state", "winner"),
+    [
+        ([], 1, State.UNDECIDED, None),
+        (["original"], 1, State.ACCEPTED, "original"),
+        (["generated"], 1, State.REJECTED, None),
+        (["both"], 1, State.REJECTED, None),
+        (["original", "both"], 2, State.UNDECIDED, None),
+        (["both", "generated"], 2, State.REJECTED, None),
+        (["original"], 3, State.UNDECIDED, None),
+        (["original", "original"], 3, State.ACCEPTED, "original"),
+        (["both", "original", "generated"], 3, State.REJECTED, None),
+        (["both", "generated"], 3, State.REJECTED, None),
+        (["original", "both", "original", "both"], 3, State.UNDECIDED, None),
+        (["original", "both", "original", "both", "original"], 3, State.ACCEPTED, "original"),
+    ],
+)
+def test_an_instance_is_unambiguous_when_most_answers_wanted_find_the_original_image(
+    answers: list[str], wanted: int, state: State, winner: str | None
+) -> None:
+    verdict = decide("unambiguous-v1", answers, wanted)
+    assert (verdict.state, verdict.winner) == (state, winner)
+    assert verdict.reason.endswith(".")
+
+
+def test_a_rejection_counts_the_answers_that_missed_the_original_image() -> None:
+    assert decide("unambiguous-v1", ["both", "generated"], 3).reason == (
+        "2 of 3 answers did not tell the original image apart."
+    )
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_the_order_of_the_answers_does_not_matter(rule: str) -> None:
     assert decide(rule, ["a", "b", "a"], 3) == decide(rule, ["b", "a", "a"], 3)

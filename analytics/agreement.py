@@ -1,0 +1,186 @@
+"""How far annotators agree. Every coefficient takes units x raters and says on how much it stands.
+
+All of them read ratings the same way. `ratings`: an array or nested list of units x raters; missing is nan among
+numbers, None or "" among labels; any other value is a label, the text "None" too. `categories`: every label that
+could have been given, in order; by default those that occur, numbers by size and text by alphabet. Collapsing labels
+("any image" against "none") is done before, by the caller.
+
+Every value is at most 1, which is perfect agreement; 0 is what chance alone would give (but for `percent_agreement`,
+the share itself). A coefficient is undefined, None with a reason, where its formula divides by zero: nobody to
+compare, or one label only, so that chance agrees as perfectly as the annotators do. It is never 0 or nan instead.
+(NLTK returns 1 for the latter, scikit-learn nan.)
+
+All raise ValueError for an array that is not two-dimensional, an infinite number, and a rating outside the declared
+categories.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.coefficients import (
+    BrennanPrediger,
+    CohenKappa,
+    FleissKappa,
+    GwetAC1,
+    KrippendorffAlpha,
+    Measure,
+    Metric,
+    PercentAgreement,
+    ScottPi,
+    Weights,
+)
+from analytics.ratings import MISSING, Categories, Coded, Ratings, code
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient and what it stands on. `value` is None exactly when `reason` says why.
+
+    n_units: units with at least one rating. n_pairable: of these, units with two or more, which can be compared (for
+    two raters: rated by both). n_ratings: ratings given. n_raters: raters who gave any. n_categories: labels that
+    occur, or that were declared.
+    """
+
+    value: float | None
+    reason: str | None
+    n_units: int
+    n_pairable: int
+    n_ratings: int
+    n_raters: int
+    n_categories: int
+
+
+def percent_agreement(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return the share, 0 to 1, of pairs of ratings of a unit that agree, averaged over the units that have pairs.
+
+    Source: Fleiss 1971, "Measuring nominal scale agreement among many raters", p. 379; with missing ratings Gwet 2014,
+    "Handbook of inter-rater reliability", 4th ed., chapter 2.
+
+    Example: [["a", "a"], ["a", "b"]] agrees on 0.5.
+    """
+    return estimate(PercentAgreement(), ratings, categories=categories)
+
+
+def cohen_kappa(
+    ratings: Ratings, *, weights: Weights | None = None, categories: Categories | None = None
+) -> Coefficient:
+    """Return Cohen's kappa of two raters, each with the prevalence of labels of their own.
+
+    ratings: units x 2. Units that one of them left out do not count.
+    weights: None counts every disagreement alike, "linear" by the steps between the places of the two labels in the
+        order of the categories, "quadratic" by their square. Labels nobody gave take up no place unless declared.
+
+    Raises ValueError for more than two raters, and for weights over text without declared categories.
+    Source: Cohen 1960, "A coefficient of agreement for nominal scales", p. 40; Cohen 1968 for the weights.
+
+    Example: 20 x (yes, yes), 5 x (yes, no), 10 x (no, yes), 15 x (no, no) is 0.4.
+    """
+    return estimate(CohenKappa(weights), ratings, categories=categories)
+
+
+def scott_pi(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return Scott's pi of two raters, who are taken to share one prevalence of labels.
+
+    ratings: units x 2. Units that one of them left out do not count. Raises ValueError for more than two raters.
+    Source: Scott 1955, "Reliability of content analysis: the case of nominal scale coding", p. 323.
+
+    Example: [["a", "a"], ["b", "b"], ["a", "b"]] agrees on 2/3, by chance on 1/2: pi is 1/3.
+    """
+    return estimate(ScottPi(), ratings, categories=categories)
+
+
+def fleiss_kappa(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return Fleiss' kappa: Scott's pi for any number of raters, who may differ from unit to unit.
+
+    With missing ratings it is Gwet's generalisation: agreement over units with two or more ratings, prevalence over
+    units with at least one, each unit counting once.
+    Source: Fleiss 1971, pp. 379-381; Gwet 2014, chapter 2.
+
+    Example: [["a", "a"], ["b", "b"], ["a", "b"]] is 1/3, as Scott's pi.
+    """
+    return estimate(FleissKappa(), ratings, categories=categories)
+
+
+def krippendorff_alpha(
+    ratings: Ratings, *, metric: Metric = "nominal", categories: Categories | None = None
+) -> Coefficient:
+    """Return Krippendorff's alpha: 1 - observed over expected disagreement, for any number of raters.
+
+    Units with a single rating do not count.
+    metric: how far two labels lie apart. "nominal": same or not; "ordinal": by the ratings between them, half of their
+        own included; "interval": squared difference; "ratio": squared difference over squared sum.
+
+    Raises ValueError for interval or ratio over labels, ordinal over text without declared categories, ratio over
+    negative numbers, and an unknown metric.
+    Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability", sections D and E; 2004, chapter 11.
+
+    Example: [["yes", "yes"], ["no", "no"], ["yes", "no"]] is 4/9.
+    """
+    return estimate(KrippendorffAlpha(metric), ratings, categories=categories)
+
+
+def gwet_ac1(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return Gwet's AC1, which stays near the share agreed on when nearly everything has one label.
+
+    It depends on the number of categories: declare those nobody used. With one category it is undefined.
+    Source: Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement",
+    equations 4 and 8; with missing ratings Gwet 2014, chapter 2.
+
+    Example: [["a", "a"], ["b", "b"], ["a", "b"]] agrees on 2/3, by chance on 1/2: AC1 is 1/3.
+    """
+    return estimate(GwetAC1(), ratings, categories=categories)
+
+
+def brennan_prediger(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return the Brennan-Prediger coefficient (Bennett's S), by chance 1 / the number of categories.
+
+    It depends on the number of categories: declare those nobody used. With one category it is undefined.
+    Source: Brennan and Prediger 1981, "Coefficient kappa: some uses, misuses, and alternatives", p. 693; Bennett,
+    Alpert and Goldstein 1954; with missing ratings Gwet 2014, chapter 2.
+
+    Example: [["a", "a"], ["b", "b"], ["a", "b"]] agrees on 2/3, by chance on 1/2: the coefficient is 1/3.
+    """
+    return estimate(BrennanPrediger(), ratings, categories=categories)
+
+
+def estimate(measure: Measure, ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+    """Return the coefficient `measure` of the ratings; parameters and errors as at the head of this module."""
+    coded = code(ratings, categories)
+    if measure.for_two_raters and coded.codes.shape[1] > 2:
+        raise ValueError("This coefficient compares two raters; take Fleiss' kappa or Krippendorff's alpha for more.")
+    present = coded.codes != MISSING
+    per_unit = present.sum(axis=1)
+    raters, pairable = int(present.any(axis=0).sum()), int((per_unit > 1).sum())
+    reason = _nobody_to_compare(raters, pairable)
+    value: float | None = None
+    if reason is None:
+        value = value_of_sample(measure, coded)
+        if value is None:
+            reason = _one_label(coded)
+    return Coefficient(
+        value, reason, int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories)
+    )
+
+
+def value_of_sample(measure: Measure, coded: Coded) -> float | None:
+    """Return the value of `measure` over units of which some can be compared, or None where it is undefined."""
+    rows = measure.rows(coded)
+    value = float(measure.statistic(coded, rows)(rows.counts[None, :].astype(np.float64))[0])
+    return None if np.isnan(value) else value
+
+
+def _nobody_to_compare(raters: int, pairable: int) -> str | None:
+    if not raters:
+        return "There are no ratings."
+    if raters == 1:
+        return "Only one rater gave ratings, and agreement takes two."
+    if not pairable:
+        return "No unit was rated twice, so there is nothing to compare."
+    return None
+
+
+def _one_label(coded: Coded) -> str:
+    comparable = coded.codes[(coded.codes != MISSING).sum(axis=1) > 1]
+    label = coded.categories[int(comparable.max())]
+    return f"Unanimous: every rating that can be compared is {label!r}, so agreement cannot be told from chance."

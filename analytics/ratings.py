@@ -1,0 +1,184 @@
+"""Ratings as every agreement coefficient reads them: units x raters, coded once, equal units counted together.
+
+Labels become codes 0..q-1 in one pass; units with the same ratings become one row with a count. A hundred thousand
+units of three raters and ten categories are at most 1,331 rows, so what comes after (coefficients, resampling) does
+not depend on the number of units.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Units x raters, and the labels that could have been given.
+Ratings = NDArray[Any] | Sequence[Sequence[Any]]
+Categories = NDArray[Any] | Sequence[Any]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+MISSING = -1
+# Whole numbers that lie within this many of each other are coded by subtraction instead of by sorting.
+NARROW = 4096
+# Keys of rows up to this many are counted in a table of all possible keys; more of them would be a large table.
+SMALL_KEY_SPACE = 1 << 22
+
+
+@dataclass(frozen=True)
+class Coded:
+    """`codes`: units x raters, `MISSING` where there is no rating. `categories`: the label of each code, in order.
+
+    `values`: the categories as numbers, or None when labels are text. `ordered`: whether the order of the codes means
+    something: numbers are ordered by size, text only when the caller declared the categories.
+    """
+
+    codes: Codes
+    categories: tuple[Any, ...]
+    values: Floats | None
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct units. `codes` and `raters`: rows x width (`MISSING` fills up); `counts`: how many units each row is.
+
+    `raters` is the column of the rating, or None when the row stands for units of different raters.
+    """
+
+    codes: Codes
+    counts: Counts
+    raters: Codes | None = None
+
+
+def code(ratings: Ratings, categories: Categories | None = None) -> Coded:
+    """Code an array of ratings.
+
+    ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
+        text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers.
+    categories: every label that could have been given, in order; by default those that were given, sorted.
+
+    Raises ValueError when the array is not two-dimensional, when a number is infinite, when a declared category
+    occurs twice, and when a rating is none of the declared categories.
+
+    Example: [["b", "a"], ["b", None]] has codes [[1, 0], [1, -1]] of the categories ("a", "b").
+    """
+    array = ratings if isinstance(ratings, np.ndarray) else np.array(ratings, dtype=object)
+    if array.ndim != 2:
+        raise ValueError(f"Ratings are an array of units x raters, not of {array.ndim} dimension(s).")
+    if array.dtype.kind in "biuf":
+        codes, values = _code_numbers(array.astype(np.float64, copy=False))
+        return _declared(Coded(codes, tuple(values.tolist()), values, ordered=True), categories)
+    codes, labels = _code_labels(array)
+    if labels and all(isinstance(label, Real) for label in labels):
+        values = np.array(labels, dtype=np.float64)
+        _refuse_infinite(float(values[0]), float(values[-1]))
+        return _declared(Coded(codes, labels, values, ordered=True), categories)
+    return _declared(Coded(codes, labels, None, ordered=False), categories)
+
+
+def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
+    present = ~np.isnan(array)
+    if not present.any():
+        return np.full(array.shape, MISSING, dtype=np.int32), np.empty(0)
+    low, high = float(np.nanmin(array)), float(np.nanmax(array))
+    _refuse_infinite(low, high)
+    if high - low <= NARROW:
+        places = np.where(present, array - low, MISSING).astype(np.int32)
+        if np.array_equal(places[present], array[present] - low):
+            return _without_gaps(places, low)
+    values = np.unique(array[present])
+    codes = np.full(array.shape, MISSING, dtype=np.int32)
+    codes[present] = np.searchsorted(values, array[present])
+    return codes, values
+
+
+def _refuse_infinite(low: float, high: float) -> None:
+    if np.isinf(low) or np.isinf(high):
+        raise ValueError("A rating is infinite; a rating is a finite number, and a missing one is nan.")
+
+
+def _without_gaps(places: Codes, low: float) -> tuple[Codes, Floats]:
+    used = np.flatnonzero(np.bincount(places.ravel() + 1)[1:])
+    rank = np.full(int(used[-1]) + 2, MISSING, dtype=np.int32)
+    rank[used] = np.arange(used.size)
+    # The last place of `rank` is MISSING, and MISSING is the index of the last place.
+    values: Floats = used.astype(np.float64) + low
+    return rank[places], values
+
+
+def _code_labels(array: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
+    flat = array.ravel().tolist()
+    # A value that differs from itself is nan.
+    labels = {value for value in set(flat) if value is not None and value != "" and value == value}
+    ordered = tuple(sorted(labels, key=lambda label: (0, label, "") if isinstance(label, Real) else (1, 0, str(label))))
+    place = {label: position for position, label in enumerate(ordered)}
+    codes = np.fromiter((place.get(value, MISSING) for value in flat), dtype=np.int32, count=len(flat))
+    return codes.reshape(array.shape), ordered
+
+
+def _declared(coded: Coded, categories: Categories | None) -> Coded:
+    """Recode to the categories that the caller declared."""
+    if categories is None:
+        return coded
+    labels = tuple(categories.tolist() if isinstance(categories, np.ndarray) else categories)
+    place = {label: position for position, label in enumerate(labels)}
+    if len(place) != len(labels):
+        raise ValueError("A category is declared twice.")
+    unknown = [label for label in coded.categories if label not in place]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is a rating, but not one of the declared categories.")
+    recode = np.array([*(place[label] for label in coded.categories), MISSING], dtype=np.int32)
+    numbers = all(isinstance(label, Real) for label in labels)
+    values = np.array(labels, dtype=np.float64) if numbers else None
+    return Coded(recode[coded.codes], labels, values, ordered=True)
+
+
+def distinct_units(coded: Coded) -> Rows:
+    """Count units that got the same ratings, whoever gave them, as one row. Units without a rating are left out."""
+    width = max(1, int((coded.codes != MISSING).sum(axis=1).max(initial=0)))
+    codes = coded.codes
+    if width < codes.shape[1]:
+        # Present ratings to the left, so that few columns are left of many annotators.
+        codes = -np.sort(-codes, axis=1)[:, :width]
+    rows = _count_rows(codes, len(coded.categories))
+    return _count_rows(-np.sort(-rows.codes, axis=1), len(coded.categories), rows.counts)
+
+
+def distinct_ordered_units(coded: Coded) -> Rows:
+    """Count units that got the same ratings from the same raters as one row. Units without a rating are left out."""
+    rows = _count_rows(coded.codes, len(coded.categories))
+    raters = np.broadcast_to(np.arange(rows.codes.shape[1], dtype=np.int32), rows.codes.shape)
+    width = max(1, int((rows.codes != MISSING).sum(axis=1).max(initial=0)))
+    first = np.argsort(rows.codes == MISSING, axis=1, kind="stable")[:, :width]
+    return Rows(np.take_along_axis(rows.codes, first, 1), rows.counts, np.take_along_axis(raters, first, 1))
+
+
+def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> Rows:
+    """Merge equal rows, adding up `counts` (by default 1 each). Rows are left apart where keys would overflow."""
+    base, width = categories + 1, codes.shape[1]
+    if width * np.log2(base) >= 62:
+        return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        keys *= base
+        keys += column
+        keys += 1
+    if base**width <= max(SMALL_KEY_SPACE, len(codes)):
+        totals = np.bincount(keys, weights=counts, minlength=1)
+        found = np.flatnonzero(totals)
+        return _with_ratings(_decode(found, base, width), totals[found].astype(np.int64))
+    found, inverse = np.unique(keys, return_inverse=True)
+    return _with_ratings(_decode(found, base, width), np.bincount(inverse, weights=counts).astype(np.int64))
+
+
+def _decode(keys: Counts, base: int, width: int) -> Codes:
+    powers = base ** np.arange(width - 1, -1, -1, dtype=np.int64)
+    return (keys[:, None] // powers % base - 1).astype(np.int32)
+
+
+def _with_ratings(codes: Codes, counts: Counts) -> Rows:
+    rated = (codes != MISSING).any(axis=1)
+    return Rows(codes[rated], counts[rated])

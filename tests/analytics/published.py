@@ -1,0 +1,45 @@
+"""The published numbers beside the project, and the shapes that their ratings come in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+def shared_file(name: str) -> Path:
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"The real data is not beside the project: there is no {path}.")
+    return path
+
+
+def shared_json(name: str) -> Any:
+    return json.loads(shared_file(name).read_text(encoding="utf-8"))
+
+
+def agreement_case(name: str) -> dict[str, Any]:
+    return next(case for case in shared_json("agreement.json")["cases"] if case["id"] == name)
+
+
+def units_by_raters(data: dict[str, Any]) -> list[list[Any]]:
+    """Lay out the data of a case, in whatever layout it was published, as units x raters with None for missing."""
+    if "table" in data:
+        return [
+            [row, column]
+            for row, cells in enumerate(data["table"])
+            for column, count in enumerate(cells)
+            for _ in range(count)
+        ]
+    if "counts" in data:
+        return [[label for label, count in enumerate(unit) for _ in range(count)] for unit in data["counts"]]
+    if "a" in data:
+        return [list(pair) for pair in zip(data["a"], data["b"], strict=True)]
+    if data["layout"].startswith("long"):
+        workers = sorted({worker for worker, _, _ in data["ratings"]})
+        tasks = sorted({task for _, task, _ in data["ratings"]})
+        given = {(task, worker): label for worker, task, label in data["ratings"]}
+        return [[given.get((task, worker)) for worker in workers] for task in tasks]
+    return [list(unit) for unit in zip(*data["ratings"], strict=True)]

@@ -1,0 +1,331 @@
+"""Agreement against published numbers, hand computation, and what must hold for any ratings."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.agreement import (
+    Coefficient,
+    brennan_prediger,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    percent_agreement,
+    scott_pi,
+)
+from analytics.coefficients import Metric, Weights
+from tests.analytics.published import agreement_case, units_by_raters
+
+MEASURES: dict[str, Callable[..., Coefficient]] = {
+    "percent_agreement": percent_agreement,
+    "cohen_kappa": cohen_kappa,
+    "cohen_kappa_linear": lambda ratings: cohen_kappa(ratings, weights="linear"),
+    "cohen_kappa_quadratic": lambda ratings: cohen_kappa(ratings, weights="quadratic"),
+    "scott_pi": scott_pi,
+    "fleiss_kappa": fleiss_kappa,
+    "fleiss_kappa_gwet_missing": fleiss_kappa,
+    "gwet_ac1": gwet_ac1,
+    "brennan_prediger": brennan_prediger,
+    "bennett_s": brennan_prediger,
+    "krippendorff_nominal": krippendorff_alpha,
+    "krippendorff_ordinal": lambda ratings: krippendorff_alpha(ratings, metric="ordinal"),
+    "krippendorff_interval": lambda ratings: krippendorff_alpha(ratings, metric="interval"),
+    "krippendorff_ratio": lambda ratings: krippendorff_alpha(ratings, metric="ratio"),
+}
+PUBLISHED = [
+    "kripp_wiki_3x15_nominal",
+    "kripp_canonical_4x12_nominal_12dp",
+    "nltk_perfect_two_values",
+    "nltk_missing_counted_as_category",
+    "crowdkit_XYZ",
+    "gwet_raw_4raters_alpha",
+    "gwet_raw_g1g2_alpha",
+    "gwet_raw_ben_gerry_alpha",
+    "kripp_wiki_3x15_interval",
+    "kripp_canonical_4x12_ordinal",
+    "kripp_canonical_4x12_ratio",
+    "cohen_sas_3x3",
+    "cohen_wikipedia_50",
+    "gwet_cont4x4diagnosis_cohen",
+    "cohen_sas_3x3_linear",
+    "irr_anxiety_r2r3_quadratic",
+    "fleiss_wikipedia_10x14",
+    "artstein_poesio_observed",
+    "gwet_raw_5observers_pa",
+    "gwet_raw_gender_pa",
+    "gwet_cont3x3abstractors_pa",
+    "artstein_poesio_pi",
+    "gwet_cont4x4diagnosis_scott",
+    "artstein_poesio_S",
+    "gwet_raw_4raters_fleiss",
+    "gwet_raw_g1g2_fleiss",
+    "gwet_raw_ben_gerry_fleiss",
+    "gwet_raw_4raters_ac1",
+    "gwet_raw_g1g2_ac1",
+    "gwet_raw_ben_gerry_ac1",
+    "gwet_cont4x4diagnosis_ac1",
+    "gwet_raw_4raters_bp",
+    "gwet_raw_g1g2_bp",
+    "gwet_raw_ben_gerry_bp",
+    "gwet_cont4x4diagnosis_bp",
+]
+# Beyond chance, over any number of raters.
+OF_MANY = ["fleiss_kappa", "gwet_ac1", "brennan_prediger", "krippendorff_nominal"]
+OF_TWO = ["cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi"]
+ALL = ["percent_agreement", *OF_MANY, *OF_TWO, "krippendorff_ordinal", "krippendorff_interval", "krippendorff_ratio"]
+# The example of the docstrings.
+THREE_UNITS = [["a", "a"], ["b", "b"], ["a", "b"]]
+
+
+def matrices(raters: int, labels: st.SearchStrategy[Any]) -> st.SearchStrategy[list[list[Any]]]:
+    return st.lists(st.lists(labels, min_size=raters, max_size=raters), min_size=1, max_size=12)
+
+
+NUMBERS = st.integers(0, 4)
+NUMBERS_OR_MISSING = st.none() | NUMBERS
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_coefficients_come_out(name: str) -> None:
+    case = agreement_case(name)
+    coefficient = MEASURES[case["measure"]](units_by_raters(case["data"]))
+    assert coefficient.value == pytest.approx(case["expected"], abs=0.5 * 10 ** -case["decimals"] + 1e-12, rel=0)
+    assert coefficient.value == pytest.approx(case["recomputed"], abs=1e-9, rel=0)
+    assert coefficient.reason is None
+
+
+@pytest.mark.parametrize("measure", ["krippendorff_nominal", "scott_pi", "cohen_kappa", "bennett_s"])
+def test_agreement_on_the_only_label_is_undefined_where_nltk_says_one(measure: str) -> None:
+    case = agreement_case("nltk_perfect_one_value")
+    coefficient = MEASURES[measure](units_by_raters(case["data"]))
+    assert coefficient.value is None
+    assert coefficient.reason == (
+        "Unanimous: every rating that can be compared is 'YES', so agreement cannot be told from chance."
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("percent_agreement", 2 / 3),
+        ("cohen_kappa", 0.4),  # Chance: 2/3 * 1/3 + 1/3 * 2/3 = 4/9; (6/9 - 4/9) / (5/9).
+        ("scott_pi", 1 / 3),
+        ("fleiss_kappa", 1 / 3),
+        ("gwet_ac1", 1 / 3),
+        ("brennan_prediger", 1 / 3),
+        ("krippendorff_nominal", 4 / 9),  # Do = 1/3; De = 2 * 3 * 3 / (6 * 5) = 3/5.
+    ],
+)
+def test_two_raters_who_differ_on_one_of_three_units(measure: str, value: float) -> None:
+    coefficient = MEASURES[measure](THREE_UNITS)
+    assert coefficient.value == pytest.approx(value)
+    assert (coefficient.n_units, coefficient.n_pairable, coefficient.n_ratings) == (3, 3, 6)
+    assert (coefficient.n_raters, coefficient.n_categories) == (2, 2)
+
+
+def test_a_coefficient_says_on_how_much_it_stands() -> None:
+    ratings = np.array([[1, 2, np.nan], [np.nan, 3, np.nan], [np.nan] * 3, [1, 1, 1]])
+    coefficient = krippendorff_alpha(ratings)
+    assert (coefficient.n_units, coefficient.n_pairable, coefficient.n_ratings) == (3, 2, 6)
+    assert (coefficient.n_raters, coefficient.n_categories) == (3, 3)
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_no_ratings_are_undefined(measure: str) -> None:
+    coefficient = MEASURES[measure](np.full((3, 2), np.nan))
+    assert (coefficient.value, coefficient.reason) == (None, "There are no ratings.")
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_an_array_without_units_is_undefined(measure: str) -> None:
+    assert MEASURES[measure](np.empty((0, 2))).reason == "There are no ratings."
+
+
+@pytest.mark.parametrize("measure", ALL)
+@pytest.mark.parametrize("ratings", [[[1], [2]], [[1, None], [2, None]]])
+def test_a_single_rater_agrees_with_nobody(measure: str, ratings: list[list[int | None]]) -> None:
+    coefficient = MEASURES[measure](ratings)
+    assert coefficient.value is None
+    assert coefficient.reason == "Only one rater gave ratings, and agreement takes two."
+    assert (coefficient.n_raters, coefficient.n_units, coefficient.n_pairable) == (1, 2, 0)
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_raters_who_never_met_cannot_be_compared(measure: str) -> None:
+    coefficient = MEASURES[measure]([[1, None], [None, 2]])
+    assert coefficient.value is None
+    assert coefficient.reason == "No unit was rated twice, so there is nothing to compare."
+
+
+@pytest.mark.parametrize("measure", [name for name in ALL if name != "percent_agreement"])
+def test_one_number_only_is_undefined(measure: str) -> None:
+    assert MEASURES[measure]([[3.7, 3.7], [3.7, 3.7]]).value is None
+
+
+def test_everybody_agreeing_is_still_a_share_of_one() -> None:
+    assert percent_agreement([["a", "a"], ["a", "a"]]).value == 1
+
+
+@pytest.mark.parametrize("measure", [gwet_ac1, brennan_prediger])
+def test_a_label_nobody_used_counts_when_it_is_declared(measure: Callable[..., Coefficient]) -> None:
+    coefficient = measure([["a", "a"], ["a", "a"]], categories=["a", "b"])
+    assert (coefficient.value, coefficient.n_categories) == (1, 2)
+
+
+def test_declared_categories_lower_what_chance_explains() -> None:
+    # Agreement 2/3, by chance 1/4.
+    coefficient = brennan_prediger(THREE_UNITS, categories=["a", "b", "c", "d"])
+    assert coefficient.value == pytest.approx((2 / 3 - 1 / 4) / (3 / 4))
+
+
+def test_raters_who_always_differ_have_no_agreement_beyond_chance() -> None:
+    assert cohen_kappa([["a", "b"], ["a", "b"]]).value == 0
+    assert scott_pi([["a", "b"], ["a", "b"]]).value == -1
+
+
+def test_steps_of_weighted_kappa_follow_the_declared_order() -> None:
+    # Observed 1 step on 2 units; by chance (2 * 0 + 2 * 1) / 4 steps a unit: 1 - 0.5 / 1.
+    ratings = [["low", "low"], ["high", "middle"]]
+    assert cohen_kappa(ratings, weights="linear", categories=["low", "middle", "high"]).value == pytest.approx(0.5)
+
+
+def test_the_word_none_is_an_answer_and_the_empty_text_is_missing() -> None:
+    answers = np.array([["none", "none"], ["candidate-1", "none"], ["", "none"]])
+    coefficient = percent_agreement(answers)
+    assert (coefficient.value, coefficient.n_pairable, coefficient.n_categories) == (0.5, 2, 2)
+
+
+@pytest.mark.parametrize("missing", [None, "", float("nan")])
+def test_missing_labels_have_three_spellings(missing: Any) -> None:
+    ratings = np.array([["a", "a", missing], ["b", missing, "a"]], dtype=object)
+    assert percent_agreement(ratings).n_ratings == 4
+
+
+def test_truth_values_are_labels() -> None:
+    assert percent_agreement(np.array([[True, True], [False, True]])).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("measure", "ratings", "message"),
+    [
+        (krippendorff_alpha, ["a", "b"], "units x raters"),
+        (krippendorff_alpha, [[1.0, float("inf")]], "infinite"),
+        (krippendorff_alpha, np.array([[1.0, np.inf]]), "infinite"),
+        (cohen_kappa, [["a", "a", "b"]], "two raters"),
+        (scott_pi, [["a", "a", "b"]], "two raters"),
+        (MEASURES["cohen_kappa_linear"], [["a", "b"]], "declare them in order"),
+        (MEASURES["krippendorff_ordinal"], [["a", "b"]], "declare them in order"),
+        (MEASURES["krippendorff_interval"], [["a", "b"]], "needs numbers"),
+        (MEASURES["krippendorff_ratio"], [["a", "b"]], "needs numbers"),
+        (MEASURES["krippendorff_ratio"], [[-1, 1]], "at least 0"),
+        (partial(krippendorff_alpha, metric=cast("Metric", "cosine")), [[1, 2]], "is no metric"),
+        (partial(cohen_kappa, weights=cast("Weights", "cubic")), [[1, 2]], "no weights of kappa"),
+        (lambda ratings: gwet_ac1(ratings, categories=["a"]), [["a", "b"]], "'b' is a rating"),
+        (lambda ratings: gwet_ac1(ratings, categories=["a", "a"]), [["a", "a"]], "declared twice"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(measure: Any, ratings: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        measure(ratings)
+
+
+@given(matrices(3, NUMBERS_OR_MISSING), st.randoms(use_true_random=False))
+@pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement", "krippendorff_ordinal", "krippendorff_interval"])
+def test_the_order_of_units_and_raters_changes_nothing(measure: str, ratings: list[list[Any]], random: Any) -> None:
+    columns = random.sample(range(3), 3)
+    shuffled = [[unit[column] for column in columns] for unit in random.sample(ratings, len(ratings))]
+    assert MEASURES[measure](shuffled).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
+
+
+@given(matrices(3, NUMBERS_OR_MISSING), st.permutations("abcde"))
+@pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement"])
+def test_the_names_of_labels_change_nothing(measure: str, ratings: list[list[Any]], names: list[str]) -> None:
+    renamed = [[None if label is None else names[label] for label in unit] for unit in ratings]
+    assert MEASURES[measure](renamed).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
+
+
+@given(matrices(2, NUMBERS_OR_MISSING))
+@pytest.mark.parametrize("measure", OF_TWO)
+def test_it_does_not_matter_who_of_two_raters_comes_first(measure: str, ratings: list[list[Any]]) -> None:
+    swapped = [[second, first] for first, second in ratings]
+    assert MEASURES[measure](swapped).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=12).filter(lambda labels: len(set(labels)) > 1))
+@pytest.mark.parametrize("measure", ALL)
+def test_perfect_agreement_is_one(measure: str, labels: list[int]) -> None:
+    assert MEASURES[measure]([[label, label] for label in labels]).value == pytest.approx(1, abs=1e-12)
+
+
+@given(matrices(3, NUMBERS_OR_MISSING))
+@pytest.mark.parametrize("measure", [*OF_MANY, "krippendorff_ordinal", "krippendorff_interval", "krippendorff_ratio"])
+def test_a_value_is_at_most_one_and_none_has_a_reason(measure: str, ratings: list[list[Any]]) -> None:
+    coefficient = MEASURES[measure](ratings)
+    assert (coefficient.value is None) == (coefficient.reason is not None)
+    assert coefficient.value is None or -10 < coefficient.value <= 1 + 1e-12
+
+
+@given(matrices(2, NUMBERS))
+def test_alpha_of_two_complete_raters_is_pi_corrected_for_small_samples(ratings: list[list[int]]) -> None:
+    # Krippendorff 2004, p. 248: 1 - alpha = (1 - pi) (1 - 1 / n) with n values.
+    alpha, pi = krippendorff_alpha(ratings).value, scott_pi(ratings).value
+    values = 2 * len(ratings)
+    assert (alpha is None) == (pi is None)
+    assert alpha is None or pi is None or 1 - alpha == pytest.approx((1 - pi) * (1 - 1 / values), abs=1e-12)
+
+
+@given(matrices(2, NUMBERS))
+def test_fleiss_kappa_of_two_complete_raters_is_scotts_pi(ratings: list[list[int]]) -> None:
+    assert fleiss_kappa(ratings).value == pytest.approx(scott_pi(ratings).value, abs=1e-12)
+
+
+@given(matrices(3, st.none() | st.integers(0, 1)))
+@pytest.mark.parametrize("metric", ["ordinal", "interval", "ratio"])
+def test_with_two_labels_every_metric_is_nominal(metric: Any, ratings: list[list[int | None]]) -> None:
+    assert krippendorff_alpha(ratings, metric=metric).value == pytest.approx(
+        krippendorff_alpha(ratings).value, abs=1e-9
+    )
+
+
+@given(matrices(4, st.none() | st.integers(0, 60)))
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_equals_its_definition_pair_by_pair(metric: Any, ratings: list[list[int | None]]) -> None:
+    value = krippendorff_alpha(ratings, metric=metric).value
+    assert value == pytest.approx(alpha_by_definition(ratings, metric), abs=1e-9)
+
+
+def alpha_by_definition(ratings: list[list[int | None]], metric: str) -> float | None:
+    """Krippendorff 2011, section E, written out: every pair of values, within units and over all units."""
+    units = [[label for label in unit if label is not None] for unit in ratings]
+    units = [unit for unit in units if len(unit) > 1]
+    values = sorted(label for unit in units for label in unit)
+
+    def distance(one: int, other: int) -> float:
+        low, high = min(one, other), max(one, other)
+        if metric == "nominal":
+            return float(low != high)
+        if metric == "interval":
+            return (high - low) ** 2
+        if metric == "ratio":
+            return 0 if high == low else ((high - low) / (high + low)) ** 2
+        between = sum(low <= value <= high for value in values)
+        return (between - (values.count(low) + values.count(high)) / 2) ** 2 if low != high else 0
+
+    observed = sum(sum(distance(a, b) for a in unit for b in unit) / (len(unit) - 1) for unit in units)
+    expected = sum(distance(a, b) for a in values for b in values)
+    return 1 - (len(values) - 1) * observed / expected if expected else None
+
+
+def test_alpha_of_continuous_values_and_many_raters_needs_no_table_of_all_labels() -> None:
+    generator = np.random.default_rng(3)
+    truth = generator.normal(size=(4_000, 1))
+    ratings = truth + generator.normal(scale=0.1, size=(4_000, 12))
+    ratings[generator.random(ratings.shape) < 0.3] = np.nan
+    # Error variance over total variance: 0.01 / 1.01.
+    assert krippendorff_alpha(ratings, metric="interval").value == pytest.approx(1 - 0.01 / 1.01, abs=1e-3)
