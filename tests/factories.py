@@ -114,7 +114,7 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
             "title": "Pick the image that fits the description",
             "kind": "best_of_n",
             "ask": ASK,
-            "instances": {},
+            "instances": {"type": [], "subtype": [], "split": [], "keys": []},
             "answers": 1,
             "surveys": {"size": 100, "double_seats": 0},
             "rule": "chosen-v1",
@@ -246,3 +246,8 @@ def _decide(question: Question) -> None:
         votes={choice: answers.count(choice) for choice in answers},
         answers=len(answers),
     )
+
+
+def questions(study: Study) -> list[Question]:
+    """Return the questions of `study` in the order of the instances' source rows."""
+    return list(study.questions.order_by("instance__source_row"))

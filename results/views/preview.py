@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -33,7 +33,9 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         if wants_json(request):
             return JsonResponse({"saved": True, "next": None, "go": following})
-        return HttpResponse(status=303, headers={"Location": following})
+        response = HttpResponseRedirect(following)
+        response.status_code = 303
+        return response
     return _show(request, study, steps[place], contents)
 
 

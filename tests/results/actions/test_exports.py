@@ -16,7 +16,7 @@ from results.actions.exports import Written, make_export, request_export, write_
 from results.errors import CannotExport
 from results.models import Export, Pseudonym
 from results.tasks import make_export as make_export_task
-from studies.models import Question, Study
+from studies.models import Study
 from tests.factories import (
     NOON,
     answer,
@@ -26,6 +26,7 @@ from tests.factories import (
     make_person,
     make_project,
     make_study,
+    questions,
     sit_down,
 )
 
@@ -39,10 +40,6 @@ def folder(tmp_path: Path) -> Path:
 
 def no_report(done: int, total: int) -> None:
     pass
-
-
-def questions(study: Study) -> list[Question]:
-    return list(study.questions.order_by("instance__source_row"))
 
 
 @pytest.fixture

@@ -1,0 +1,171 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from annotation.models import Response, Session, SessionState
+from results.actions.pseudonyms import name_annotators
+from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
+from results.tables.progress import (
+    Answers,
+    Decisions,
+    NoneRate,
+    Seats,
+    Seconds,
+    paid_seconds,
+    session_lines,
+    study_progress,
+)
+from studies.models import InstanceImage, Study
+from tests.factories import (
+    NOON,
+    answer,
+    launch,
+    make_instance,
+    make_person,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
+
+
+def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
+    progress = study_progress(study)
+    assert progress.answers == Answers(0, 4)
+    assert progress.seats == Seats(free=1, taken=0, filled=0)
+    assert progress.decisions == Decisions(accepted=0, rejected=0, undecided=4)
+    assert (progress.none_rate, progress.none_rate.percent) == (NoneRate(0, 0), None)
+    assert progress.seconds == Seconds(0)
+
+
+def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) -> None:
+    study = launch(draft, size=2, seats=2)
+    first = sit_down(study, "one")
+    answer(first, questions(study)[0], "candidate-1")
+    answer(first, questions(study)[1], "none")
+    second = sit_down(study, "two")
+    answer(second, questions(study)[0], "candidate-1")
+    sit_down(study, "three", now=NOON + timedelta(hours=1))
+    progress = study_progress(study)
+    assert progress.answers == Answers(3, 8)
+    assert progress.answers.percent == 37
+    assert [(row.number, row.answers, row.seats) for row in progress.surveys] == [
+        (1, Answers(3, 4), Seats(free=0, taken=1, filled=1)),
+        (2, Answers(0, 4), Seats(free=1, taken=1, filled=0)),
+    ]
+    assert progress.seats == Seats(free=1, taken=2, filled=1)
+    assert progress.decisions == Decisions(accepted=1, rejected=0, undecided=3)
+    assert progress.none_rate == NoneRate(none=1, n=3)
+
+
+def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
+    session = sit_down(study, "one")
+    answer(session, questions(study)[0], "none", send_ms=1000)
+    answer(session, questions(study)[0], "candidate-1", send_ms=3000)
+    answer(session, questions(study)[1], "none", send_ms=9000)
+    Response.objects.filter(question=questions(study)[1]).update(slot=None)
+    progress = study_progress(study)
+    assert progress.none_rate == NoneRate(none=0, n=1)
+    assert progress.seconds == Seconds(1, 3.0, 3.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "expected"),
+    [
+        # Four values 1, 2, 4, 8 s: the quartiles lie at places 0.75, 1.5 and 2.25 (from 0).
+        ([(1000, 0), (2000, None), (9000, 5000), (8000, 0)], (1.75, 3.0, 5.0)),
+        ([(1000, 0), (3000, 0)], (1.5, 2.0, 2.5)),
+        ([(5000, 0)], (5.0, 5.0, 5.0)),
+        # A browser that says it was hidden for longer than it was shown is not believed below zero.
+        ([(1000, 4000)], (0.0, 0.0, 0.0)),
+    ],
+)
+def test_time_a_question_is_what_was_spent_in_view(
+    study: Study, measured: list[tuple[int, int | None]], expected: tuple[float, float, float]
+) -> None:
+    session = sit_down(study, "one")
+    for question, (send, hidden) in zip(questions(study), measured, strict=False):
+        answer(session, question, "none", send_ms=send, hidden_ms=hidden)
+    seconds = study_progress(study).seconds
+    assert seconds.n == len(measured)
+    assert (seconds.lower, seconds.median, seconds.upper) == pytest.approx(expected)
+
+
+def test_answers_without_times_are_left_out_of_the_times(study: Study) -> None:
+    session = sit_down(study, "one")
+    answer(session, questions(study)[0], "none")
+    answer(session, questions(study)[1], "none", send_ms=2000)
+    assert study_progress(study).seconds == Seconds(1, 2.0, 2.0, 2.0)
+
+
+def test_sessions_are_listed_latest_first_under_pseudonyms(study: Study) -> None:
+    sit_down(study, "pid-1", state=SessionState.GIVEN_UP, ended_at=NOON + timedelta(minutes=7), comment="Too long.")
+    session = sit_down(study, "pid-2", now=NOON + timedelta(hours=1))
+    answer(session, questions(study)[0], "none", now=NOON + timedelta(hours=1, minutes=3))
+    name_annotators(project=study.project)
+    lines: list[Any] = list(session_lines(study, 1).object_list)
+    assert [(line.state, line.is_open, line.answered, line.total, line.minutes) for line in lines] == [
+        ("Answering", True, 1, 4, 3),
+        ("Gave up", False, 0, 4, 7),
+    ]
+    assert lines[1].comment == "Too long."
+    assert lines[0].name.startswith("A-")
+    assert lines[0].name != lines[1].name
+
+
+def test_sessions_come_twenty_a_page(study: Study) -> None:
+    for number in range(21):
+        sit_down(study, f"pid-{number}", state=SessionState.GIVEN_UP)
+    assert len(session_lines(study, 1).object_list) == 20
+    assert len(session_lines(study, 2).object_list) == 1
+    assert session_lines(study, "nonsense").number == 1
+
+
+def test_only_finished_sessions_are_paid_from_arrival_to_the_way_back(study: Study) -> None:
+    times = {"ended_at": NOON + timedelta(minutes=30), "handed_back_at": NOON + timedelta(minutes=40)}
+    sit_down(study, "one", state=SessionState.FINISHED, **times)
+    sit_down(study, "two", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=20))
+    sit_down(study, "three", state=SessionState.GIVEN_UP, ended_at=NOON + timedelta(minutes=5))
+    sit_down(study, "four", state=SessionState.FINISHED, ended_at=NOON - timedelta(minutes=5))
+    assert sorted(paid_seconds(study)) == [1200.0, 2400.0]
+    assert Session.objects.count() == 4
+
+
+def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
+    make_instance(study.project, 5, type="swap", subtype="att")
+    make_instance(study.project, 6, type="", subtype="")
+    make_instance(make_project("others"), 7)
+    table = categories(study.project)
+    assert table.subtypes == ["", "att", "rel"]
+    assert table.rows == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]
+    assert table.total == 6
+
+
+def test_waiting_images_are_counted_with_their_instances(study: Study) -> None:
+    instances = list(study.project.instances.all())
+    InstanceImage.objects.filter(instance=instances[0], role="candidate").update(image=None)
+    InstanceImage.objects.filter(instance=instances[1], position=3).update(image=None)
+    waiting = waiting_images(study.project)
+    assert (waiting.images, waiting.instances) == (5, 2)
+
+
+def test_studies_are_listed_with_their_answers(study: Study) -> None:
+    make_study(study.project, "draft")
+    answer(sit_down(study, "one"), questions(study)[0], "none")
+    assert {line.study.slug: line.answers for line in study_lines(study.project)} == {
+        "birds-step-3": Answers(1, 4),
+        "draft": Answers(0, 0),
+    }
+
+
+def test_projects_are_counted_each_for_itself(study: Study) -> None:
+    make_project("empty")
+    answer(sit_down(study, "one"), questions(study)[0], "none")
+    projects = {
+        project.slug: project for project in project_counts(visible_projects(make_person("root", superuser=True)))
+    }
+    names = ("instance_count", "study_count", "open_study_count", "answer_count")
+    assert set(projects) == {"birds", "empty"}
+    assert [getattr(projects["birds"], name) for name in names] == [4, 1, 1, 1]
+    assert [getattr(projects["empty"], name) for name in names] == [0, 0, 0, 0]

@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from results.views import health
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_process_is_healthy_without_asking_the_database(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    with django_assert_num_queries(0):
+        response = Client().get("/healthz")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+def test_a_site_is_ready_when_every_part_answers() -> None:
+    response = Client().get("/readyz")
+    assert response.status_code == 200
+    assert response.json() == {"status": "ok", "database": "ok", "migrations": "ok", "storage": "ok", "broker": "ok"}
+
+
+def test_readiness_leaves_nothing_in_the_storage(settings: Settings) -> None:
+    Client().get("/readyz")
+    assert [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()] == []
+
+
+def test_a_storage_that_cannot_be_written_is_named(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings.MEDIA_ROOT = tmp_path / "file"
+    response = Client().get("/readyz")
+    assert response.status_code == 503
+    assert (response.json()["status"], response.json()["storage"]) == ("failing", "failing")
+    assert response.json()["database"] == "ok"
+
+
+def test_a_database_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise OperationalError("could not connect to server: secret.example.org")
+
+    monkeypatch.setitem(health.NEEDED, "database", gone)
+    response = Client().get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["database"] == "failing"
+    assert "secret.example.org" not in response.content.decode()
+
+
+def test_a_migration_that_is_not_applied_is_told_with_what_to_do() -> None:
+    MigrationRecorder.Migration.objects.filter(app="results", name="0002_sign_in_failures").delete()
+    response = Client().get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["migrations"] == "1 migrations are not applied: run `manage.py migrate`"
+
+
+def test_a_broker_that_is_away_is_told_and_pages_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*args: object, **about: object) -> None:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr("kombu.Connection.ensure_connection", away)
+    response = Client().get("/readyz")
+    assert response.status_code == 200
+    assert (response.json()["status"], response.json()["broker"]) == ("ok", "failing")
