@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions import practice, responses, sending, sessions
 from annotation.errors import BadAnswer
@@ -244,6 +244,10 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
     if receipt.state != SessionState.WORKING or sent.replaces is not None:
         body["go"] = session_urls(token).page
         return body
+    if receipt.first_kept:
+        # Another tab was faster: this one is behind, and what it holds may be answered too.
+        body["go"] = f"{session_urls(token).page}?kept=first"
+        return body
     held = request.POST.get("have", "")
     have = int(held) if held.isdecimal() and len(held) <= LONGEST_NUMBER else 0
     following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have)
@@ -291,8 +295,11 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 @session_view
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def give_up(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask first (the page's script asks in a dialog instead), then leave."""
+    if request.method != "POST":
+        return render(request, "annotation/give_up.html", _context(session))
     sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
     return _back(session)
 

@@ -2,6 +2,7 @@
 
 const handover = document.querySelector("[data-redirect]");
 const countdown = document.querySelector("[data-countdown]");
+const comment = document.querySelector("[data-comment]");
 let left = Number(handover?.dataset.redirect);
 let timer;
 
@@ -25,7 +26,7 @@ function stay() {
 document.addEventListener(
   "outbox:empty",
   () => {
-    if (!(left > 0)) return;
+    if (!(left > 0) || comment?.contains(document.activeElement)) return;
     tick();
     timer = setInterval(tick, 1000);
   },
@@ -33,7 +34,8 @@ document.addEventListener(
 );
 
 document.querySelector("[data-stay]")?.addEventListener("click", stay);
-document.querySelector("[data-comment]")?.addEventListener("focusin", stay);
+comment?.addEventListener("focusin", stay);
+comment?.addEventListener("input", stay);
 
 document.querySelector("[data-copy]")?.addEventListener("click", async ({ currentTarget }) => {
   const code = document.querySelector("[data-code]");

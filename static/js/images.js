@@ -14,7 +14,6 @@ async function load(image, askedAt) {
   const option = image.closest("[data-option]");
   const address = image.src;
   records.set(image, record);
-  option.toggleAttribute("data-loading", true);
   image.loading = "eager";
   for (;;) {
     try {
@@ -36,6 +35,7 @@ async function load(image, askedAt) {
 }
 
 function loadAll(form, atOnce, askedAt) {
+  for (const image of imagesOf(form)) image.closest("[data-option]").toggleAttribute("data-loading", true);
   const rest = imagesOf(form).values();
   const worker = async () => {
     for (const image of rest) await load(image, askedAt());

@@ -53,7 +53,7 @@ function pressInZoom(name) {
 }
 
 function pressOnPage(form, name, target) {
-  if (name === "enter" && !target.closest("a, button, label, summary")) send(form);
+  if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
   else if (name === "i") document.querySelector("[data-opens=instructions]").click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();

@@ -99,6 +99,8 @@ async function sendAll() {
 
 document.addEventListener("answer:given", ({ detail }) => {
   own.push(detail);
+  // One that was refused before may come again, changed.
+  done.delete(detail.submission);
   store();
   sendAll();
 });

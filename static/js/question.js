@@ -34,6 +34,7 @@ document.addEventListener("question:shown", ({ target }) => show(target));
 document.addEventListener("question:seen", ({ target }) => {
   if (target !== form) return;
   seen = true;
+  form.toggleAttribute("data-seen", true);
   showWhetherReady();
 });
 

@@ -10,6 +10,10 @@ let current = 0;
 
 const inputOf = (option) => option.querySelector("[name=choice]");
 
+// Whoever opened it by mouse goes on with the keys where the choice is, so that Enter sends.
+const focusChosen = () =>
+  document.querySelector("[data-stage] [name=choice]:checked")?.focus({ preventScroll: true });
+
 function enlarge(option) {
   const small = option.querySelector("img");
   const image = new Image();
@@ -44,6 +48,7 @@ function open(option, byPointer) {
   stage.replaceChildren(...options.map(enlarge));
   dialog.querySelector("[data-zoom-caption]").textContent = form.querySelector("[data-caption]").textContent;
   dialog.toggleAttribute("data-by-pointer", byPointer);
+  if (byPointer) focusChosen();
   showCurrent();
   dialog.showModal();
   title.focus();
@@ -74,10 +79,7 @@ document.addEventListener("change", ({ target }) => {
   showCurrent();
 });
 
-// Whoever opened it by mouse goes on with the keys where the choice is, so that Enter sends.
 dialog.addEventListener("close", () => {
   stage.replaceChildren();
-  if (dialog.hasAttribute("data-by-pointer")) {
-    document.querySelector("[data-stage] [name=choice]:checked")?.focus({ preventScroll: true });
-  }
+  if (dialog.hasAttribute("data-by-pointer")) focusChosen();
 });

@@ -177,10 +177,12 @@ def test_nothing_can_be_changed_before_the_first_answer(client: Client) -> None:
     assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
 
 
-def test_giving_up_takes_a_post_and_gives_no_code(client: Client) -> None:
+def test_giving_up_is_asked_by_get_and_done_by_post_and_gives_no_code(client: Client) -> None:
     study = make_study()
     session = arrive_at_work(study)
-    assert client.get(f"{page_of(session)}give-up/").status_code == 405
+    assert client.get(f"{page_of(session)}give-up/").status_code == 200
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
     end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
     session.refresh_from_db()
     assert session.state == SessionState.GIVEN_UP

@@ -1,0 +1,82 @@
+"""A study with drawn pictures, and what was clicked beside what is stored, both told by pictures, never by letters."""
+
+import io
+import re
+from typing import Any
+
+import PIL.Image
+import PIL.ImageDraw
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from annotation.actions.launching import launch
+from annotation.models import Response, Session
+from studies.actions.images import rendition_name
+from studies.models import Image, Study
+from tests.cast import make_draft
+
+NONE = "none"
+VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
+
+
+def open_study(**wanted: Any) -> Study:
+    """Return an open study whose pictures exist; the keywords are those of `make_draft`."""
+    study = make_draft(**wanted)
+    for image in Image.objects.all():
+        draw(image)
+    launch(study=study, now=timezone.now())
+    return study
+
+
+def draw(image: Image) -> None:
+    """Give `image` files of 512 by 512 pixels, told apart by the colours that its name spells."""
+    digest = bytes.fromhex(image.sha256)
+    picture = PIL.Image.new("RGB", (512, 512), tuple(digest[:3]))
+    PIL.ImageDraw.Draw(picture).ellipse((96, 96, 416, 416), fill=tuple(digest[3:6]))
+    out = io.BytesIO()
+    picture.save(out, "WEBP")
+    for size in ("view", "full"):
+        default_storage.save(rendition_name(image.sha256, size), ContentFile(out.getvalue()))
+    Image.objects.filter(pk=image.pk).update(width=512, height=512)
+
+
+def question_number(page: Page) -> int:
+    """Return the number of the question that is shown, once its images have been seen."""
+    page.locator("[data-stage] [data-question][data-seen]").wait_for()
+    found = re.match(r"Question (\d+) of", page.locator("[data-stage] [data-heading]").inner_text())
+    assert found is not None
+    return int(found[1])
+
+
+def picture_of(page: Page, key: str) -> str:
+    """Return what the key or option `key` stands for in the question that is shown: a picture's name, or NONE."""
+    value = VALUE_OF_KEY.get(key, key)
+    if value == NONE:
+        return NONE
+    address = page.locator(f"[data-stage] [data-option='{value}'] img").get_attribute("src")
+    found = re.search(r"/images/([0-9a-f]{64})/view", address or "")
+    assert found is not None
+    return found[1]
+
+
+def answer(page: Page, key: str) -> str:
+    """Answer the question that is shown by keyboard; return the picture chosen, or NONE."""
+    question_number(page)
+    chosen = picture_of(page, key)
+    page.keyboard.press(key)
+    page.locator("[data-stage] [data-send]:enabled").wait_for()
+    page.keyboard.press("Enter")
+    return chosen
+
+
+def stored_pictures(session: Session) -> list[str]:
+    """Return, in the order of the questions, the picture (or NONE) of each current response of `session`."""
+    responses = Response.objects.filter(session=session, is_current=True).select_related("question")
+    return [_picture(response) for response in responses.order_by("slot__position")]
+
+
+def _picture(response: Response) -> str:
+    pictures = {option["key"]: option["image"] for option in response.question.content["options"]}
+    return NONE if response.choice == NONE else pictures[response.choice]

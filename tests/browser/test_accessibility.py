@@ -1,0 +1,153 @@
+"""Every annotator page and state, light and dark, in front of axe; and one question in one window."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Session
+from tests.browser.stage import answer, open_study, question_number
+from tests.cast import make_instance, make_project
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+DESIGN = {
+    "consent": "# What this is\n\nYou may stop at any time.",
+    "practice": {
+        "pass": 1,
+        "rounds": 1,
+        "questions": [{"instance": "vase-0", "right": "candidate-0", "feedback": "Look at the map."}],
+    },
+}
+SCROLLED_SIZE = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+CAPTION_HEIGHTS = (
+    "(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.caption'))"
+)
+PLACES = """all => all.map((one) => {
+  const { top, bottom, width, height } = one.getBoundingClientRect();
+  return [top, bottom, Math.min(width, height)];
+})"""
+LONG_CAPTION = "Рыжая кошка спит на синем кресле, рядом стоят две белые чашки, тарелка, чайник. " * 5
+
+
+@pytest.fixture(params=["light", "dark"])
+def walked(request: pytest.FixtureRequest, page: Page) -> Page:
+    page.emulate_media(color_scheme=request.param)
+    return page
+
+
+def assert_accessible(page: Page) -> None:
+    results = Axe().run(page, options={**RULES, "resultTypes": ["violations"]})
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_every_page_on_the_way_is_accessible(walked: Page, arrived: Callable[..., Session]) -> None:
+    page = walked
+    page.route("https://app.prolific.com/**", lambda route: route.fulfill(body="Prolific"))
+    arrived(instances=3, **DESIGN)
+    assert_accessible(page)
+    page.get_by_role("button", name="I agree", exact=True).click()
+    assert_accessible(page)
+    page.get_by_role("button", name="Start the practice").click()
+    question_number(page)
+    assert_accessible(page)
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("link", name="Continue").wait_for()
+    assert_accessible(page)
+    page.get_by_role("link", name="Continue").click()
+
+
+def test_every_state_of_the_question_is_accessible(
+    walked: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    page = walked
+    at_work(instances=4)
+    question_number(page)
+    assert_accessible(page)
+    for key in ("?", "i", "z"):
+        page.keyboard.press(key)
+        page.locator("dialog[open]").wait_for()
+        assert_accessible(page)
+        page.keyboard.press("Escape")
+    page.get_by_role("link", name="Stop here").click()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    answer(page, "2")
+    page.get_by_role("link", name="Change my last answer").click()
+    expect(page.get_by_text("You are changing")).to_be_visible()
+    assert_accessible(page)
+    page.get_by_role("link", name="Leave it as it was").click()
+    question_number(page)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    answer(page, "2")
+    answer(page, "2")
+    page.get_by_text("Fetching the next question…").wait_for()
+    page.get_by_role("status").filter(has_text="No connection").wait_for()
+    assert_accessible(page)
+    context.set_offline(False)
+    question_number(page)
+    answer(page, "2")
+    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    page.get_by_label("Anything to tell us? (optional)").focus()
+    assert_accessible(page)
+
+
+def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_server: LiveServer) -> None:
+    page = walked
+    study = open_study(instances=3, consent="Stop when you like.")
+    take = f"{live_server.url}/take/{study.slug}/"
+    page.goto(f"{take}?PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=sitting")
+    page.get_by_role("button", name="I do not agree").click()
+    page.get_by_role("heading", name="You did not agree to take part").wait_for()
+    assert_accessible(page)
+    for query in ("", "?PROLIFIC_PID=%7B%7B%25PROLIFIC_PID%25%7D%7D&STUDY_ID=s&SESSION_ID=t", "?invite=wrong"):
+        page.goto(take + query)
+        assert_accessible(page)
+    page.goto(f"{take}?invite={study.invite_token}")
+    assert_accessible(page)
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="I agree", exact=True).click()
+    page.goto(f"{page.url}give-up/")
+    assert_accessible(page)
+    page.get_by_role("button", name="Stop here").click()
+    page.get_by_role("heading", name="You have stopped").wait_for()
+    assert_accessible(page)
+    page.goto(f"{live_server.url}/nothing-here/")
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("images", [2, 3, 4, 5, 6, 7, 8, 9])
+def test_one_question_fits_any_window_without_scrolling(
+    page: Page, at_work: Callable[..., Session], images: int
+) -> None:
+    captions = {"caption": "x", "negative_caption": LONG_CAPTION}
+    make_instance(make_project(), "long", candidates=images, captions=captions)
+    at_work(instances=1)
+    question_number(page)
+    for width, height in [(1366, 650), (1366, 768), (1920, 950), (390, 844)]:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(SCROLLED_SIZE) == [width, height]
+        whole, seen = page.evaluate(CAPTION_HEIGHTS)
+        assert whole <= seen
+        places = page.locator("[data-stage] img, [data-stage] label, [data-stage] [data-send]").evaluate_all(PLACES)
+        assert len(places) == images * 2 + 2
+        assert all(top >= 0 and bottom <= height for top, bottom, _ in places)
+        assert min(shorter for _, _, shorter in places[0 : images * 2 : 2]) >= 90
+
+
+@pytest.mark.parametrize("window", [(1366, 650), (390, 844)])
+def test_everything_that_can_be_pressed_is_large_enough(
+    page: Page, at_work: Callable[..., Session], window: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": window[0], "height": window[1]})
+    at_work(instances=2)
+    question_number(page)
+    targets = page.locator("header a:visible, [data-stage] label, [data-stage] button, [data-stage] a").all()
+    assert len(targets) >= 10
+    for target in targets:
+        box = target.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24

@@ -1,0 +1,199 @@
+"""Nothing acknowledged twice, nothing lost: bad lines, reloads, second tabs, impatient fingers."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from annotation.models import Response, Session, SessionState
+from tests.browser.stage import answer, picture_of, question_number, stored_pictures
+
+ANSWERS = "**/answer/"
+KEPT = "your answer is kept here, trying again"
+
+
+def wait_for_answered(page: Page, number: int) -> None:
+    expect(page.locator("[data-answered]")).to_have_text(str(number))
+
+
+def unsent(page: Page) -> int:
+    stored = "Object.entries(localStorage).filter(([key]) => key.startsWith('lineup:outbox:'))"
+    return int(page.evaluate(f"{stored}.reduce((sum, [, value]) => sum + JSON.parse(value).length, 0)"))
+
+
+def test_a_double_click_on_send_gives_one_response(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    question_number(page)
+    clicked = picture_of(page, "2")
+    page.keyboard.press("2")
+    page.get_by_role("button", name="Send").dblclick()
+    wait_for_answered(page, 1)
+    assert question_number(page) == 2
+    assert stored_pictures(session) == [clicked]
+
+
+def test_a_held_enter_key_sends_one_answer(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    answer(page, "2")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    wait_for_answered(page, 1)
+    assert question_number(page) == 2
+    assert Response.objects.filter(session=session).count() == 1
+
+
+def test_without_a_connection_the_answer_is_kept_and_later_sent_once(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=4)
+    question_number(page)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    clicked = [answer(page, "1")]
+    expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+    expect(page.get_by_role("status").filter(has_text=KEPT)).to_be_visible()
+    assert question_number(page) == 2
+    clicked.append(answer(page, "3"))
+    expect(page.get_by_text("Fetching the next question…")).to_be_visible()
+    assert unsent(page) == 2
+    assert not Response.objects.exists()
+    context.set_offline(False)
+    wait_for_answered(page, 2)
+    expect(page.locator("[data-saved]")).to_have_text("Saved")
+    assert question_number(page) == 3
+    assert unsent(page) == 0
+    assert stored_pictures(session) == clicked
+    assert Response.objects.count() == 2
+
+
+def test_a_reload_while_answers_are_on_their_way_loses_and_repeats_nothing(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=5)
+    page.route(ANSWERS, lambda route: route.abort())
+    clicked = [answer(page, "4")]
+    expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+    page.reload()
+    assert question_number(page) == 2
+    clicked.append(answer(page, "0"))
+    assert unsent(page) == 2
+    page.unroute(ANSWERS)
+    page.reload()
+    wait_for_answered(page, 2)
+    assert question_number(page) == 3
+    clicked.append(answer(page, "2"))
+    wait_for_answered(page, 3)
+    assert stored_pictures(session) == clicked
+    assert Response.objects.count() == 3
+
+
+def test_an_answer_whose_receipt_was_lost_is_stored_once(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    lost: list[int] = []
+
+    def lose_the_first_receipt(route: Route) -> None:
+        if lost:
+            route.continue_()
+            return
+        lost.append(route.fetch().status)
+        route.abort()
+
+    page.route(ANSWERS, lose_the_first_receipt)
+    clicked = [answer(page, "1")]
+    wait_for_answered(page, 1)
+    clicked.append(answer(page, "2"))
+    wait_for_answered(page, 2)
+    assert lost == [200]
+    assert stored_pictures(session) == clicked
+    assert Response.objects.count() == 2
+
+
+def test_a_server_error_keeps_the_answer_until_it_is_taken(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    page.route(ANSWERS, lambda route: route.fulfill(status=503, body="busy"), times=2)
+    clicked = answer(page, "1")
+    expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+    wait_for_answered(page, 1)
+    assert stored_pictures(session) == [clicked]
+
+
+def test_an_answer_the_server_cannot_take_comes_back_with_the_reason(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=4)
+    page.route(ANSWERS, lambda route: route.fulfill(status=422, json={"error": "Choose again."}), times=1)
+    answer(page, "1")
+    expect(page.get_by_role("alert").filter(has_text="Choose again.")).to_be_visible()
+    assert question_number(page) == 1
+    clicked = [answer(page, "2"), answer(page, "3")]
+    wait_for_answered(page, 2)
+    assert stored_pictures(session) == clicked
+
+
+def test_the_last_answer_given_without_a_connection_still_ends_the_survey(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=1)
+    question_number(page)
+    context.set_offline(True)
+    answer(page, "1")
+    expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+    context.set_offline(False)
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED
+
+
+def test_a_reload_in_the_middle_shows_the_same_question(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=4)
+    answer(page, "1")
+    wait_for_answered(page, 1)
+    question_number(page)
+    before = [picture_of(page, value) for value in "1234"]
+    page.reload()
+    assert question_number(page) == 2
+    assert [picture_of(page, value) for value in "1234"] == before
+
+
+def test_the_back_button_shows_where_the_session_is(page: Page, arrived: Callable[..., Session]) -> None:
+    session = arrived(instances=2)
+    page.get_by_role("button", name="Start").click()
+    clicked = [answer(page, "1")]
+    wait_for_answered(page, 1)
+    page.go_back()
+    assert question_number(page) == 2
+    clicked.append(answer(page, "2"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    assert stored_pictures(session) == clicked
+
+
+def test_a_second_tab_that_is_behind_catches_up_and_the_first_answer_stands(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=4)
+    other = context.new_page()
+    other.goto(page.url)
+    clicked = [answer(page, "1"), answer(page, "2")]
+    wait_for_answered(page, 2)
+    answer(other, "4")
+    expect(other.get_by_text("your first answer is kept")).to_be_visible()
+    assert question_number(other) == 3
+    assert stored_pictures(session) == clicked
+
+
+def test_the_way_to_change_the_last_answer_waits_until_it_has_arrived(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=4)
+    answer(page, "1")
+    wait_for_answered(page, 1)
+    question_number(page)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    answer(page, "2")
+    page.get_by_role("link", name="Change my last answer").click()
+    context.set_offline(False)
+    expect(page.get_by_text("You are changing your answer to question 2.")).to_be_visible()
+    assert Response.objects.filter(session=session).count() == 2

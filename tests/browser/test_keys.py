@@ -1,0 +1,80 @@
+"""Keys work where they should and nowhere else."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Session
+from tests.browser.stage import answer, question_number
+
+
+def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    for key, name in [("1", "Image A"), ("d", "Image D"), ("B", "Image B"), ("3", "Image C"), ("0", "None of these")]:
+        page.keyboard.press(key)
+        expect(page.get_by_role("radio", name=name)).to_be_checked()
+    page.keyboard.press("1")
+    page.keyboard.press("n")
+    expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+
+
+def test_keys_with_control_alt_or_meta_are_the_browsers_own(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    for modifier in ("Control", "Alt", "Meta"):
+        page.keyboard.press(f"{modifier}+1")
+    expect(page.locator("[name=choice]:checked")).to_have_count(0)
+
+
+def test_letters_are_found_by_their_place_under_another_alphabet(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))")
+    expect(page.get_by_role("radio", name="Image A")).to_be_checked()
+
+
+def test_the_list_of_keys_and_the_instructions_open_and_close(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    for key, name in (("?", "Keys"), ("i", "Instructions")):
+        page.keyboard.press(key)
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        page.keyboard.press("1")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog", name=name)).to_be_hidden()
+    expect(page.locator("[name=choice]:checked")).to_have_count(0)
+
+
+def test_the_keys_can_be_switched_off_for_good(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.keyboard.press("?")
+    page.get_by_label("Use these keys").uncheck()
+    page.get_by_role("button", name="Close").or_(page.get_by_role("link", name="Close")).first.click()
+    page.reload()
+    question_number(page)
+    page.keyboard.press("1")
+    expect(page.locator("[name=choice]:checked")).to_have_count(0)
+
+
+def test_focus_goes_to_the_new_question(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=3)
+    answer(page, "1")
+    assert question_number(page) == 2
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Question 2 of 3"
+    expect(page).to_have_title("Question 2 of 3 · Which vase?")
+
+
+def test_no_key_fires_in_the_comment_box_and_the_comment_is_saved(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=1)
+    answer(page, "1")
+    box = page.get_by_label("Anything to tell us? (optional)")
+    box.press_sequentially("A nice 1, i? z0n")
+    expect(box).to_have_value("A nice 1, i? z0n")
+    expect(page.locator("[data-countdown]")).to_be_hidden()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.get_by_role("button", name="Save the comment").click()
+    expect(page.get_by_text("Your comment is saved. Thank you.")).to_be_visible()
+    session.refresh_from_db()
+    assert session.comment == "A nice 1, i? z0n"
