@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 
 from studies.importing.pictures import (
     SIZES,
@@ -97,12 +97,14 @@ def _write_new(name: str, data: bytes, on_write: Callable[[str], None], *, lasti
     if default_storage.exists(name):
         return
     on_write(name)
-    try:
-        path = Path(default_storage.path(name))
-    except NotImplementedError:
-        # Not a folder of ours (S3 and the like): such storages write each object at once.
-        default_storage.save(name, ContentFile(data))
+    if not isinstance(default_storage, FileSystemStorage):
+        # S3 and the like write each object at once.
+        saved = default_storage.save(name, ContentFile(data))
+        if saved != name:
+            # Someone else was first with the same content.
+            default_storage.delete(saved)
         return
+    path = Path(default_storage.path(name))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
@@ -117,11 +119,12 @@ def _write_new(name: str, data: bytes, on_write: Callable[[str], None], *, lasti
 
 
 def _remove_empty_folders(name: str) -> None:
-    with suppress(NotImplementedError):
-        folder = Path(default_storage.path(name)).parent
-        root = Path(default_storage.path(""))
-        # A folder that is still in use refuses to go.
-        with suppress(OSError):
-            while folder != root:
-                folder.rmdir()
-                folder = folder.parent
+    if not isinstance(default_storage, FileSystemStorage):
+        return
+    folder = Path(default_storage.path(name)).parent
+    root = Path(default_storage.path(""))
+    # A folder that is still in use refuses to go.
+    with suppress(OSError):
+        while folder != root:
+            folder.rmdir()
+            folder = folder.parent
