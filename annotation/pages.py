@@ -17,11 +17,22 @@ LETTERS = "ABCDEFGHI"
 
 @dataclass(frozen=True)
 class OptionPage:
-    """One shuffled option. `width` and `height` are those of the upright picture, in pixels."""
+    """One shuffled option: a picture (its upright size in pixels) or, where `text` is not empty, a text."""
 
     value: str
     letter: str
     digit: str
+    view_url: str = ""
+    full_url: str = ""
+    width: int = 0
+    height: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """The picture a question is about; its upright size in pixels."""
+
     view_url: str
     full_url: str
     width: int
@@ -37,7 +48,10 @@ class FixedOption:
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """One question as shown. `replaces` is the version that an answer would take the place of."""
+    """One question as shown: about a `caption`, or about an `image`.
+
+    `replaces` is the version that an answer would take the place of.
+    """
 
     slot: int
     number: int
@@ -48,6 +62,7 @@ class QuestionPage:
     fixed: list[FixedOption]
     submission: str
     action: str
+    image: ShownImage | None = None
     chosen: str = ""
     replaces: int | None = None
 
@@ -108,6 +123,20 @@ def _image_url(sha256: str, size: str) -> str:
     return f"/images/{sha256}/{size}"
 
 
+def _pictured(image: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "view_url": _image_url(image["image"], "view"),
+        "full_url": _image_url(image["image"], "full"),
+        "width": image["width"],
+        "height": image["height"],
+    }
+
+
+def _option_page(option: Mapping[str, Any], *, value: str, letter: str) -> OptionPage:
+    shown = {"text": option["text"]} if "text" in option else _pictured(option)
+    return OptionPage(value=value, letter=letter, digit=value, **shown)
+
+
 def question_page(
     *,
     kind_name: str,
@@ -126,16 +155,7 @@ def question_page(
     values = posted_values(kind, content, order)
     shuffled = [(value, key) for value, key in values.items() if key in by_key]
     options = [
-        OptionPage(
-            value=value,
-            letter=LETTERS[place],
-            digit=value,
-            view_url=_image_url(by_key[key]["image"], "view"),
-            full_url=_image_url(by_key[key]["image"], "full"),
-            width=by_key[key]["width"],
-            height=by_key[key]["height"],
-        )
-        for place, (value, key) in enumerate(shuffled)
+        _option_page(by_key[key], value=value, letter=LETTERS[place]) for place, (value, key) in enumerate(shuffled)
     ]
     fixed = [
         FixedOption(value=value, label=fixed_label(key), digit="0")
@@ -147,11 +167,12 @@ def question_page(
         number=number,
         total=total,
         template=f"kinds/{kind_name}.html",
-        caption=content["caption"],
+        caption=content.get("caption", ""),
         options=options,
         fixed=fixed,
         submission=str(uuid.uuid4()),
         action=action,
+        image=ShownImage(**_pictured(content["image"])) if "image" in content else None,
         chosen=next((value for value, key in values.items() if key == chosen_key), ""),
         replaces=replaces,
     )
@@ -159,12 +180,13 @@ def question_page(
 
 def fixed_label(key: str) -> str:
     """Return what the page calls an option that is not an image."""
-    return {"none": gettext("None of these")}[key]
+    return {"none": gettext("None of these"), "both": gettext("Both")}[key]
 
 
 def option_label(page: QuestionPage, value: str) -> str:
     """Return how people speak of the option posted as `value` on `page`: "Image B", "None of these"."""
     for option in page.options:
         if option.value == value:
-            return gettext("Image %(letter)s") % {"letter": option.letter}
+            what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
+            return what % {"letter": option.letter}
     return next(option.label for option in page.fixed if option.value == value)

@@ -48,7 +48,7 @@ def study_schema() -> dict[str, Any]:
         "title": "Lineup study file",
         "type": "object",
         "additionalProperties": False,
-        "required": ["study", "title", "kind"],
+        "required": ["study", "title"],
         "properties": {
             "study": {
                 "type": "string",
@@ -57,12 +57,20 @@ def study_schema() -> dict[str, Any]:
                 "description": "The name in addresses and commands: small letters, digits and single hyphens.",
             },
             "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
-            "kind": {"enum": list(KINDS), "description": "What a question asks."},
-            "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
-            "instances": _section(
-                "Which instances of the project are asked about; without it, all.",
-                {name: _TEXTS | {"default": []} for name in ("type", "subtype", "split", "keys")},
-            ),
+            **_asking_properties(),
+            "parts": {
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 9,
+                "description": "In place of `kind`: questions of several kinds, one part of the survey after another.",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["kind"],
+                    "properties": _asking_properties(),
+                },
+            },
+            "instances": _instances_schema(),
             "answers": {
                 "type": "integer",
                 "minimum": 1,
@@ -70,8 +78,14 @@ def study_schema() -> dict[str, Any]:
                 "default": 1,
                 "description": "How many answers each question gets.",
             },
+            "max_answers": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "description": "An undecided question gets more answers, one at a time, up to this. Default: answers.",
+            },
             "surveys": _section(
-                "How questions are dealt into surveys.",
+                "How questions are dealt into surveys. All questions about an instance stand in one survey.",
                 {
                     "size": {"type": "integer", "minimum": 1, "maximum": 2000, "default": 100},
                     "double_seats": {
@@ -111,10 +125,37 @@ def study_schema() -> dict[str, Any]:
                 },
             ),
             "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
-            "instructions": {"type": "string", "description": "Markdown; default: those of the kind."},
             "practice": _practice_schema(),
         },
     }
+
+
+def _asking_properties() -> dict[str, Any]:
+    return {
+        "kind": {"enum": list(KINDS), "description": "What a question asks."},
+        "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
+        "instructions": {"type": "string", "description": "Markdown; default: those of the kind."},
+    }
+
+
+def _instances_schema() -> dict[str, Any]:
+    selections = {name: _TEXTS | {"default": []} for name in ("type", "subtype", "split", "keys")}
+    return _section(
+        "Which instances of the project are asked about; without it, all.",
+        {
+            "from": {
+                "type": "string",
+                "default": "",
+                "description": "The study whose accepted instances are taken, as soon as they are accepted.",
+            },
+            "sample": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "So many of them, drawn at launch from the seed. Without it: all, also later ones.",
+            },
+            **selections,
+        },
+    )
 
 
 def _section(description: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -183,21 +224,49 @@ def read_design(text: str) -> dict[str, Any]:
         raise DesignRefused([Problem(None, "The study file must consist of `name: value` lines; see docs/studies.md.")])
     schema = study_schema()
     problems = [*_check(value, schema, lines, ())]
-    kind = get_kind(value["kind"]) if value.get("kind") in KINDS else None
-    if kind is not None and isinstance(value.get("ask", {}), dict):
-        schema["properties"]["ask"] = {**kind.ask_schema, "default": {}}
-        problems += _check(value.get("ask", {}), dict(kind.ask_schema), lines, ("ask",))
-    if problems or kind is None:
+    asked = _asked(value)
+    if not asked and not problems:
+        problems.append(Problem(None, "`kind` is missing in the study file, or `parts` in its place."))
+    if "parts" in value and {"kind", "ask", "instructions"} & set(value):
+        problems.append(Problem(lines.get(("parts",)), "With `parts`, write `kind`, `ask` and `instructions` inside."))
+    for path, part in asked:
+        problems += _check(part.get("ask", {}), dict(get_kind(part["kind"]).ask_schema), lines, (*path, "ask"))
+    if problems:
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
-    design = _with_defaults(value, schema)
+    design = _with_defaults({name: part for name, part in value.items() if name != "parts"}, schema)
+    design["parts"] = [_part(part) for _, part in asked]
+    # The first part stands at the top too: most studies have no other.
+    design |= design["parts"][0]
     design["seed"] = design.get("seed") or design["study"]
-    design["instructions"] = design.get("instructions") or kind.instructions
-    design["rule"] = design.get("rule") or kind.rules[0]
+    design["rule"] = design.get("rule") or get_kind(design["kind"]).rules[0]
+    design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     problems = [*_check_sense(design, lines)]
     if problems:
         raise DesignRefused(problems)
     return design
+
+
+def _asked(value: Mapping[str, Any]) -> list[tuple["Path", Mapping[str, Any]]]:
+    """Return the parts of a study file that name a known kind and have a readable `ask`, each with its path."""
+    given = value.get("parts")
+    parts: list[tuple[Path, Any]] = [(("parts", number), part) for number, part in enumerate(given or [])]
+    if given is None or not isinstance(given, list):
+        parts = [((), value)]
+    return [
+        (path, part)
+        for path, part in parts
+        if isinstance(part, dict) and part.get("kind") in KINDS and isinstance(part.get("ask", {}), dict)
+    ]
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    kind = get_kind(part["kind"])
+    return {
+        "kind": kind.name,
+        "ask": _with_defaults(part.get("ask", {}), kind.ask_schema),
+        "instructions": part.get("instructions") or kind.instructions,
+    }
 
 
 def shortest_limit(estimated_minutes: int) -> int:
@@ -344,11 +413,17 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
 
 def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[Problem]:
     """Find what the schema cannot say."""
-    kind = get_kind(design["kind"])
-    if design["rule"] not in kind.rules:
+    for kind in (get_kind(part["kind"]) for part in design["parts"]):
+        if design["rule"] not in kind.rules:
+            fitting = " or ".join(kind.rules)
+            yield Problem(lines.get(("rule",)), f"Rule {design['rule']} does not fit {kind.name}. Use {fitting}.")
+    if design["max_answers"] < design["answers"]:
         yield Problem(
-            lines.get(("rule",)), f"Rule {design['rule']} does not fit {design['kind']}. Use {' or '.join(kind.rules)}."
+            lines.get(("max_answers",)),
+            f"`max_answers` is {design['max_answers']}, less than the {design['answers']} answers every question gets.",
         )
+    if design["instances"]["from"] == design["study"]:
+        yield Problem(lines.get(("instances", "from")), "A study cannot take its instances from itself.")
     recruitment, practice, time = design["recruitment"], design["practice"], design["time"]
     if not recruitment["prolific"] and not recruitment["invite"]:
         yield Problem(lines.get(("recruitment",)), "Nobody could come in: turn on `prolific`, `invite` or both.")

@@ -88,5 +88,5 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     """Return the session of a person who has read everything and is at the first question."""
     started = arrive(study, person, session=session, now=now)
     sessions.consent(session=started, agreed=True, now=now)
-    sessions.begin(session=started, now=now)
+    sessions.begin(session=started, part=0, now=now)
     return started

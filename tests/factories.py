@@ -114,7 +114,9 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
             "title": "Pick the image that fits the description",
             "kind": "best_of_n",
             "ask": ASK,
-            "instances": {"type": [], "subtype": [], "split": [], "keys": []},
+            "parts": [{"kind": "best_of_n", "ask": ASK, "instructions": "Pick the image that fits."}],
+            "max_answers": 1,
+            "instances": {"from": "", "type": [], "subtype": [], "split": [], "keys": []},
             "answers": 1,
             "surveys": {"size": 100, "double_seats": 0},
             "rule": "chosen-v1",
@@ -161,7 +163,7 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
     images: dict[str, list[ImageFacts]] = {}
     for place in instance.images.all():
         images.setdefault(place.role, []).append(ImageFacts(place.image_id, 8, 6, place.filename))
-    content = get_kind(study.kind).build(InstanceFacts(instance.key, instance.captions, images), ASK)
+    content = get_kind(study.kind).build(InstanceFacts(instance.key, instance.captions, images), ASK, "")
     question = Question.objects.create(
         study=study, instance=instance, kind=study.kind, content=content, answers_wanted=answers
     )

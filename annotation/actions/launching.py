@@ -2,16 +2,40 @@
 seats belong to the answers (docs/decisions/0003)."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from annotation.actions import seats
+from annotation.actions.drawing import accepted_origins
 from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.errors import StudyError
 from studies.models import Study
 
 
 @transaction.atomic
 def launch(*, study: Study, now: datetime) -> None:
     """Freeze the design and open every seat. Raises StudyError with every reason why not."""
-    studies.freeze(study=study, now=now)
-    seats.open_seats(study=study)
+    studies.freeze(study=study, now=now, **_arriving(study))
+    seats.open_seats(study=study, surveys=list(study.surveys.all()))
+
+
+def plan(study: Study) -> Plan:
+    """Return what launching would make, without making it. Raises StudyError."""
+    arriving = _arriving(study)
+    if arriving and not arriving["instances"]:
+        return Plan(questions=0, surveys=0, seats=0, answers=0)
+    return studies.plan_study(study, instances=arriving.get("instances"))
+
+
+def _arriving(study: Study) -> dict[str, Any]:
+    """Return which instances come from the feeding study: a sample is drawn now, all others when they are accepted."""
+    if study.fed_by is None:
+        return {}
+    if study.design["instances"].get("sample") is None:
+        return {"instances": []}
+    drawn = accepted_origins(study.fed_by, not_yet_in=study)
+    if not drawn:
+        raise StudyError(f"Study {study.fed_by.slug} has accepted no instance yet, so no sample can be drawn.")
+    return {"instances": list(drawn), "drawn": drawn}

@@ -41,6 +41,7 @@ class Receipt:
     total: int
     annotator: int
     seat: int
+    part_begun: int
     seed: str
     stored: bool = True
     late: bool = False
@@ -97,6 +98,7 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
         total=counted.total,
         annotator=counted.annotator,
         seat=asked.seat,
+        part_begun=counted.part_begun,
         seed=asked.seed,
     )
 
@@ -165,6 +167,7 @@ def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:
         total=session.questions_total,
         annotator=session.annotator_id,
         seat=slot.seat_id,
+        part_begun=session.part_begun,
         seed=session.study.seed,
         **flags,
     )
@@ -201,6 +204,8 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
         raise BadAnswer("This answer can no longer be changed; your first answer is kept.")
+    if slot.question.led_to.exists():
+        raise BadAnswer("Your answer is already in use; it can no longer be changed.")
     if current.submission_id == sent.submission:
         return _receipt(session, slot)
     if current.version != sent.replaces:

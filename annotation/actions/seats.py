@@ -1,5 +1,6 @@
 """Seats and slots: opened at launch, claimed by sessions, given back. Rows exist beforehand and are never counted."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -10,9 +11,8 @@ from studies.models import Question, Study, Survey, SurveyQuestion
 BATCH = 1000
 
 
-def open_seats(*, study: Study) -> None:
-    """Make every seat, slot and decision row of a study that has just been frozen."""
-    surveys = Survey.objects.filter(study=study)
+def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
+    """Make every seat and slot of surveys that have just been planned, and the decision rows of their questions."""
     seats = [
         Seat(study=study, survey=survey, number=number)
         for survey in surveys
@@ -20,17 +20,19 @@ def open_seats(*, study: Study) -> None:
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
     for seat in seats:
-        places = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list("question_id", "position")
+        places = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list(
+            "question_id", "position", "question__part"
+        )
         Slot.objects.bulk_create(
-            (Slot(seat=seat, question_id=question, position=position) for question, position in places),
+            (
+                Slot(seat=seat, question_id=question, position=position, part=part)
+                for question, position, part in places
+            ),
             batch_size=BATCH,
         )
+    undecided = Question.objects.filter(study=study, decision=None).values_list("pk", flat=True)
     Decision.objects.bulk_create(
-        (
-            Decision(study=study, question=question, rule=study.rule)
-            for question in Question.objects.filter(study=study)
-        ),
-        batch_size=BATCH,
+        (Decision(study=study, question_id=question, rule=study.rule) for question in undecided), batch_size=BATCH
     )
 
 

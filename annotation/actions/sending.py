@@ -27,7 +27,7 @@ _COUNT_ANSWER = """
 UPDATE annotation_session
    SET questions_answered = questions_answered + 1, last_seen_at = %s
  WHERE token = %s AND study_id = %s AND state = 'working' AND questions_answered < questions_total
-RETURNING id, annotator_id, questions_answered, questions_total
+RETURNING id, annotator_id, questions_answered, questions_total, part_begun
 """
 _TAKE_SLOT = """
 UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
@@ -49,13 +49,13 @@ VALUES ({", ".join(["%s"] * (12 + len(_MEASURED)))})
 _DECIDE = """
 UPDATE annotation_decision
    SET rule = %s, state = %s, winner = %s, votes = %s, answers = %s, decided_at = %s
- WHERE question_id = %s
+ WHERE question_id = %s AND settled_choice = ''
 """
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
- WHERE slot.seat_id = %s AND slot.annotator_id = %s AND slot.answered_at IS NULL AND slot.id <> %s
+ WHERE slot.seat_id = %s AND slot.annotator_id = %s AND slot.answered_at IS NULL AND slot.id <> %s AND slot.part <= %s
  ORDER BY slot.position
  LIMIT 1
 """
@@ -83,6 +83,7 @@ class Counted:
     annotator: int
     answered: int
     total: int
+    part_begun: int
 
 
 @dataclass(frozen=True)
@@ -150,10 +151,10 @@ def store_decision(
         cursor.execute(_DECIDE, [rule, state, winner, json.dumps(votes), answers, at, question])
 
 
-def next_slot(*, seat: int, annotator: int, besides: int) -> NextSlot | None:
-    """Return the first open slot of a seat, leaving out the one that the page already holds."""
+def next_slot(*, seat: int, annotator: int, besides: int, part: int) -> NextSlot | None:
+    """Return the first open slot of a seat up to `part`, leaving out the one that the page already holds."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT, [seat, annotator, besides])
+        cursor.execute(_NEXT, [seat, annotator, besides, part])
         row = cursor.fetchone()
     return None if row is None else NextSlot(row[0], row[1], row[2], json.loads(row[3]))
 

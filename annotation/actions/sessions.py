@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from annotation.actions import seats
+from annotation.actions import drawing, seats
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -68,6 +68,8 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         lease_until=now + _lease(study),
     )
     given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
+    if given is None and drawing.draw(study=study):
+        given = seats.claim(session=session, now=now)
     if given is None:
         raise NothingLeft(
             "All places of this study are taken at the moment.",
@@ -180,9 +182,12 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
         leave(session=session, to=SessionState.NO_CONSENT, now=now)
 
 
-def begin(*, session: Session, now: datetime) -> None:
-    """Go on from the instructions: to practice if the study has some, else to the questions."""
-    if session.study.practice_questions.exists():
+def begin(*, session: Session, part: int, now: datetime) -> None:
+    """Go on from the instructions of `part`: to practice if the study has some, else to the questions."""
+    if session.state == SessionState.WORKING:
+        Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
+        session.refresh_from_db()
+    elif session.study.practice_questions.exists():
         move(session=session, to=SessionState.PRACTICE, now=now)
     else:
         begin_work(session=session, now=now)

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 
 from annotation.models.people import Annotator
@@ -103,6 +104,11 @@ class Decision(models.Model):
     votes: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
     answers = models.PositiveSmallIntegerField(default=0)
     decided_at = models.DateTimeField(null=True, blank=True)
+    settled_choice = models.CharField(
+        max_length=100, blank=True, help_text="What a researcher settled it with; empty when the answers decide."
+    )
+    settled_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    settled_note = models.TextField(blank=True)
 
     class Meta:
         ordering = ("question_id",)

@@ -47,6 +47,7 @@ class Slot(models.Model):
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="slots")
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField(help_text="From 0, within the seat.")
+    part = models.PositiveSmallIntegerField(default=0, help_text="The part of the survey, as its question has it.")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, null=True, blank=True, related_name="slots")
     answered_at = models.DateTimeField(null=True, blank=True)
 

@@ -60,6 +60,9 @@ class Session(models.Model):
     state_before_lapse = models.CharField(max_length=20, blank=True)
     questions_total = models.PositiveIntegerField(help_text="Questions given to this session when it started.")
     questions_answered = models.PositiveIntegerField(default=0)
+    part_begun = models.PositiveSmallIntegerField(
+        default=0, help_text="The last part of the survey whose instructions were read."
+    )
     practice_round = models.PositiveSmallIntegerField(default=1)
     arrived_at = models.DateTimeField()
     consented_at = models.DateTimeField(null=True, blank=True)

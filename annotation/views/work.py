@@ -21,6 +21,7 @@ from studies.kinds import get_kind, posted_values, shown_order
 from studies.markdown import render_markdown
 
 REDIRECT_SECONDS = 5
+PART_NUMBERS = {str(number) for number in range(9)}
 LONGEST_COMMENT = 5000
 
 
@@ -28,7 +29,7 @@ def _context(session: Session) -> dict[str, Any]:
     return {
         "bar": session_bar(session, now=timezone.now()),
         "urls": session_urls(session.token),
-        "instructions_html": render_markdown(session.study.design["instructions"]),
+        "instructions_html": render_markdown(session.study.design["parts"][session.part_begun]["instructions"]),
         "language": get_language(),
     }
 
@@ -58,11 +59,16 @@ def page(request: HttpRequest, session: Session) -> HttpResponse:
             return _practice_feedback(request, session) or _end(request, session)
 
 
-def _instructions(request: HttpRequest, session: Session) -> HttpResponse:
+def _instructions(request: HttpRequest, session: Session, *, part: int = 0) -> HttpResponse:
+    parts = session.study.design["parts"]
     extra = {
-        "estimated_minutes": session.study.design["time"]["estimated_minutes"],
+        "estimated_minutes": session.study.design["time"]["estimated_minutes"] if part == 0 else 0,
         "total": session.questions_total,
-        "has_practice": session.study.practice_questions.exists(),
+        "has_practice": part == 0 and session.study.practice_questions.exists(),
+        "instructions_html": render_markdown(parts[part]["instructions"]),
+        "part": part,
+        "part_number": part + 1,
+        "parts": len(parts),
     }
     return render(request, "annotation/instructions.html", _context(session) | extra)
 
@@ -81,6 +87,9 @@ def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
 
 def _work(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
     slots = responses.open_slots(session=session, limit=2)
+    if slots[0].part > session.part_begun:
+        return _instructions(request, session, part=slots[0].part)
+    slots = [slot for slot in slots if slot.part <= session.part_begun]
     first = session.questions_answered + 1
     pages = [_slot_page(session, slot, number=number) for number, slot in enumerate(slots, start=first)]
     extra = {
@@ -184,8 +193,9 @@ def consent(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_POST
 def begin(request: HttpRequest, session: Session) -> HttpResponse:
-    if session.state == SessionState.INSTRUCTIONS:
-        sessions.begin(session=session, now=timezone.now())
+    part = request.POST.get("part", "0")
+    if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
+        sessions.begin(session=session, part=int(part), now=timezone.now())
     return _back(session)
 
 
@@ -250,8 +260,11 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         return body
     held = request.POST.get("have", "")
     have = int(held) if held.isdecimal() and len(held) <= LONGEST_NUMBER else 0
-    following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have)
-    if following is not None:
+    following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun)
+    if following is None and not have:
+        # The next part begins, with instructions of its own.
+        body["go"] = session_urls(token).page
+    elif following is not None:
         kind = get_kind(following.kind)
         page = question_page(
             kind_name=following.kind,

@@ -10,7 +10,7 @@ from annotation.models import Decision, Response, Session
 from results.exporting import Writer
 from results.exporting.rows import AcceptedInstance, ExportedImage, GivenResponse
 from results.models import Pseudonym
-from studies.kinds import get_kind
+from studies.actions.asking import origin_of
 from studies.models import Image, InstanceImage, Question, Study
 
 CHUNK = 1000
@@ -59,8 +59,8 @@ def accepted_instances(study: Study) -> Iterator[AcceptedInstance]:
 
 def _images(question: Question, places: Sequence[InstanceImage], winner: str) -> list[ExportedImage]:
     """Return the images of an instance, and first those in the roles that the decision gave them."""
-    gained = get_kind(question.kind).accepted_value(question.content, winner)
-    taken = [_image(role, 0, *_find(places, sha256, winner)) for role, sha256 in gained.items()]
+    gained = origin_of(question, winner).won
+    taken = [_image(role, 0, *_find(places, image["image"], winner)) for role, image in gained.items()]
     return taken + [
         _image(place.role, place.position, place.filename, place.image_id, place.image)
         for place in places

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Slot
 from results.tables.progress import Answers
-from studies.actions.studies import selected_instances
+from studies.actions.asking import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Project, Study, StudyState
 
 
@@ -91,7 +91,7 @@ def waiting_images(project: Project) -> Waiting:
 
 def waiting_for_launch(study: Study) -> Waiting:
     """Return which images `study` would show are still awaited."""
-    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=study.design["ask"].values())
+    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
     return _waiting(shown)
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.pages import Bar, Urls, question_page
 from annotation.views.guards import wants_json
 from results.views.guards import study_view
-from studies.actions.studies import sample_contents
+from studies.actions.asking import sample_contents
 from studies.kinds import get_kind, shown_order
 from studies.markdown import render_markdown
 from studies.models import Question, Study

@@ -198,7 +198,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
     try:
-        plan = studies.plan_study(study)
+        plan = launching.plan(study)
     except StudyError as error:
         return {"problems": error.problems}
     waiting = waiting_for_launch(study)

@@ -1,25 +1,21 @@
 """Create a study from its file, freeze its design, open, pause and close it."""
 
+import random
 import secrets
 import string
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
 
+from studies.actions.asking import Origin, make_practice, make_questions, questions_per_instance, selected_instances
 from studies.design import read_design
 from studies.errors import StudyError
-from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
 from studies.models import (
     CompletionCode,
-    Instance,
-    InstanceImage,
     Outcome,
-    PracticeQuestion,
     Project,
     Question,
     Study,
@@ -28,14 +24,10 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.models.studies import STUDY_TRANSITIONS
-from studies.planning import CannotPlan, PlannedSurvey, plan_surveys
+from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
 CODE_LENGTH = 9
-# A list of thousands of instances helps nobody; the count stands beside the first of them.
-PROBLEMS_SHOWN = 20
-# A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
-SAMPLED_PER_QUESTION = 20
 
 
 @transaction.atomic
@@ -44,12 +36,14 @@ def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) 
     design = read_design(source)
     if Study.objects.filter(slug=design["study"]).exists():
         raise StudyError(f"There is already a study called {design['study']}. Give `study` another name.")
+    fed_by = _feeding_study(project, design["instances"]["from"])
     study = Study.objects.create(
         project=project,
         slug=design["study"],
         title=design["title"],
         kind=design["kind"],
         rule=design["rule"],
+        fed_by=fed_by,
         source=source,
         design=design,
         seed=design["seed"],
@@ -63,15 +57,13 @@ def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) 
     return study
 
 
-def selected_instances(study: Study) -> QuerySet[Instance]:
-    """Return the instances the study asks about: those its file selects, without the ones it practises on."""
-    selection = study.design["instances"]
-    chosen = Instance.objects.filter(project=study.project_id)
-    for name, column in (("type", "type"), ("subtype", "subtype"), ("split", "split"), ("keys", "key")):
-        if selection[name]:
-            chosen = chosen.filter(**{f"{column}__in": selection[name]})
-    practised = [question["instance"] for question in study.design["practice"]["questions"]]
-    return chosen.exclude(key__in=practised).order_by("id")
+def _feeding_study(project: Project, slug: str) -> Study | None:
+    if not slug:
+        return None
+    found = Study.objects.filter(project=project, slug=slug).first()
+    if found is None:
+        raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -84,23 +76,34 @@ class Plan:
     answers: int
 
 
-def plan_study(study: Study) -> Plan:
-    """Return what launching would make, without making it. Raises StudyError."""
-    surveys = _planned(study, list(selected_instances(study).values_list("pk", flat=True)))
+def plan_study(study: Study, *, instances: Sequence[int] | None = None) -> Plan:
+    """Return what launching would make, without making it. Raises StudyError. `instances` as for `freeze`."""
+    surveys = _planned(study, _asked_about(study, instances))
+    each = questions_per_instance(study)
     return Plan(
-        questions=sum(len(survey.questions) for survey in surveys),
+        questions=each * sum(len(survey.items) for survey in surveys),
         surveys=len(surveys),
         seats=sum(survey.seats for survey in surveys),
-        answers=sum(survey.seats * len(survey.questions) for survey in surveys),
+        answers=each * sum(survey.seats * len(survey.items) for survey in surveys),
     )
 
 
-def _planned(study: Study, ids: list[int]) -> list[PlannedSurvey]:
+def _asked_about(study: Study, instances: Sequence[int] | None) -> list[int]:
+    chosen = list(selected_instances(study).values_list("pk", flat=True)) if instances is None else list(instances)
+    sample = study.design["instances"].get("sample")
+    if sample is None:
+        return chosen
+    if sample > len(chosen):
+        raise StudyError(f"A sample of {sample} instances cannot be drawn from {len(chosen)}.")
+    return sorted(random.Random(f"sample|{study.seed}").sample(sorted(chosen), sample))  # noqa: S311 (no secret)
+
+
+def _planned(study: Study, instances: list[int]) -> list[PlannedSurvey]:
     design = study.design
     try:
         return plan_surveys(
-            ids,
-            size=design["surveys"]["size"],
+            instances,
+            size=max(1, design["surveys"]["size"] // questions_per_instance(study)),
             double_seats=design["surveys"]["double_seats"],
             answers=design["answers"],
             seed=study.seed,
@@ -109,111 +112,45 @@ def _planned(study: Study, ids: list[int]) -> list[PlannedSurvey]:
         raise StudyError(str(error)) from error
 
 
-def freeze(*, study: Study, now: datetime) -> None:
-    """Make questions and surveys from a draft's design and open it. Must run in a transaction. Raises StudyError."""
+def freeze(
+    *, study: Study, now: datetime, instances: Sequence[int] | None = None, drawn: Mapping[int, Origin] | None = None
+) -> None:
+    """Make questions and surveys from a draft's design and open it. Must run in a transaction. Raises StudyError.
+
+    `instances` are the ids of those to ask about, None for all that the file selects; an empty list opens a study
+    whose instances arrive later. `drawn` tells where they come from, when that is another study.
+    """
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
-    _make_practice(study)
-    instances = selected_instances(study)
-    surveys = _planned(study, list(instances.values_list("pk", flat=True)))
-    wanted = {instance: survey.seats for survey in surveys for instance in survey.questions}
-    questions = _make_questions(study, instances, wanted)
-    for number, planned in enumerate(surveys, start=1):
-        survey = Survey.objects.create(study=study, number=number, seats_planned=planned.seats)
-        SurveyQuestion.objects.bulk_create(
-            (
-                SurveyQuestion(survey=survey, question_id=questions[instance], position=position)
-                for position, instance in enumerate(planned.questions)
-            ),
-            batch_size=BATCH,
-        )
+    make_practice(study)
+    if instances is None or instances:
+        add_surveys(study=study, planned=_planned(study, _asked_about(study, instances)), drawn=drawn or {})
 
 
-def _make_questions(study: Study, instances: QuerySet[Instance], wanted: dict[int, int]) -> dict[int, int]:
-    """Make a question about each instance; return instance id -> question id. Raises StudyError with all problems."""
-    kind, ask = get_kind(study.kind), study.design["ask"]
-    problems: list[str] = []
-    made: list[Question] = []
-    for instance, facts in _with_facts(instances):
-        try:
-            content = kind.build(facts, ask)
-        except CannotAsk as error:
-            problems.append(str(error))
-            continue
-        made.append(
-            Question(
-                study=study, instance=instance, kind=study.kind, content=content, answers_wanted=wanted[instance.pk]
-            )
-        )
-    if problems:
-        more = len(problems) - PROBLEMS_SHOWN
-        tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
-        raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
-    Question.objects.bulk_create(made, batch_size=BATCH)
-    return {question.instance_id: question.pk for question in made}
+def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey], drawn: Mapping[int, Origin]) -> list[Survey]:
+    """Make the questions about the planned instances and the surveys that ask them; return the surveys."""
+    wanted = {instance: survey.seats for survey in planned for instance in survey.items}
+    questions = make_questions(study, wanted, drawn=drawn)
+    first = study.surveys.count() + 1
+    surveys = [
+        Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)
+    ]
+    Survey.objects.bulk_create(surveys, batch_size=BATCH)
+    for survey, plan in zip(surveys, planned, strict=True):
+        about = [question for instance in plan.items for question in questions[instance]]
+        place_questions(survey=survey, questions=in_parts(about, seed=f"{study.seed}|{survey.number}"))
+    return surveys
 
 
-def _with_facts(instances: QuerySet[Instance]) -> Iterator[tuple[Instance, InstanceFacts]]:
-    # Joined, because prefetching them apart asks for all at once, with more terms than SQLite takes.
-    images_of = Prefetch("images", InstanceImage.objects.select_related("image"))
-    for instance in instances.prefetch_related(images_of).iterator(chunk_size=BATCH):
-        images: dict[str, list[ImageFacts]] = {}
-        for use in instance.images.all():
-            stored = use.image
-            images.setdefault(use.role, []).append(
-                ImageFacts(
-                    sha256=stored.sha256 if stored else None,
-                    width=stored.width if stored else 0,
-                    height=stored.height if stored else 0,
-                    filename=use.filename,
-                )
-            )
-        yield instance, InstanceFacts(key=instance.key, captions=instance.captions, images=images)
-
-
-def sample_contents(study: Study, *, limit: int) -> list[dict[str, Any]]:
-    """Return the contents of the first `limit` questions that launching would make; nothing is stored."""
-    kind, ask = get_kind(study.kind), study.design["ask"]
-    contents: list[dict[str, Any]] = []
-    for _, facts in _with_facts(selected_instances(study)[: SAMPLED_PER_QUESTION * limit]):
-        try:
-            contents.append(kind.build(facts, ask))
-        except CannotAsk:
-            continue
-    return contents[:limit]
-
-
-def _make_practice(study: Study) -> None:
-    kind, ask = get_kind(study.kind), study.design["ask"]
-    asked = study.design["practice"]["questions"]
-    found = Instance.objects.filter(project=study.project_id, key__in=[entry["instance"] for entry in asked])
-    facts = {instance.key: known for instance, known in _with_facts(found)}
-    for position, entry in enumerate(asked):
-        if entry["instance"] not in facts:
-            raise StudyError(
-                f"Practice question {position + 1} names instance {entry['instance']}, which is not there."
-            )
-        try:
-            content = kind.build(facts[entry["instance"]], ask)
-        except CannotAsk as error:
-            raise StudyError(f"Practice question {position + 1}: {error}") from error
-        _check_right(position, entry, options=kind.shuffled_options(content) + kind.fixed_options(content))
-        PracticeQuestion.objects.create(
-            study=study,
-            position=position,
-            kind=study.kind,
-            content=content,
-            right=entry["right"],
-            feedback=entry["feedback"],
-        )
-
-
-def _check_right(position: int, entry: dict[str, Any], *, options: list[str]) -> None:
-    if entry["right"] not in options:
-        raise StudyError(
-            f"Practice question {position + 1} says {entry['right']} is right; its options are {', '.join(options)}."
-        )
+def place_questions(*, survey: Survey, questions: Sequence[Question]) -> None:
+    SurveyQuestion.objects.bulk_create(
+        (
+            SurveyQuestion(survey=survey, question=question, position=position)
+            for position, question in enumerate(questions)
+        ),
+        batch_size=BATCH,
+    )
 
 
 def change_state(*, study: Study, to: StudyState, now: datetime) -> None:

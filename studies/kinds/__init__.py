@@ -7,6 +7,9 @@ from studies.kinds.base import CannotAsk, ImageFacts, InstanceFacts, Kind, poste
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
+    "ambiguity": "studies.kinds.ambiguity.Ambiguity",
+    "image_to_text": "studies.kinds.image_to_text.ImageToText",
+    "text_to_image": "studies.kinds.text_to_image.TextToImage",
 }
 
 

@@ -31,7 +31,11 @@ class InstanceFacts:
 
 
 class Kind(Protocol):
-    """One kind of question. `content` is what `build` froze into the question at launch (plain JSON)."""
+    """One kind of question. `content` is what `build` froze into the question at launch (plain JSON).
+
+    A kind may ask several questions about one instance: its `variants`. Content has `caption` and `image` (what the
+    question is about; either may be absent) and `options`, each with a `key` and an image or a `text`.
+    """
 
     name: str
     title: str
@@ -42,17 +46,46 @@ class Kind(Protocol):
     ask_schema: Mapping[str, Any]
     """JSON Schema of the study file's `ask` section; defaults stand in it."""
 
-    def build(self, instance: InstanceFacts, ask: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the content of the question about `instance`. Raises CannotAsk."""
+    def variants(self, ask: Mapping[str, Any]) -> list[str]:
+        """Return the names of the questions asked about one instance; [""] when there is just one."""
 
-    def shuffled_options(self, content: Mapping[str, Any]) -> list[str]:
-        """Return the keys of the options whose order is random, in source order."""
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        """Return the content of a question about `instance`. Raises CannotAsk."""
+
+    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
+        """Return the key of the right option, "" where none is known to be right."""
 
     def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
         """Return the keys of the options that always come last, in this order."""
 
-    def accepted_value(self, content: Mapping[str, Any], winner: str) -> dict[str, Any]:
-        """Return the columns that an accepted question adds to its instance, for export."""
+    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
+        """Return the images that an accepted question adds to its instance: role -> image, width, height."""
+
+
+def image_option(key: str, image: ImageFacts, *, instance: str) -> dict[str, Any]:
+    """Return an option that is an image. Raises CannotAsk while its file is awaited."""
+    if image.sha256 is None:
+        raise CannotAsk(
+            f"Instance {instance} still waits for the image {image.filename}. "
+            "Import the same file again with its image folder."
+        )
+    return {"key": key, "image": image.sha256, "width": image.width, "height": image.height}
+
+
+def one_image(instance: InstanceFacts, role: str) -> dict[str, Any]:
+    """Return the image of `instance` in `role` as an option called by that role. Raises CannotAsk."""
+    images = instance.images.get(role, ())
+    if len(images) != 1:
+        raise CannotAsk(f"Instance {instance.key} has {len(images)} images in the role {role}; it needs one.")
+    return image_option(role, images[0], instance=instance.key)
+
+
+def one_caption(instance: InstanceFacts, role: str) -> str:
+    """Return the caption of `instance` in `role`. Raises CannotAsk."""
+    caption = instance.captions.get(role, "")
+    if not caption:
+        raise CannotAsk(f"Instance {instance.key} has no {role} to show.")
+    return caption
 
 
 def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator: int, question: int) -> list[str]:
@@ -62,7 +95,7 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     hashing: the shuffle is seeded by a SHA-256 of the three.
     """
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
-    keys = kind.shuffled_options(content)
+    keys = [str(option["key"]) for option in content["options"]]
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (nothing secret hangs on the order)
     return keys + kind.fixed_options(content)
 

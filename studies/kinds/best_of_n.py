@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from studies.kinds.base import CannotAsk, InstanceFacts
+from studies.kinds.base import CannotAsk, InstanceFacts, image_option, one_caption
 
 NONE = "none"
 FEWEST_IMAGES = 2
@@ -49,39 +49,28 @@ Read the description, look at all the images, and pick the **one image that show
 - If **no** image shows everything, choose **None of these**.
 """
 
-    def build(self, instance: InstanceFacts, ask: Mapping[str, Any]) -> dict[str, Any]:
-        caption = instance.captions.get(ask["caption"], "")
-        if not caption:
-            raise CannotAsk(f"Instance {instance.key} has no {ask['caption']} to show.")
+    def variants(self, ask: Mapping[str, Any]) -> list[str]:
+        return [""]
+
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        caption = one_caption(instance, ask["caption"])
         images = instance.images.get(ask["images"], ())
         if not FEWEST_IMAGES <= len(images) <= MOST_IMAGES:
             raise CannotAsk(
                 f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
                 f"best_of_n needs {FEWEST_IMAGES} to {MOST_IMAGES}."
             )
-        options = []
-        for number, image in enumerate(images):
-            if image.sha256 is None:
-                raise CannotAsk(
-                    f"Instance {instance.key} still waits for the image {image.filename}. "
-                    "Import the same file again with its image folder."
-                )
-            options.append(
-                {
-                    "key": f"{ask['images']}-{number}",
-                    "image": image.sha256,
-                    "width": image.width,
-                    "height": image.height,
-                }
-            )
+        options = [
+            image_option(f"{ask['images']}-{number}", image, instance=instance.key)
+            for number, image in enumerate(images)
+        ]
         return {"caption": caption, "options": options, "becomes": ask["becomes"]}
 
-    def shuffled_options(self, content: Mapping[str, Any]) -> list[str]:
-        return [option["key"] for option in content["options"]]
+    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
+        return ""
 
     def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
         return [NONE]
 
-    def accepted_value(self, content: Mapping[str, Any], winner: str) -> dict[str, Any]:
-        chosen = next(option for option in content["options"] if option["key"] == winner)
-        return {content["becomes"]: chosen["image"]}
+    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
+        return {content["becomes"]: next(option for option in content["options"] if option["key"] == winner)}

@@ -16,13 +16,33 @@ class Question(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
     instance = models.ForeignKey(Instance, on_delete=models.PROTECT, related_name="questions")
     kind = models.CharField(max_length=30)
+    variant = models.CharField(
+        max_length=50, blank=True, help_text="Which of the kind's questions about the instance; empty if just one."
+    )
+    part = models.PositiveSmallIntegerField(default=0, help_text="From 0: the part of the survey it stands in.")
     content: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    right = models.CharField(max_length=100, blank=True, help_text="The right option, where one is known.")
+    drawn_from = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="led_to",
+        help_text="The accepted question of the feeding study that brought the instance here.",
+    )
+    won: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The images that acceptance in the feeding studies has added to the instance: role -> image.",
+    )
     answers_wanted = models.PositiveSmallIntegerField()
 
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.UniqueConstraint(fields=("study", "instance", "kind"), name="instance_asked_once_per_kind"),
+            models.UniqueConstraint(
+                fields=("study", "instance", "kind", "variant"), name="instance_asked_once_per_variant"
+            ),
             models.CheckConstraint(condition=models.Q(answers_wanted__gte=1), name="question_wants_an_answer"),
         )
 

@@ -42,6 +42,14 @@ class Study(models.Model):
     title = models.CharField(max_length=200)
     kind = models.CharField(max_length=30)
     rule = models.CharField(max_length=50)
+    fed_by = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="feeds",
+        help_text="The study whose accepted instances this one asks about.",
+    )
     source = models.TextField(help_text="The study file as it was given.")
     design: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     seed = models.CharField(max_length=100)

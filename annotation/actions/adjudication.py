@@ -1,0 +1,65 @@
+"""Adjudication: a researcher settles what the answers left undecided, and it is recorded as what it is."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from analytics.acceptance import decide
+from annotation.actions.decisions import decide_question
+from annotation.errors import AnnotationError
+from annotation.models import Decision
+from studies.kinds import get_kind
+from studies.models import Question
+
+
+class CannotSettle(AnnotationError):
+    """The question cannot be settled like this; the message says why, for the researcher."""
+
+    heading = "This cannot be settled"
+
+
+def options_of(question: Question) -> list[str]:
+    """Return the keys of all options of `question`."""
+    fixed = get_kind(question.kind).fixed_options(question.content)
+    return [option["key"] for option in question.content["options"]] + fixed
+
+
+@transaction.atomic
+def settle(*, question: Question, choice: str, by: AbstractBaseUser, note: str, now: datetime) -> Decision:
+    """Decide `question` as its rule would if `choice` were the only answer. Raises CannotSettle."""
+    decision = Decision.objects.select_for_update().get(question=question)
+    if choice not in options_of(question):
+        raise CannotSettle(f"{choice} is no option of this question. Choose one of {', '.join(options_of(question))}.")
+    if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
+        raise CannotSettle("The answers have already decided this question.")
+    _check_unused(question)
+    verdict = decide(decision.rule, [choice], 1)
+    Decision.objects.filter(pk=decision.pk).update(
+        state=verdict.state.value,
+        winner=verdict.winner or "",
+        settled_choice=choice,
+        settled_by_id=by.pk,
+        settled_note=note,
+        decided_at=now,
+    )
+    decision.refresh_from_db()
+    return decision
+
+
+@transaction.atomic
+def unsettle(*, question: Question, now: datetime) -> Decision:
+    """Take a settlement back: the answers decide again. Raises CannotSettle."""
+    decision = Decision.objects.select_for_update().get(question=question)
+    if not decision.settled_choice:
+        raise CannotSettle("Nobody has settled this question.")
+    _check_unused(question)
+    Decision.objects.filter(pk=decision.pk).update(settled_choice="", settled_by=None, settled_note="")
+    decide_question(question=question.pk, wanted=question.answers_wanted, rule=decision.rule, now=now)
+    decision.refresh_from_db()
+    return decision
+
+
+def _check_unused(question: Question) -> None:
+    if question.led_to.exists():
+        raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

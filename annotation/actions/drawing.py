@@ -1,0 +1,73 @@
+"""Draw what is still needed when somebody arrives: instances that another study has just accepted, and questions that
+are undecided after all the answers wanted so far. This is what makes a pipeline live."""
+
+from collections.abc import Mapping
+
+from django.db.models import Count, Exists, F, OuterRef, Q
+
+from annotation.actions import seats
+from annotation.models import Decision, Slot
+from studies.actions.asking import Origin, origin_of, questions_per_instance, selected_instances
+from studies.actions.studies import add_surveys, place_questions
+from studies.models import Question, Study, Survey
+from studies.planning import PlannedSurvey, in_parts
+
+
+def accepted_origins(study: Study, *, not_yet_in: Study | None = None, limit: int | None = None) -> dict[int, Origin]:
+    """Return what `study` has accepted, in order of acceptance: instance id -> where it comes from.
+
+    `not_yet_in` leaves out the instances that study already asks about. An instance counts as accepted when all of
+    its questions in `study` are.
+    """
+    open_still = Decision.objects.filter(question__instance=OuterRef("question__instance"), study=study)
+    accepted = Decision.objects.filter(study=study, state=Decision.State.ACCEPTED)
+    accepted = accepted.exclude(Exists(open_still.exclude(state=Decision.State.ACCEPTED)))
+    if not_yet_in is not None:
+        drawn = Question.objects.filter(study=not_yet_in, instance=OuterRef("question__instance"))
+        accepted = accepted.exclude(Exists(drawn)).filter(
+            question__instance__in=selected_instances(not_yet_in).order_by()
+        )
+    accepted = accepted.select_related("question").order_by("decided_at", "question_id")
+    return {
+        decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
+    }
+
+
+def draw(*, study: Study) -> bool:
+    """Open one more survey of `study` if something is still needed; tell whether it did. Runs in a transaction."""
+    # One draw at a time, so that nothing is drawn twice.
+    locked = Study.objects.select_for_update(of=("self",)).select_related("fed_by").get(pk=study.pk)
+    return _ask_again(locked) or _ask_about_accepted(locked)
+
+
+def _ask_about_accepted(study: Study) -> bool:
+    if study.fed_by is None or study.design["instances"].get("sample") is not None:
+        return False
+    size = max(1, study.design["surveys"]["size"] // questions_per_instance(study))
+    drawn: Mapping[int, Origin] = accepted_origins(study.fed_by, not_yet_in=study, limit=size)
+    if not drawn:
+        return False
+    planned = PlannedSurvey(tuple(drawn), study.design["answers"])
+    seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned], drawn=drawn))
+    return True
+
+
+def _ask_again(study: Study) -> bool:
+    """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
+    most = study.design["max_answers"]
+    if most <= study.design["answers"]:
+        return False
+    answered = Count("slots", filter=Q(slots__answered_at__isnull=False))
+    open_slots = Slot.objects.filter(question=OuterRef("pk"), answered_at=None)
+    undecided = Question.objects.filter(study=study, decision__state=Decision.State.UNDECIDED)
+    undecided = undecided.annotate(answered=answered).filter(~Exists(open_slots), answered__gt=0, answered__lt=most)
+    questions = list(undecided.order_by("pk")[: study.design["surveys"]["size"]])
+    if not questions:
+        return False
+    survey = Survey.objects.create(study=study, number=study.surveys.count() + 1, seats_planned=1)
+    Question.objects.filter(pk__in=[question.pk for question in questions]).update(
+        answers_wanted=F("answers_wanted") + 1
+    )
+    place_questions(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{survey.number}"))
+    seats.open_seats(study=study, surveys=[survey])
+    return True

@@ -1,0 +1,171 @@
+"""From instances to questions: what an instance is by now, and the questions a study's parts ask about it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from studies.errors import StudyError
+from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
+from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
+
+BATCH = 500
+# A list of thousands of instances helps nobody; the count stands beside the first of them.
+PROBLEMS_SHOWN = 20
+# A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
+SAMPLED_PER_QUESTION = 20
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a drawn instance comes from: the accepted question, and every image that acceptance has added so far."""
+
+    question: Question
+    won: Mapping[str, Mapping[str, Any]]
+
+
+def selected_instances(study: Study) -> QuerySet[Instance]:
+    """Return the instances of the project that the study's file selects, without the ones it practises on."""
+    selection = study.design["instances"]
+    chosen = Instance.objects.filter(project=study.project_id)
+    for name, column in (("type", "type"), ("subtype", "subtype"), ("split", "split"), ("keys", "key")):
+        if selection[name]:
+            chosen = chosen.filter(**{f"{column}__in": selection[name]})
+    practised = [question["instance"] for question in study.design["practice"]["questions"]]
+    return chosen.exclude(key__in=practised).order_by("id")
+
+
+def roles_asked(study: Study) -> set[str]:
+    """Return the roles, of captions and images alike, that the study's parts show."""
+    named: set[str] = set()
+    for part in study.design["parts"]:
+        for roles in part["ask"].values():
+            named |= {roles} if isinstance(roles, str) else set(roles)
+    return named
+
+
+def questions_per_instance(study: Study) -> int:
+    return sum(len(get_kind(part["kind"]).variants(part["ask"])) for part in study.design["parts"])
+
+
+def origin_of(question: Question, winner: str) -> Origin:
+    """Return what an accepted question hands on with its instance."""
+    added = get_kind(question.kind).accepted_images(question.content, winner)
+    return Origin(question=question, won=question.won | added)
+
+
+def make_questions(
+    study: Study, wanted: Mapping[int, int], *, drawn: Mapping[int, Origin]
+) -> dict[int, list[Question]]:
+    """Make all questions about each instance, in order of the parts; return instance id -> its questions.
+
+    `wanted`: instance id -> how many answers each question about it gets. `drawn`: instance id -> where it comes
+    from, for those that come from another study. Raises StudyError with all problems.
+    """
+    problems: list[str] = []
+    made: dict[int, list[Question]] = {}
+    for instance, facts in _with_facts(list(wanted), drawn):
+        origin = drawn.get(instance.pk)
+        try:
+            made[instance.pk] = [
+                Question(
+                    study=study,
+                    instance=instance,
+                    drawn_from=origin.question if origin else None,
+                    won=dict(origin.won) if origin else {},
+                    answers_wanted=wanted[instance.pk],
+                    **fields,
+                )
+                for fields in _questions_about(study, facts)
+            ]
+        except CannotAsk as error:
+            problems.append(str(error))
+    if problems:
+        more = len(problems) - PROBLEMS_SHOWN
+        tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
+        raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
+    Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
+    return made
+
+
+def _questions_about(study: Study, facts: InstanceFacts) -> Iterator[dict[str, Any]]:
+    for number, part in enumerate(study.design["parts"]):
+        kind = get_kind(part["kind"])
+        for variant in kind.variants(part["ask"]):
+            yield {
+                "kind": kind.name,
+                "variant": variant,
+                "part": number,
+                "content": kind.build(facts, part["ask"], variant),
+                "right": kind.right_option(part["ask"], variant),
+            }
+
+
+def _with_facts(ids: Sequence[int], drawn: Mapping[int, Origin]) -> Iterator[tuple[Instance, InstanceFacts]]:
+    for start in range(0, len(ids), BATCH):
+        # Joined, because prefetching them apart asks for all at once, with more terms than SQLite takes.
+        images_of = Prefetch("images", InstanceImage.objects.select_related("image"))
+        batch = Instance.objects.filter(pk__in=ids[start : start + BATCH]).order_by("id")
+        for instance in batch.prefetch_related(images_of):
+            yield instance, _facts(instance, drawn.get(instance.pk))
+
+
+def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
+    images: dict[str, list[ImageFacts]] = {}
+    for use in instance.images.all():
+        stored = use.image
+        images.setdefault(use.role, []).append(
+            ImageFacts(
+                sha256=stored.sha256 if stored else None,
+                width=stored.width if stored else 0,
+                height=stored.height if stored else 0,
+                filename=use.filename,
+            )
+        )
+    if origin is not None:
+        images |= {
+            role: [ImageFacts(sha256=image["image"], width=image["width"], height=image["height"])]
+            for role, image in origin.won.items()
+        }
+    return InstanceFacts(key=instance.key, captions=instance.captions, images=images)
+
+
+def sample_contents(study: Study, *, limit: int) -> list[dict[str, Any]]:
+    """Return the contents of the first `limit` questions that launching would make; nothing is stored."""
+    contents: list[dict[str, Any]] = []
+    ids = list(selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * limit])
+    for _, facts in _with_facts(ids, {}):
+        try:
+            contents += [fields["content"] for fields in _questions_about(study, facts)]
+        except CannotAsk:
+            continue
+    return contents[:limit]
+
+
+def make_practice(study: Study) -> None:
+    """Make the practice questions of a study, asked as its first part asks. Raises StudyError."""
+    part = study.design["parts"][0]
+    kind = get_kind(part["kind"])
+    asked = study.design["practice"]["questions"]
+    found = Instance.objects.filter(project=study.project_id, key__in=[entry["instance"] for entry in asked])
+    facts = {instance.key: known for instance, known in _with_facts(list(found.values_list("pk", flat=True)), {})}
+    for position, entry in enumerate(asked):
+        place = f"Practice question {position + 1}"
+        if entry["instance"] not in facts:
+            raise StudyError(f"{place} names instance {entry['instance']}, which is not there.")
+        try:
+            content = kind.build(facts[entry["instance"]], part["ask"], kind.variants(part["ask"])[0])
+        except CannotAsk as error:
+            raise StudyError(f"{place}: {error}") from error
+        options = [option["key"] for option in content["options"]] + kind.fixed_options(content)
+        if entry["right"] not in options:
+            raise StudyError(f"{place} says {entry['right']} is right; its options are {', '.join(options)}.")
+        PracticeQuestion.objects.create(
+            study=study,
+            position=position,
+            kind=kind.name,
+            content=content,
+            right=entry["right"],
+            feedback=entry["feedback"],
+        )

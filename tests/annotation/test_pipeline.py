@@ -1,0 +1,216 @@
+"""One study feeds the next: BiVLC's step 3, step 4 and baseline in small."""
+
+import uuid
+from typing import Any
+
+import pytest
+import yaml
+
+from annotation.actions import adjudication, launching, responses
+from annotation.actions.responses import Sent
+from annotation.errors import BadAnswer, NothingLeft
+from annotation.models import Decision, Response, Session, SessionState, Slot
+from studies.actions.studies import create_study
+from studies.errors import StudyError
+from studies.models import Instance, InstanceImage, Project, Question, Study, Survey
+from tests.annotation.test_responses import next_slot, send
+from tests.cast import NOON, arrive, arrive_at_work, make_image, make_instance, make_project, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def make_pipeline_project(instances: int) -> Project:
+    """Return a project whose instances have an original image beside their candidates."""
+    project = make_project()
+    for number in range(instances):
+        instance = make_instance(project, f"vase-{number}")
+        InstanceImage.objects.create(instance=instance, role="image", filename="o.png", image=make_image(f"o{number}"))
+    return project
+
+
+def answer_all(session: Session, choose: Any) -> None:
+    """Answer every question of a session; `choose` is the option's key, or a function of the question."""
+    while slots := responses.open_slots(session=session, limit=1):
+        question = slots[0].question
+        key = choose(question) if callable(choose) else choose
+        order = responses.order_for(session=session, question=question)
+        value = key if key in {"none", "both"} else str(order.index(key) + 1)
+        if slots[0].part > session.part_begun:
+            Session.objects.filter(pk=session.pk).update(part_begun=slots[0].part)
+        sent = Sent(slot=slots[0].pk, submission=uuid.uuid4(), value=value)
+        responses.submit(token=session.token, sent=sent, now=NOON)
+
+
+def make_step_4(project: Project, **design: Any) -> Study:
+    file = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}} | design
+    return launch_file(project, file)
+
+
+def launch_file(project: Project, file: dict[str, Any]) -> Study:
+    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=None)
+    launching.launch(study=study, now=NOON)
+    return study
+
+
+def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
+    project = make_pipeline_project(3)
+    step_3 = make_study(project, instances=3)
+    step_4 = make_step_4(project)
+    with pytest.raises(NothingLeft):
+        arrive(step_4, "ben")
+    session = arrive_at_work(step_3, "ann")
+    first = next_slot(session)
+    send(session, first, "1")
+    drawn = arrive_at_work(step_4, "ben")
+    asked = Question.objects.get(study=step_4)
+    assert drawn.questions_total == 1
+    assert asked.instance == first.question.instance
+    assert asked.drawn_from == first.question
+    chosen = Response.objects.get().choice
+    image = next(option["image"] for option in first.question.content["options"] if option["key"] == chosen)
+    assert {option["key"]: option["image"] for option in asked.content["options"]}["generated"] == image
+
+
+def test_what_was_rejected_is_never_asked_about() -> None:
+    project = make_pipeline_project(2)
+    answer_all(arrive_at_work(make_study(project, instances=2), "ann"), "none")
+    with pytest.raises(NothingLeft):
+        arrive(make_step_4(project), "ben")
+
+
+def test_nothing_is_drawn_twice() -> None:
+    project = make_pipeline_project(4)
+    answer_all(arrive_at_work(make_study(project, instances=4), "ann"), "candidate-0")
+    step_4 = make_step_4(project, surveys={"size": 3})
+    sizes = [arrive(step_4, person).questions_total for person in ("ben", "cleo")]
+    assert sizes == [3, 1]
+    assert Question.objects.filter(study=step_4).count() == 4
+    with pytest.raises(NothingLeft):
+        arrive(step_4, "dora")
+
+
+def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
+    project = make_pipeline_project(2)
+    session = arrive_at_work(make_study(project, instances=2), "ann")
+    first = next_slot(session)
+    send(session, first, "1")
+    arrive(make_step_4(project), "ben")
+    with pytest.raises(BadAnswer, match="already in use"):
+        send(session, first, "none", replaces=1)
+
+
+def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_parts() -> None:
+    project = make_pipeline_project(6)
+    answer_all(arrive_at_work(make_study(project, instances=6), "ann"), "candidate-1")
+    answer_all(arrive_at_work(make_step_4(project), "ben"), "original")
+    baseline = launch_file(
+        project,
+        {
+            "study": "baseline",
+            "parts": [{"kind": "image_to_text"}, {"kind": "text_to_image"}],
+            "instances": {"from": "step-4", "sample": 4},
+            "surveys": {"size": 8},
+        },
+    )
+    assert Survey.objects.filter(study=baseline).count() == 2
+    for survey in Survey.objects.filter(study=baseline):
+        asked = [place.question for place in survey.survey_questions.all()]
+        assert [question.kind for question in asked] == ["image_to_text"] * 4 + ["text_to_image"] * 4
+        assert len({question.instance_id for question in asked}) == 2
+    rights = set(Question.objects.filter(study=baseline).values_list("kind", "variant", "right"))
+    assert rights == {
+        ("image_to_text", "image", "caption"),
+        ("image_to_text", "negative_image", "negative_caption"),
+        ("text_to_image", "caption", "image"),
+        ("text_to_image", "negative_caption", "negative_image"),
+    }
+    session = arrive_at_work(baseline, "cleo")
+    answer_all(session, lambda question: question.right)
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED
+
+
+def test_a_sample_larger_than_what_there_is_stops_the_launch() -> None:
+    project = make_pipeline_project(2)
+    answer_all(arrive_at_work(make_study(project, instances=2), "ann"), "candidate-1")
+    with pytest.raises(StudyError, match="A sample of 3 instances cannot be drawn from 2"):
+        launch_file(project, {"study": "s", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 3}})
+
+
+def test_a_study_cannot_be_fed_by_one_that_is_not_there() -> None:
+    with pytest.raises(StudyError, match="has no such study"):
+        make_step_4(make_project())
+
+
+def test_an_undecided_question_gets_one_more_answer_at_a_time_up_to_the_maximum() -> None:
+    project = make_pipeline_project(1)
+    study = make_study(project, instances=1, answers=2, max_answers=4)
+    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-2")):
+        answer_all(arrive_at_work(study, person), choice)
+    assert Decision.objects.get().state == "undecided"
+    answer_all(arrive_at_work(study, "dora"), "candidate-3")
+    assert Slot.objects.count() == 4
+    with pytest.raises(NothingLeft):
+        arrive(study, "emil")
+
+
+def test_a_third_answer_can_decide() -> None:
+    study = make_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
+    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
+        answer_all(arrive_at_work(study, person), choice)
+    decision = Decision.objects.get()
+    assert (decision.state, decision.winner, decision.answers) == ("accepted", "candidate-1", 3)
+    with pytest.raises(NothingLeft):
+        arrive(study, "dora")
+
+
+def split_decision(django_user_model: Any) -> tuple[Question, Any]:
+    study = make_study(make_pipeline_project(1), instances=1, answers=2)
+    for person, choice in (("ann", "candidate-0"), ("ben", "none")):
+        answer_all(arrive_at_work(study, person), choice)
+    return Question.objects.get(), django_user_model.objects.create_user("researcher")
+
+
+def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(django_user_model: Any) -> None:
+    question, researcher = split_decision(django_user_model)
+    settled = adjudication.settle(question=question, choice="candidate-0", by=researcher, note="Clear.", now=NOON)
+    assert (settled.state, settled.winner, settled.settled_by, settled.settled_note) == (
+        "accepted",
+        "candidate-0",
+        researcher,
+        "Clear.",
+    )
+    assert settled.votes == {"candidate-0": 1, "none": 1}
+    back = adjudication.unsettle(question=question, now=NOON)
+    assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
+
+
+def test_a_decided_question_cannot_be_settled(django_user_model: Any) -> None:
+    study = make_study(instances=1)
+    answer_all(arrive_at_work(study), "none")
+    with pytest.raises(adjudication.CannotSettle, match="already decided"):
+        adjudication.settle(
+            question=Question.objects.get(),
+            choice="candidate-0",
+            by=django_user_model.objects.create_user("researcher"),
+            note="",
+            now=NOON,
+        )
+
+
+def test_settling_with_something_that_is_no_option_is_refused(django_user_model: Any) -> None:
+    question, researcher = split_decision(django_user_model)
+    with pytest.raises(adjudication.CannotSettle, match="is no option"):
+        adjudication.settle(question=question, choice="candidate-7", by=researcher, note="", now=NOON)
+
+
+def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
+    project = make_pipeline_project(1)
+    answer_all(arrive_at_work(make_study(project, instances=1), "ann"), "candidate-3")
+    answer_all(arrive_at_work(make_step_4(project), "ben"), "original")
+    history = Question.objects.filter(instance=Instance.objects.get()).order_by("id")
+    assert [(question.kind, question.decision.state) for question in history] == [
+        ("best_of_n", "accepted"),
+        ("ambiguity", "accepted"),
+    ]
+    assert history[1].won["negative_image"]["key"] == "candidate-3"
