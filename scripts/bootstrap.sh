@@ -59,12 +59,11 @@ if [ -z "$(find_python)" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then apt-get
 packages=$(missing_packages | tr '\n' ' ')
 if [ -n "$packages" ]; then install_packages "${packages% }"; fi
 
-if ! .venv/bin/python -c '' 2>/dev/null; then
-    "$(find_python)" -m venv --clear .venv
-fi
 stamp=.venv/installed-for-$purpose
 wanted=$(cat requirements.txt "$requirements" | cksum)
-if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
+    # Without pip it is what an interrupted first run left behind.
+    .venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear .venv
     echo "Installing the packages of $requirements into .venv"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary -r "$requirements"
     echo "$wanted" >"$stamp"
