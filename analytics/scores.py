@@ -1,0 +1,328 @@
+"""How well people and models answer questions with a known right answer, as the papers count it.
+
+Nothing is rounded and every share stands beside its counts. Comparisons are strict everywhere: a tie is wrong.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+# The value of each label column, ("replace", "obj") say, that a group of instances shares.
+Group = tuple[str, ...]
+
+NOTHING = "There is nothing to count."
+
+
+@dataclass(frozen=True)
+class Score:
+    """`count` right of `n`. An empty score is undefined: its share and percent are None, and `reason` says why."""
+
+    count: int
+    n: int
+
+    @property
+    def share(self) -> float | None:
+        return self.count / self.n if self.n else None
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.n else NOTHING
+
+    def percent(self, decimals: int = 2) -> Decimal | None:
+        """Return the percentage for a table, rounded half up from the exact fraction as in BiVLC's tables.
+
+        Example: 1 of 16 is 6.25, with one decimal 6.3.
+        """
+        if not self.n:
+            return None
+        return (Decimal(100 * self.count) / self.n).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over `n` groups, each counting once; None exactly when `reason` says why."""
+
+    value: float | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Whether each of the four questions about an instance was answered right; one place per instance.
+
+    An instance has a positive image and caption and a negative image and caption. `ipos2t`: the positive image was
+    given its caption; `ineg2t`: the negative image was; `tpos2i`: the positive caption was given its image; `tneg2i`:
+    the negative caption was. Files call them Ipos_2T, Ineg_2T, Tpos_2I, Tneg_2I.
+
+    Raises ValueError when the four do not have the same length.
+    """
+
+    ipos2t: Bools
+    ineg2t: Bools
+    tpos2i: Bools
+    tneg2i: Bools
+
+    def __post_init__(self) -> None:
+        if len({column.shape for column in self._questions()}) != 1 or self.ipos2t.ndim != 1:
+            raise ValueError("The four outcomes of an instance are four columns of the same length.")
+
+    def __len__(self) -> int:
+        return len(self.ipos2t)
+
+    @property
+    def i2t(self) -> Bools:
+        """Image to text: both images were given their captions."""
+        return self.ipos2t & self.ineg2t
+
+    @property
+    def t2i(self) -> Bools:
+        """Text to image: both captions were given their images."""
+        return self.tpos2i & self.tneg2i
+
+    @property
+    def group(self) -> Bools:
+        """All four questions were answered right."""
+        return self.i2t & self.t2i
+
+    def columns(self) -> dict[str, Bools]:
+        """Return the seven scores of the papers' tables, in their order, one truth value per instance each."""
+        return {
+            "I2T": self.i2t,
+            "T2I": self.t2i,
+            "Group": self.group,
+            "Ipos2T": self.ipos2t,
+            "Ineg2T": self.ineg2t,
+            "Tpos2I": self.tpos2i,
+            "Tneg2I": self.tneg2i,
+        }
+
+    def scores(self) -> dict[str, Score]:
+        """Return the seven scores over all instances, by name (Miranda et al. 2024, section 4).
+
+        Example: one instance with all four right and one with only `tneg2i` wrong: I2T 2 of 2, T2I and Group 1 of 2.
+        """
+        return {name: score(column) for name, column in self.columns().items()}
+
+    def scores_by(self, *labels: Sequence[str]) -> dict[Group, dict[str, Score]]:
+        """Return the seven scores of every group of instances with the same labels, groups in order of appearance.
+
+        labels: columns with one label per instance: types, say, or types and subtypes. Raises ValueError when one has
+        another length than the outcomes.
+        """
+        return {group: self.of(members).scores() for group, members in groups(len(self), *labels)}
+
+    def of(self, members: NDArray[Any]) -> "Outcomes":
+        """Return the outcomes of some instances, by index or by truth value."""
+        return Outcomes(*(column[members] for column in self._questions()))
+
+    def patterns(self) -> dict[str, int]:
+        """Count the instances by their outcomes, written as four digits in the order Ipos2T Ineg2T Tpos2I Tneg2I.
+
+        "1100" and "0011" contradict each other's comparisons: strict comparisons of one score matrix never give them.
+        """
+        codes = 8 * self.ipos2t + 4 * self.ineg2t + 2 * self.tpos2i + 1 * self.tneg2i
+        counts = np.bincount(codes.astype(np.int64), minlength=16)
+        return {f"{code:04b}": int(count) for code, count in enumerate(counts) if count}
+
+    def _questions(self) -> tuple[Bools, Bools, Bools, Bools]:
+        return self.ipos2t, self.ineg2t, self.tpos2i, self.tneg2i
+
+
+def outcomes_of_scores(scores: ArrayLike) -> Outcomes:
+    """Return the outcomes of a model that scores every image against every caption of an instance.
+
+    scores: n x 2 x 2, [instance, image, caption], 0 the positive and 1 the negative one; higher is a better match.
+
+    Raises ValueError for another shape and for a score that is nan, naming the first such instance (from 0).
+    Source: Miranda et al. 2024 (BiVLC), section 4; the group score is Winoground's (Thrush et al. 2022, section 4).
+
+    Example: [[[0.3, 0.2], [0.25, 0.4]]] has all four right; with 0.3 in place of 0.2 the tie makes `ipos2t` wrong.
+    """
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 3 or matrix.shape[1:] != (2, 2):
+        raise ValueError(f"Scores have the shape n x 2 x 2 (image, caption), not {matrix.shape}.")
+    _refuse_nan(matrix.reshape(-1, 4))
+    return Outcomes(
+        ipos2t=matrix[:, 0, 0] > matrix[:, 0, 1],
+        ineg2t=matrix[:, 1, 1] > matrix[:, 1, 0],
+        tpos2i=matrix[:, 0, 0] > matrix[:, 1, 0],
+        tneg2i=matrix[:, 1, 1] > matrix[:, 0, 1],
+    )
+
+
+def outcomes_of_detectors(text: ArrayLike, image: ArrayLike) -> Outcomes:
+    """Return the outcomes of two detectors of synthetic content, which look at captions alone and at images alone.
+
+    text, image: n x 2 probabilities of being synthetic, [instance, positive or negative]. An image is given the
+    caption on its own side when the image detector sees its side (0.5 rounds to natural) and the text detector gives
+    the negative caption the higher probability; captions likewise.
+
+    Raises ValueError for another shape, two different lengths, and nan.
+    Source: Miranda et al. 2024, section 5.3; `Detector_evaluation_BiVLC.py` in IMirandaM/BiVLC.
+
+    Example: text [[0.4, 0.6]], image [[0.1, 0.9]] has all four right.
+    """
+    texts, images = (np.asarray(side, dtype=np.float64) for side in (text, image))
+    if texts.ndim != 2 or texts.shape[1] != 2 or texts.shape != images.shape:
+        raise ValueError(f"Detections have the shape n x 2 for texts and images, not {texts.shape} and {images.shape}.")
+    _refuse_nan(np.hstack([texts, images]))
+    text_apart, image_apart = texts[:, 0] < texts[:, 1], images[:, 0] < images[:, 1]
+    return Outcomes(
+        ipos2t=seen_as_natural(images[:, 0]) & text_apart,
+        ineg2t=~seen_as_natural(images[:, 1]) & text_apart,
+        tpos2i=seen_as_natural(texts[:, 0]) & image_apart,
+        tneg2i=~seen_as_natural(texts[:, 1]) & image_apart,
+    )
+
+
+def seen_as_natural(probabilities: Floats) -> Bools:
+    """Tell which probabilities of being synthetic, 0 to 1, round to natural; 0.5 does."""
+    natural: Bools = np.rint(probabilities) == 0
+    return natural
+
+
+def score(correct: ArrayLike) -> Score:
+    """Count what is right. correct: truth values, one per question."""
+    flags = np.asarray(correct, dtype=np.bool_)
+    return Score(int(flags.sum()), flags.size)
+
+
+def scores_by(correct: ArrayLike, *labels: Sequence[str]) -> dict[Group, Score]:
+    """Count what is right in every group of questions with the same labels, groups in order of appearance.
+
+    correct: truth values, one per question. labels: columns with one label per question; raises ValueError when one
+    has another length.
+
+    Example: [True, False, True] by ["add", "add", "swap"] is {("add",): 1 of 2, ("swap",): 1 of 1}.
+    """
+    flags = np.asarray(correct, dtype=np.bool_)
+    return {group: score(flags[members]) for group, members in groups(len(flags), *labels)}
+
+
+def macro(scores: Mapping[Any, Score] | Iterable[Score], minimum: int = 1) -> Mean:
+    """Return the mean of the shares of groups, each counting once: ARO's macro accuracy over relations.
+
+    minimum: groups with fewer questions are left out (ARO takes 25 for attributes). Undefined without a group.
+
+    Source: Yuksekgonul et al. 2023, "When and why vision-language models behave like bags-of-words", section 2.
+
+    Example: 1 of 2 and 1 of 1 is 0.75; the micro average, 2 of 3, is `score` of all questions.
+    """
+    every = scores.values() if isinstance(scores, Mapping) else scores
+    shares = [each.count / each.n for each in every if each.n >= max(minimum, 1)]
+    if not shares:
+        return Mean(None, 0, f"No group has at least {max(minimum, 1)} question(s).")
+    return Mean(sum(shares) / len(shares), len(shares))
+
+
+def right_choices(scores: ArrayLike, right: ArrayLike | int) -> Bools:
+    """Tell where the right one of several options has the strictly highest score.
+
+    scores: n x options. right: the index of the right option, one for all (ARO: 1 in VG-Relation and VG-Attribution,
+    0 in COCO-Order and Flickr-Order) or one per question.
+
+    Raises ValueError for another shape, nan, and an index that is no option.
+
+    Example: [[0.1, 0.2], [0.3, 0.3]] with the right option 1 is [True, False].
+    """
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"Scores have the shape n x options, not {matrix.shape}.")
+    _refuse_nan(matrix)
+    place = np.broadcast_to(np.asarray(right, dtype=np.int64), len(matrix))
+    if ((place < 0) | (place >= matrix.shape[1])).any():
+        raise ValueError(f"The right option is one of 0 to {matrix.shape[1] - 1}.")
+    rows = np.arange(len(matrix))
+    not_beaten = matrix >= matrix[rows, place][:, None]
+    not_beaten[rows, place] = False
+    return np.logical_not(not_beaten.any(axis=1))
+
+
+def ranks(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.int64]:
+    """Return the rank, from 1, of the best relevant item of every query's gallery.
+
+    scores: queries x gallery. relevant: truth values of the same shape. An item that is not relevant and ties with
+    the best relevant one comes before it.
+
+    Raises ValueError for shapes that differ, nan, and a query without a relevant item, which has no rank.
+
+    Example: scores [[0.9, 0.5, 0.5]] with the last item relevant: rank 3.
+    """
+    matrix, wanted = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=np.bool_)
+    if matrix.ndim != 2 or matrix.shape != wanted.shape:
+        raise ValueError(f"Scores and relevant are queries x gallery, not {matrix.shape} and {wanted.shape}.")
+    _refuse_nan(matrix)
+    if not wanted.any(axis=1).all():
+        raise ValueError(f"Query {int((~wanted.any(axis=1)).argmax())} has no relevant item in its gallery.")
+    best = np.where(wanted, matrix, -np.inf).max(axis=1, keepdims=True)
+    before: NDArray[np.int64] = ((matrix >= best) & ~wanted).sum(axis=1)
+    return before + 1
+
+
+def recall_at(ranks_of_queries: ArrayLike, k: int) -> Score:
+    """Count the queries whose best relevant item is among the first `k`. Raises ValueError for k under 1.
+
+    Example: ranks [1, 3, 2] have a recall of 2 of 3 at 2.
+    """
+    if k < 1:
+        raise ValueError(f"Recall is counted among the first 1 or more items, not {k}.")
+    return score(np.asarray(ranks_of_queries) <= k)
+
+
+def drop_rate(before: Score, after: Score) -> Mean:
+    """Return how much of a recall altered items in the gallery take away, 0 to 1; under 0 when it rises.
+
+    before, after: recall of the same queries without and with the altered items. Undefined when nothing was found
+    before. Raises ValueError when the queries cannot be the same. Source: Park et al. 2024 (RoCOCO), section 4.
+
+    Example: from 81.9 % to 48.4 % is a drop of 0.409.
+    """
+    if before.n != after.n:
+        raise ValueError(f"A drop compares the same queries, not {before.n} with {after.n}.")
+    if not before.count:
+        return Mean(None, before.n, "Nothing was found before, so nothing can be lost." if before.n else NOTHING)
+    return Mean((before.count - after.count) / before.count, before.n)
+
+
+def fooled(scores: ArrayLike, altered: ArrayLike) -> Score:
+    """Count the queries whose first item is an altered one (RoCOCO's false recall at 1). A tie counts as fooled.
+
+    scores: queries x gallery. altered: truth values, one per gallery item. Raises ValueError for other shapes and nan.
+
+    Example: [[0.2, 0.9], [0.8, 0.1]] with the last item altered: 1 of 2.
+    """
+    matrix, flags = np.asarray(scores, dtype=np.float64), np.asarray(altered, dtype=np.bool_)
+    if matrix.ndim != 2 or flags.shape != matrix.shape[1:]:
+        raise ValueError(
+            f"Scores are queries x gallery and altered is one per item, not {matrix.shape}, {flags.shape}."
+        )
+    _refuse_nan(matrix)
+    genuine = np.where(flags, -np.inf, matrix).max(axis=1, initial=-np.inf)
+    return score(np.where(flags, matrix, -np.inf).max(axis=1, initial=-np.inf) >= genuine)
+
+
+def groups(length: int, *labels: Sequence[str]) -> Iterator[tuple[Group, NDArray[np.int64]]]:
+    """Yield each combination of labels, in order of appearance, with the places that have it.
+
+    length: number of places; labels: columns of that many labels. Raises ValueError when one has another length.
+    """
+    if any(len(column) != length for column in labels):
+        raise ValueError(f"Every label column has one label for each of the {length} instances.")
+    members: dict[Group, list[int]] = {}
+    for place, group in enumerate(zip(*labels, strict=True)):
+        members.setdefault(tuple(str(label) for label in group), []).append(place)
+    for group, places in members.items():
+        yield group, np.array(places, dtype=np.int64)
+
+
+def _refuse_nan(rows: Floats) -> None:
+    missing = np.isnan(rows).any(axis=1)
+    if missing.any():
+        raise ValueError(f"The scores of instance {int(missing.argmax())} (counted from 0) are not all numbers.")
