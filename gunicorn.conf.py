@@ -28,6 +28,7 @@ logconfig_dict = LINES | {
     "root": {"handlers": ["stderr"], "level": loglevel.upper()},
     "loggers": {
         "gunicorn.error": {"handlers": ["stderr"], "propagate": False, "level": loglevel.upper()},
-        "gunicorn.access": {"handlers": ["stderr"], "propagate": False, "level": "INFO"},
+        # gunicorn asks this level, not `accesslog`, as soon as it is given loggers.
+        "gunicorn.access": {"handlers": ["stderr"], "propagate": False, "level": "INFO" if accesslog else "ERROR"},
     },
 }

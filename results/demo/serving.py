@@ -39,7 +39,9 @@ def _commands(port: int, folder: Path) -> dict[str, list[str]]:
             *("--worker-class", "gthread", "--workers", "2", "--threads", "4", "--log-level", "warning"),
         ],
         "worker": [
-            *(sys.executable, "-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
+            # Celery warns of running as root; on a fresh machine there is nobody else.
+            *(sys.executable, "-W", "ignore::UserWarning"),
+            *("-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
             *("--schedule", str(folder / "beat-schedule"), "--loglevel", "WARNING"),
         ],
     }

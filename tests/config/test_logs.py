@@ -50,7 +50,7 @@ def test_a_stack_trace_quotes_no_ids() -> None:
 
 
 @contextmanager
-def _web_server(tmp_path: Path, log: Path) -> Iterator[str]:
+def _web_server(tmp_path: Path, log: Path, *, access_log: str) -> Iterator[str]:
     """Run a web server with the house's own configuration on an empty database; yields its address."""
     address = f"127.0.0.1:{spare_port()}"
     environment = os.environ | {
@@ -58,7 +58,7 @@ def _web_server(tmp_path: Path, log: Path) -> Iterator[str]:
         "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
         "WEB_BIND": address,
         "WEB_WORKERS": "1",
-        "WEB_ACCESS_LOG": "-",
+        "WEB_ACCESS_LOG": access_log,
     }
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -80,7 +80,7 @@ def test_the_web_server_logs_no_ids_of_people(tmp_path: Path) -> None:
     log = tmp_path / "log"
     # Without tables the first two fail, which logs a stack trace.
     paths = (ENTRY, "/s/a-secret-token/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa", "/no-such-page/?SESSION_ID=7ccc")
-    with _web_server(tmp_path, log) as address:
+    with _web_server(tmp_path, log, access_log="-") as address:
         assert [httpx.get(address + path, timeout=30).status_code for path in paths] == [500, 500, 404]
     lines = log.read_text(encoding="utf-8")
     assert "GET /take/birds/ 500" in lines
@@ -89,3 +89,10 @@ def test_the_web_server_logs_no_ids_of_people(tmp_path: Path) -> None:
     assert "Traceback" in lines
     for secret in ("5f0c1", "6bbb", "7ccc", "a-secret-token"):
         assert secret not in lines
+
+
+def test_requests_are_logged_only_when_asked_for(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with _web_server(tmp_path, log, access_log="") as address:
+        assert httpx.get(f"{address}/healthz", timeout=30).status_code == 200
+    assert "healthz" not in log.read_text(encoding="utf-8")
