@@ -7,6 +7,8 @@ from studies.importing.base import Importer, Record, RowProblem, SourceImage
 
 IMPORTERS = {
     "bivlc-manifest": "studies.importing.bivlc_manifest.read",
+    "bivlc": "studies.importing.bivlc.read",
+    "sugarcrepe": "studies.importing.sugarcrepe.read",
     "pairs": "studies.importing.pairs.read",
     "jsonl": "studies.importing.jsonl.read",
 }

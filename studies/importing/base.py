@@ -65,7 +65,10 @@ class RowProblem:
 
 class Importer(Protocol):
     def __call__(self, stream: BinaryIO) -> Iterator[Record | RowProblem]:
-        """Read a file, one row at a time. Whatever the bytes are, nothing is raised: problems are rows too."""
+        """Read a file, one row at a time. Whatever the bytes are, nothing is raised: problems are rows too.
+
+        A format whose files say something by their name finds it in `stream.name`, which not every stream has.
+        """
 
 
 def checked(record: Record) -> Iterator[Record | RowProblem]:

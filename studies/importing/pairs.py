@@ -1,11 +1,11 @@
 """Finished instances of two images and two captions, as JSON lines or as CSV with the same columns."""
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.image_facts import FACTS, with_facts
-from studies.importing.rows import Row, read_objects, read_table, text_of
+from studies.importing.rows import Row, read_rows, text_of
 
 IMAGES = ("image", "negative_image")
 CAPTIONS = ("caption", "negative_caption")
@@ -13,30 +13,12 @@ REQUIRED = ("pair_id", *IMAGES, *CAPTIONS)
 NAMES = ("type", "subtype", "split")
 
 
-class _Rewound:
-    """A stream whose first line has been looked at already."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self._first = first
-        self._rest = rest
-
-    def readline(self, size: int) -> bytes:
-        line, self._first = self._first, b""
-        if not line or (len(line) < size and not line.endswith(b"\n")):
-            line += self._rest.readline(size - len(line))
-        return line
-
-
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
     """Yield a record per pair: the key is `pair_id`, roles are the names of the columns.
 
     Columns beyond the known ones are kept in the reference as `other`.
     """
-    beginning = stream.readline(64)
-    rewound = cast(BinaryIO, _Rewound(beginning, stream))
-    is_json = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}
-    rows = read_objects(rewound) if is_json else read_table(rewound, REQUIRED)
-    for item in rows:
+    for item in read_rows(stream, REQUIRED):
         yield from [item] if isinstance(item, RowProblem) else _read_row(item)
 
 

@@ -1,22 +1,47 @@
-"""Reads CSV tables and JSON lines one row at a time; what cannot be read comes out as a problem, never as an error."""
+"""Reads CSV tables and JSON one row at a time; what cannot be read comes out as a problem, never as an error."""
 
 import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from studies.importing.base import RowProblem
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Far more than any row of a benchmark, and little enough to hold in memory.
 LONGEST_LINE = 10_000_000
+# A JSON object of items can only be read whole; this is far more than any benchmark has.
+LARGEST_OBJECT = 100_000_000
 
 Row = tuple[int, dict[str, Any]]
+Item = tuple[int, str, Any]
 
 
 class _Unreadable(Exception):
     """The rest of the file cannot be read; the message is the sentence for it."""
+
+
+class _Rewound:
+    """A stream whose first line has been looked at already."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+
+    def readline(self, size: int) -> bytes:
+        line, self._first = self._first, b""
+        if not line or (len(line) < size and not line.endswith(b"\n")):
+            line += self._rest.readline(size - len(line))
+        return line
+
+
+def read_rows(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
+    """Yield (record number, fields) of JSON lines or of a CSV file with the `required` columns, whichever it is."""
+    beginning = stream.readline(64)
+    rewound = cast(BinaryIO, _Rewound(beginning, stream))
+    is_json = beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"{", b"["}
+    yield from read_objects(rewound) if is_json else read_table(rewound, required)
 
 
 def read_table(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
@@ -69,13 +94,35 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
             yield RowProblem(0, "", "It is empty. Name a file with records.")
 
 
+def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
+    """Yield (record number, key, value) of a file that is one JSON object of items by key. The file is read whole."""
+    content = stream.read(LARGEST_OBJECT + 1)
+    if len(content) > LARGEST_OBJECT:
+        yield RowProblem(0, "", f"It is larger than {LARGEST_OBJECT:,} bytes. Split it into several files.")
+        return
+    try:
+        items = _load(_decoded(content, 0))
+    except (_Unreadable, _BadValue) as error:
+        yield RowProblem(0, "", str(error))
+    except json.JSONDecodeError as error:
+        yield RowProblem(0, "", f"It is not JSON ({error.msg} at line {error.lineno}, character {error.colno}).")
+    except (ValueError, RecursionError):
+        yield RowProblem(0, "", "It is not JSON that can be read: a number is too long or the nesting too deep.")
+    else:
+        if not isinstance(items, dict) or not items:
+            yield RowProblem(0, "", "It is not a JSON object of items by key.")
+            return
+        for row, (key, value) in enumerate(items.items(), start=1):
+            yield row, key, value
+
+
 def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowProblem]) -> str:
     """Return the optional text field `name` ("" when absent or null); note a problem when it is something else."""
     value = fields.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
-        problems.append(RowProblem(row, name, f"The field must be a text, not {_kind_of(value)}."))
+        problems.append(RowProblem(row, name, f"The field must be a text, not {kind_of(value)}."))
         return ""
     return value
 
@@ -85,16 +132,21 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
     while line := stream.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             raise _Unreadable(f"The line at byte {position:,} is longer than {LONGEST_LINE:,} bytes.")
-        start = len(BYTE_ORDER_MARK) if position == 0 and line.startswith(BYTE_ORDER_MARK) else 0
-        try:
-            text = line[start:].decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise _Unreadable(
-                f"It is not UTF-8: the byte at position {position + start + error.start:,} (from 0) fits no character. "
-                "Save it as UTF-8."
-            ) from error
+        text = _decoded(line, position)
         position += len(line)
         yield text
+
+
+def _decoded(data: bytes, position: int) -> str:
+    """Return the text of `data`, which stands at `position` of its file."""
+    start = len(BYTE_ORDER_MARK) if position == 0 and data.startswith(BYTE_ORDER_MARK) else 0
+    try:
+        return data[start:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _Unreadable(
+            f"It is not UTF-8: the byte at position {position + start + error.start:,} (from 0) fits no character. "
+            "Save it as UTF-8."
+        ) from error
 
 
 def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> list[RowProblem]:
@@ -114,7 +166,7 @@ def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> li
 def _parse_object(line: str) -> dict[str, Any] | str:
     """Return the object on the line, or the sentence that says why there is none."""
     try:
-        value = json.loads(line, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite)
+        value = _load(line)
     except _BadValue as error:
         return str(error)
     except json.JSONDecodeError as error:
@@ -122,12 +174,16 @@ def _parse_object(line: str) -> dict[str, Any] | str:
     except (ValueError, RecursionError):
         return "The line is not JSON that can be read: a number is too long or the nesting too deep."
     if not isinstance(value, dict):
-        return f"The line is {_kind_of(value)}. Write one JSON object on each line."
+        return f"The line is {kind_of(value)}. Write one JSON object on each line."
     return value
 
 
 class _BadValue(ValueError):
     pass
+
+
+def _load(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -150,7 +206,8 @@ def _finite(text: str) -> float:
     return number
 
 
-def _kind_of(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, in words."""
     if value is None:
         return "null"
     if isinstance(value, bool):

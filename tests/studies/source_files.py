@@ -11,6 +11,14 @@ from PIL import Image
 from studies.importing.bivlc_manifest import COLUMNS
 
 
+class NamedBytes(BytesIO):
+    """Bytes that come from a file of some name."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
 def picture_bytes(
     colour: str = "teal", *, size: tuple[int, int] = (40, 30), format: str = "JPEG", **save: Any
 ) -> bytes:

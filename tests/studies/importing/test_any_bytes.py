@@ -1,7 +1,6 @@
 """Whatever the bytes are, an importer gives records and problems; it never fails."""
 
 import json
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from studies.importing import IMPORTERS, Record, RowProblem, get_importer
 from studies.importing.bivlc_manifest import COLUMNS
-from tests.studies.source_files import manifest_bytes, manifest_row
+from tests.studies.source_files import NamedBytes, manifest_bytes, manifest_row
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -20,7 +19,7 @@ values = st.recursive(
 names = st.sampled_from(
     [
         *("key", "id", "pair_id", "caption", "negative_caption", "captions", "images", "image", "negative_image"),
-        *("type", "subtype", "split", "reference", "sha256", "source", "licence", "generators"),
+        *("filename", "type", "subtype", "split", "reference", "sha256", "source", "licence", "generators"),
     ]
 )
 # A busy machine is no reason to fail.
@@ -28,7 +27,7 @@ unhurried = settings(deadline=None)
 
 
 def assert_records_or_problems(name: str, content: bytes) -> None:
-    items = list(get_importer(name)(BytesIO(content)))
+    items = list(get_importer(name)(NamedBytes(content, "add_obj.json")))
     assert items
     for item in items:
         assert isinstance(item, Record | RowProblem)
@@ -47,11 +46,17 @@ def test_arbitrary_bytes(name: str, content: bytes) -> None:
     assert_records_or_problems(name, content)
 
 
-@pytest.mark.parametrize("name", ["pairs", "jsonl"])
+@pytest.mark.parametrize("name", ["bivlc", "pairs", "jsonl"])
 @unhurried
 @given(rows=st.lists(st.dictionaries(names, values, max_size=8), min_size=1, max_size=3))
 def test_arbitrary_objects(name: str, rows: list[dict[str, Any]]) -> None:
     assert_records_or_problems(name, "\n".join(json.dumps(row) for row in rows).encode())
+
+
+@unhurried
+@given(items=st.dictionaries(st.from_regex(r"[0-9]{1,4}") | st.text(), st.dictionaries(names, values) | values))
+def test_arbitrary_items(items: dict[str, Any]) -> None:
+    assert_records_or_problems("sugarcrepe", json.dumps(items).encode())
 
 
 @unhurried
@@ -60,7 +65,7 @@ def test_arbitrary_cells(cells: list[str]) -> None:
     assert_records_or_problems("bivlc-manifest", manifest_bytes(dict(zip(COLUMNS, cells, strict=True))))
 
 
-@pytest.mark.parametrize("name", ["bivlc-manifest", "pairs"])
+@pytest.mark.parametrize("name", ["bivlc", "bivlc-manifest", "pairs"])
 @unhurried
 @given(place=st.integers(0, 300), byte=st.binary(min_size=1, max_size=2))
 def test_a_damaged_table(name: str, place: int, byte: bytes) -> None:

@@ -1,0 +1,67 @@
+"""BiVLC as it was released: two images, two captions, type and subtype in each row, as CSV or JSON lines."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.image_facts import FACTS, with_facts
+from studies.importing.rows import Row, read_rows, text_of
+
+IMAGES = ("image", "negative_image")
+CAPTIONS = ("caption", "negative_caption")
+CATEGORY = ("type", "subtype")
+REQUIRED = (*IMAGES, *CAPTIONS, *CATEGORY)
+# How Python prints an image that is in memory: the result files of models have it where the image was.
+PRINTED = ("<PIL.", "<class 'PIL.")
+
+
+def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
+    """Yield a record per row. The key is the column `key` or, as BiVLC has none, the row's number from 0.
+
+    Roles are the names of the columns. Columns beyond the known ones are kept in the reference as `other`.
+    """
+    for item in read_rows(stream, REQUIRED):
+        yield from [item] if isinstance(item, RowProblem) else _read_row(item)
+
+
+def _read_row(item: Row) -> Iterator[Record | RowProblem]:
+    row, fields = item
+    problems = [RowProblem(row, name, "The field is missing.") for name in REQUIRED if fields.get(name) is None]
+    names = {name: _filename(row, fields, name, problems) for name in IMAGES}
+    texts = {name: text_of(row, fields, name, problems) for name in ("key", "split", *CAPTIONS, *CATEGORY)}
+    given = [SourceImage(role=role, filename=name) for role, name in names.items()]
+    images = with_facts(row, {name: value for name, value in fields.items() if value != ""}, given, problems)
+    if problems:
+        yield from problems
+        return
+    other = {name: value for name, value in fields.items() if name not in {*REQUIRED, *FACTS, "key", "split"}}
+    yield from checked(
+        Record(
+            row=row,
+            key=texts["key"] or str(row - 1),
+            captions={name: texts[name] for name in CAPTIONS},
+            images=images,
+            type=texts["type"],
+            subtype=texts["subtype"],
+            split=texts["split"],
+            reference={"other": other} if other else {},
+        )
+    )
+
+
+def _filename(row: int, fields: dict[str, Any], name: str, problems: list[RowProblem]) -> str:
+    value = fields.get(name)
+    if isinstance(value, dict) and isinstance(value.get("path"), str):
+        # The `datasets` library writes an image as an object.
+        return str(value["path"])
+    filename = text_of(row, fields, name, problems)
+    if filename.startswith(PRINTED):
+        problems.append(
+            RowProblem(
+                row,
+                name,
+                "The field is a printed Python object, not a file name. "
+                "If this is the result file of a model, bring it in with import_predictions.",
+            )
+        )
+    return filename

@@ -1,0 +1,60 @@
+"""SugarCrepe's seven JSON files: an object of items by number, whose type and subtype are the file's name."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.rows import Item, kind_of, read_items, text_of
+
+REQUIRED = ("filename", "caption", "negative_caption")
+_NAME = re.compile(r"(add|replace|swap)_(obj|att|rel)")
+
+
+def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
+    """Yield a record per item. The key is the file's name and the item's number, "add_obj/12"; numbers may have gaps.
+
+    The photo of COCO is the image of role `image`, and stands in the reference as `coco`.
+    """
+    name = PurePath(str(getattr(stream, "name", ""))).name
+    category = _NAME.fullmatch(name.removesuffix(".json"))
+    if category is None:
+        yield RowProblem(
+            0,
+            "",
+            f"Its name {name!r} does not say which type and subtype it is of. "
+            "Call it as SugarCrepe does: add_obj.json, swap_att.json and so on.",
+        )
+        return
+    for item in read_items(stream):
+        yield from [item] if isinstance(item, RowProblem) else _read_item(item, category)
+
+
+def _read_item(item: Item, category: re.Match[str]) -> Iterator[Record | RowProblem]:
+    row, number, fields = item
+    problems: list[RowProblem] = []
+    if not (number.isascii() and number.isdigit()):
+        problems.append(RowProblem(row, "key", f"{number!r} is not a whole number."))
+    if not isinstance(fields, dict):
+        yield RowProblem(row, "", f"The item is {kind_of(fields)}, not an object with {', '.join(REQUIRED)}.")
+        return
+    problems += [RowProblem(row, name, "The field is missing.") for name in REQUIRED if fields.get(name) is None]
+    texts = {name: text_of(row, fields, name, problems) for name in REQUIRED}
+    if problems:
+        yield from problems
+    else:
+        yield from checked(_record(row, f"{category[0]}/{number}", category, texts, fields))
+
+
+def _record(row: int, key: str, category: re.Match[str], texts: dict[str, str], fields: dict[str, Any]) -> Record:
+    other = {name: value for name, value in fields.items() if name not in REQUIRED}
+    return Record(
+        row=row,
+        key=key,
+        captions={"caption": texts["caption"], "negative_caption": texts["negative_caption"]},
+        images=[SourceImage(role="image", filename=texts["filename"])],
+        type=category[1],
+        subtype=category[2],
+        reference={"coco": texts["filename"]} | ({"other": other} if other else {}),
+    )
