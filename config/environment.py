@@ -95,7 +95,8 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
             "PORT": _port(parts),
-            "OPTIONS": dict(parse_qsl(parts.query)),
+            # Statements sent often are planned once per connection; docs/decisions/0005 has what it gains.
+            "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, **dict(parse_qsl(parts.query))},
             "CONN_MAX_AGE": connection_seconds,
             "CONN_HEALTH_CHECKS": True,
         }
