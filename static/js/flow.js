@@ -58,8 +58,10 @@ document.addEventListener("outbox:opened", ({ detail: { slots } }) => {
 });
 
 document.addEventListener("answer:saved", ({ detail: { reply } }) => {
-  document.querySelector("[data-answered]").textContent = reply.answered;
-  document.querySelector("[data-progress]").value = reply.answered;
+  if (reply.answered !== undefined) {
+    document.querySelector("[data-answered]").textContent = reply.answered;
+    document.querySelector("[data-progress]").value = reply.answered;
+  }
   document.querySelector("[data-change]").hidden = false;
   if (reply.next) hold(reply.next);
   goTo = reply.go ?? goTo;

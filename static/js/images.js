@@ -7,11 +7,11 @@ const records = new WeakMap();
 const loading = new WeakMap();
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const imagesOf = (form) => [...form.querySelectorAll("[data-option] img")];
+const imagesOf = (form) => [...form.querySelectorAll("[data-zoom] img")];
+const frameOf = (image) => image.closest("[data-zoom]");
 
 async function load(image, askedAt) {
   const record = { loaded_ms: null, failed_loads: 0 };
-  const option = image.closest("[data-option]");
   const address = image.src;
   records.set(image, record);
   image.loading = "eager";
@@ -21,7 +21,7 @@ async function load(image, askedAt) {
       break;
     } catch {
       record.failed_loads += 1;
-      option.toggleAttribute("data-failed", true);
+      frameOf(image).toggleAttribute("data-failed", true);
       image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
       await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
       const again = new URL(address);
@@ -30,12 +30,11 @@ async function load(image, askedAt) {
     }
   }
   record.loaded_ms = Math.round(performance.now() - askedAt);
-  option.removeAttribute("data-loading");
-  option.removeAttribute("data-failed");
+  for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
 }
 
 function loadAll(form, atOnce, askedAt) {
-  for (const image of imagesOf(form)) image.closest("[data-option]").toggleAttribute("data-loading", true);
+  for (const image of imagesOf(form)) frameOf(image).toggleAttribute("data-loading", true);
   const rest = imagesOf(form).values();
   const worker = async () => {
     for (const image of rest) await load(image, askedAt());
@@ -65,7 +64,7 @@ function paintedSize(image) {
 document.addEventListener("formdata", ({ target, formData }) => {
   if (!target.matches("[data-question]")) return;
   const seen = imagesOf(target).map((image) => ({
-    value: image.closest("[data-option]").dataset.option,
+    value: image.closest("[data-option]")?.dataset.option ?? "image",
     natural: [image.naturalWidth, image.naturalHeight],
     shown: paintedSize(image),
     ...records.get(image),

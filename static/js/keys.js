@@ -36,12 +36,9 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const option =
-    document.activeElement.closest(".option") ??
-    form.querySelector(".option:hover") ??
-    form.querySelector(".option:has(:checked)") ??
-    form.querySelector(".option");
-  option.querySelector("[data-zoom]").click();
+  const focused = document.activeElement.closest(".option")?.querySelector("[data-zoom]");
+  const under = (state) => form.querySelector(`.option${state} [data-zoom]`);
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-zoom]"))?.click();
 }
 
 function pressInZoom(name) {

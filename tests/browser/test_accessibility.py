@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Session
+from annotation.models import Response, Session
 from tests.browser.stage import answer, open_study, question_number
 from tests.cast import make_instance, make_project
 
@@ -117,6 +117,33 @@ def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_se
     assert_accessible(page)
     page.goto(f"{live_server.url}/nothing-here/")
     assert_accessible(page)
+
+
+def test_an_image_with_texts_to_choose_from_works_and_is_accessible(
+    walked: Page, at_work: Callable[..., Session]
+) -> None:
+    page = walked
+    for key in ("one", "two"):
+        make_instance(make_project(), key, candidates=1)
+    roles = {"images": ["candidate"], "captions": ["negative_caption", "caption"]}
+    session = at_work(instances=2, kind="image_to_text", ask=roles)
+    question_number(page)
+    assert_accessible(page)
+    page.keyboard.press("z")
+    expect(page.get_by_role("dialog", name="The image")).to_be_visible()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    clicked = []
+    for key in ("2", "a"):
+        question_number(page)
+        page.keyboard.press(key)
+        clicked.append(page.locator("[data-stage] label:has(:checked) span").inner_text())
+        page.keyboard.press("Enter")
+    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    responses = Response.objects.filter(session=session).order_by("slot__position").select_related("question")
+    texts = [{option["key"]: option["text"] for option in one.question.content["options"]} for one in responses]
+    assert [text[one.choice] for text, one in zip(texts, responses, strict=True)] == clicked
+    assert [image["value"] for one in responses for image in one.images_seen] == ["image", "image"]
 
 
 @pytest.mark.parametrize("images", [2, 3, 4, 5, 6, 7, 8, 9])
