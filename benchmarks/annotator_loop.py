@@ -12,16 +12,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import django
 import psycopg
 
-from benchmarks.site import ROOT, Site, machine, percentile, served
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
 from tests.servers import postgresql_cluster
 
+BARE = "benchmarks/floor/gunicorn.conf.py"
 SURVEY_SIZE = 100
 # Faster than anything measured so far, so that no run ends for lack of questions.
 MOST_CYCLES_PER_SECOND = 1200
@@ -37,13 +39,24 @@ consent: ""
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class Figures:
-    cycles_per_second: float
-    p50: float
-    p95: float
-    errors: int
-    out_of_questions: bool
+    """What the rounds of one row measured together."""
+
+    seconds: float = 0.0
+    cycle_ms: list[float] = field(default_factory=list)
+    errors: int = 0
+    out_of_questions: bool = False
+
+    @property
+    def cycles_per_second(self) -> float:
+        return (len(self.cycle_ms) - self.errors) / self.seconds
+
+    def add(self, measured: Mapping[str, Any]) -> None:
+        self.seconds += measured["seconds"]
+        self.cycle_ms += measured["cycle_ms"]
+        self.errors += measured["errors"]
+        self.out_of_questions |= measured["out_of_questions"]
 
 
 def places_needed(annotators: int, seconds: float) -> int:
@@ -116,8 +129,8 @@ def _make_instances(project: int, count: int) -> None:
     )
 
 
-def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] = ()) -> Figures:
-    """Run the generator against a site and return what it measured."""
+def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] = ()) -> dict[str, Any]:
+    """Run the generator against a site once and return what it measured."""
     task = {"port": site.port, "annotators": annotators, "seconds": seconds, "places": places}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
@@ -129,23 +142,17 @@ def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] =
     )
     if finished.returncode:
         raise SystemExit(f"The load generator failed:\n{finished.stderr}")
-    measured = json.loads(finished.stdout)
-    times = measured["cycle_ms"]
-    return Figures(
-        cycles_per_second=(len(times) - measured["errors"]) / measured["seconds"],
-        p50=percentile(times, 0.5),
-        p95=percentile(times, 0.95),
-        errors=measured["errors"],
-        out_of_questions=measured["out_of_questions"],
-    )
+    measured: dict[str, Any] = json.loads(finished.stdout)
+    return measured
 
 
 def _row(annotators: int, name: str, figures: Figures, floor: Figures) -> str:
     ratio = figures.cycles_per_second / floor.cycles_per_second
-    slower = figures.p95 / floor.p95
+    p50, p95 = percentile(figures.cycle_ms, 0.5), percentile(figures.cycle_ms, 0.95)
+    slower = p95 / percentile(floor.cycle_ms, 0.95)
     short = " (ran out of questions)" if figures.out_of_questions else ""
     return (
-        f"{annotators:>10}  {name:<8}{figures.cycles_per_second:>10.0f}{figures.p50:>9.1f}{figures.p95:>9.1f}"
+        f"{annotators:>10}  {name:<8}{figures.cycles_per_second:>10.0f}{p50:>9.1f}{p95:>9.1f}"
         f"{figures.errors:>8}{ratio:>11.2f}{slower:>11.2f}{short}"
     )
 
@@ -170,12 +177,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32])
-    parser.add_argument("--seconds", type=float, default=6.0, help="measured per row (default 6)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="measured per round (default 3)")
+    # By turns, so that what else the machine does meanwhile falls on both.
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of floor and product by turns (default 3)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=4)
     options = parser.parse_args(arguments)
     needed = [places_needed(count, options.seconds) for count in options.annotators]
-    slots = int(sum(MOST_CYCLES_PER_SECOND * (options.seconds + 2) for _ in options.annotators))
+    slots = int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
         product = {
             "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -187,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         floor = {"DATABASE_URL": cluster.url("floor")}
         os.environ.update(product)
-        places = make_studies(questions=options.questions, places=sum(needed), folder=Path(folder))
+        places = make_studies(questions=options.questions, places=sum(needed) * options.rounds, folder=Path(folder))
         prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions), str(slots)]
         subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **floor})
         for database in ("product", "floor"):
@@ -198,19 +207,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"PostgreSQL with fsync; gunicorn with {options.workers} workers x {options.threads} threads, keep-alive;"
         )
         print(f"{options.questions} questions in a study, {len(places)} sittings of up to {SURVEY_SIZE};")
-        print(f"{options.seconds:g} s per row after 1 s of warming up")
+        print(f"{options.rounds} rounds of {options.seconds:g} s, by turns, each after 1 s of warming up")
+        shape = {"workers": options.workers, "threads": options.threads}
         print("annotators  site      cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor")
         with (
-            served(
-                "benchmarks.floor.wsgi", environment=floor, workers=options.workers, threads=options.threads
-            ) as bare,
-            served("config.wsgi", environment=product, workers=options.workers, threads=options.threads) as site,
+            served("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape) as bare,
+            served("config.wsgi", environment=product, configuration=PRODUCTION, **shape) as site,
         ):
             for count, wanted in zip(options.annotators, needed, strict=True):
-                beside = load(bare, annotators=count, seconds=options.seconds)
+                beside, figures = Figures(), Figures()
+                for _ in range(options.rounds):
+                    beside.add(load(bare, annotators=count, seconds=options.seconds))
+                    figures.add(load(site, annotators=count, seconds=options.seconds, places=places[:wanted]))
+                    del places[:wanted]
                 print(_row(count, "floor", beside, beside), flush=True)
-                figures = load(site, annotators=count, seconds=options.seconds, places=places[:wanted])
-                del places[:wanted]
                 print(_row(count, "product", figures, beside), flush=True)
             print(f"memory of the largest web worker: {site.worker_megabytes():.0f} MB")
         print(_check_answers(cluster.url("product")))

@@ -15,6 +15,7 @@ import httpx
 
 from tests.servers import spare_port
 
+PRODUCTION = "gunicorn.conf.py"
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -37,11 +38,13 @@ class Site:
 
 
 @contextmanager
-def served(application: str, *, environment: Mapping[str, str], workers: int, threads: int) -> Iterator[Site]:
-    """Run `application` under gunicorn on a spare port for the length of the block."""
+def served(
+    application: str, *, environment: Mapping[str, str], workers: int, threads: int, configuration: str
+) -> Iterator[Site]:
+    """Run `application` under gunicorn, with a configuration file, on a spare port for the length of the block."""
     port = spare_port()
     command = [
-        *(sys.executable, "-m", "gunicorn", application, "--bind", f"127.0.0.1:{port}"),
+        *(sys.executable, "-m", "gunicorn", application, "--config", configuration, "--bind", f"127.0.0.1:{port}"),
         *("--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)),
         *("--keep-alive", "75", "--log-level", "warning"),
     ]

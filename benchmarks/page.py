@@ -1,0 +1,258 @@
+"""The annotator's page in a real Chromium: python -m benchmarks.page.
+
+Bytes and requests of a cold page, time to its first image, and from a click on Send to the next four images on the
+screen, on a fast line and at 10 Mbit/s with 40 ms round trip. Images are the shared photos where they are there,
+else drawn scenes. Server, database and browser share the machine's cores.
+"""
+
+import argparse
+import io
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import django
+import httpx
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
+
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
+from results.demo.drawing import draw_scene
+from results.demo.scenes import describe_instances
+from tests.servers import postgresql_cluster
+
+PHOTOS = ROOT.parent / "shared" / "data" / "images" / "photos"
+STUDY = "page"
+QUESTIONS = 60
+WAIT_SECONDS = 30
+DESIGN = f"""\
+study: {STUDY}
+title: Pick the image that fits the description
+kind: best_of_n
+surveys: {{size: {QUESTIONS}}}
+answers: 8
+seed: benchmark
+"""
+# Bits per second and milliseconds of a round trip; none: as fast as loopback is.
+LINES: dict[str, tuple[int, int] | None] = {"fast": None, "10 Mbit/s, 40 ms": (10_000_000, 40)}
+GOALS = {
+    "requests, cold": "<= 12",
+    "kB without images, cold": "<= 120",
+    "ms to first image, cold": "<= 300; at 10 Mbit/s <= 600",
+    "ms from Send to four images, p50": "<= 30",
+    "ms from Send to four images, p95": "<= 60",
+    "requests per question without images": "<= 2",
+}
+# Far less time than a person takes, and enough for the question after the next to come over the slow line.
+THINKING_MS = {"fast": 400, "10 Mbit/s, 40 ms": 1500}
+
+# Notes when the first picture is on the screen, and for each press of Send when the next four are. A page cannot see
+# its own paint: what is noted is the end of the first frame that began after the pictures were known to be decoded,
+# which is up to a frame (17 ms) later than what the eye sees.
+WATCH = """
+window.firstImage = null;
+window.sends = [];
+const painted = () => new Promise((done) => requestAnimationFrame(() => {
+  const afterTheFrame = new MessageChannel();
+  afterTheFrame.port1.onmessage = done;
+  afterTheFrame.port2.postMessage(null);
+}));
+const shown = () => [...document.querySelectorAll("[data-stage] [data-question]")].at(0);
+const complete = (image) => image.complete && image.naturalWidth > 0;
+const look = async () => {
+  const image = document.querySelector("[data-stage] img");
+  if (!image || !complete(image)) return requestAnimationFrame(look);
+  await painted();
+  window.firstImage = performance.now();
+};
+requestAnimationFrame(look);
+addEventListener("click", (event) => {
+  if (!event.target.closest("[data-send]")) return;
+  const before = shown()?.dataset.slot;
+  const wait = async () => {
+    const question = shown();
+    const images = question ? [...question.querySelectorAll("img")] : [];
+    if (!question || question.dataset.slot === before || !images.every(complete)) return requestAnimationFrame(wait);
+    await Promise.all(images.map((image) => image.decode()));
+    await painted();
+    window.sends.push(performance.now() - event.timeStamp);
+  };
+  requestAnimationFrame(wait);
+}, true);
+"""
+
+
+@dataclass
+class Traffic:
+    """What the browser fetched: kind of resource and bytes over the wire by request."""
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
+
+    def watch(self, session: CDPSession) -> None:
+        session.on("Network.requestWillBeSent", self._asked)
+        session.on("Network.loadingFinished", self._finished)
+        session.send("Network.enable")
+
+    def _asked(self, event: dict[str, Any]) -> None:
+        self.kinds[event["requestId"]] = event["type"]
+
+    def _finished(self, event: dict[str, Any]) -> None:
+        self.sizes[event["requestId"]] = event["encodedDataLength"]
+
+    def without_images(self) -> list[float]:
+        return [size for request, size in self.sizes.items() if self.kinds.get(request) != "Image"]
+
+    def reset(self) -> None:
+        self.kinds.clear()
+        self.sizes.clear()
+
+
+def make_study(folder: Path) -> None:
+    """Import real pictures through the real importer and launch a study about them."""
+    django.setup()
+    from django.core.management import call_command
+
+    quiet = {"stdout": io.StringIO()}
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    images = folder / "images"
+    images.mkdir()
+    names = list(_pictures(images))
+    rows = (
+        {"key": str(number), "negative_caption": "A red ball to the left of a blue house.", "images": four}
+        for number, four in enumerate(zip(*[iter(names)] * 4, strict=False))
+    )
+    manifest = folder / "manifest.jsonl"
+    manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    call_command("import_instances", "page", str(manifest), format="jsonl", images=images, verbosity=0, **quiet)
+    design = folder / "study.yaml"
+    design.write_text(DESIGN, encoding="utf-8")
+    call_command("create_study", str(design), project="page", **quiet)
+    call_command("launch_study", STUDY, **quiet)
+
+
+def _pictures(folder: Path) -> Iterator[str]:
+    """Put 4 pictures for each question into the folder and yield their names."""
+    photos = sorted(PHOTOS.glob("*.jpg"))[: QUESTIONS * 4]
+    for photo in photos:
+        shutil.copy(photo, folder / photo.name)
+        yield photo.name
+    if photos:
+        return
+    scenes = (scene for instance in describe_instances(seed="page", per_category=9) for scene in instance.candidates)
+    for number, scene in zip(range(QUESTIONS * 4), scenes, strict=False):
+        draw_scene(scene, seed=str(number)).save(folder / f"{number}.jpg", quality=92)
+        yield f"{number}.jpg"
+
+
+def begin_sitting(site: Site, person: str) -> str:
+    """Take a person to the first question, and return the address of the session."""
+    with httpx.Client(base_url=site.address, follow_redirects=True, timeout=30) as client:
+        query = {"PROLIFIC_PID": person, "STUDY_ID": "benchmark", "SESSION_ID": person}
+        page = client.get(f"/take/{STUDY}/", params=query).url
+        client.post(f"{page}begin/")
+    return str(page)
+
+
+def _on_line(context: BrowserContext, page: Page, line: tuple[int, int] | None) -> CDPSession:
+    session = context.new_cdp_session(page)
+    if line is not None:
+        bits, latency = line
+        session.send("Network.enable")
+        speed = {"downloadThroughput": bits / 8, "uploadThroughput": bits / 8}
+        session.send("Network.emulateNetworkConditions", {**speed, "latency": latency, "offline": False})
+    return session
+
+
+def _wait_until(page: Page, condition: str) -> None:
+    # Asked from outside, because the page's own policy forbids what Playwright's wait_for_function does inside it.
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not page.evaluate(condition):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"The page did not come to {condition} within {WAIT_SECONDS} s.")
+        page.wait_for_timeout(20)
+
+
+def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: int) -> dict[str, float]:
+    """Return the figures of one line."""
+    firsts, requests, kilobytes = [], [], []
+    for number in range(cold_pages):
+        context = browser.new_context(viewport={"width": 1366, "height": 768})
+        context.add_init_script(WATCH)
+        page = context.new_page()
+        traffic = Traffic()
+        traffic.watch(_on_line(context, page, LINES[name]))
+        page.goto(begin_sitting(site, f"{'f' if LINES[name] is None else 's'}{number}"))
+        _wait_until(page, "window.firstImage !== null")
+        page.wait_for_load_state("networkidle")
+        firsts.append(page.evaluate("window.firstImage"))
+        requests.append(len(traffic.without_images()))
+        kilobytes.append(sum(traffic.without_images()) / 1000)
+        if number < cold_pages - 1:
+            context.close()
+    traffic.reset()
+    for number in range(sends):
+        page.wait_for_timeout(THINKING_MS[name])
+        page.locator("[data-stage] [data-question] .choice").first.click()
+        page.locator("[data-stage] [data-send]:enabled").click()
+        _wait_until(page, f"window.sends.length === {number + 1}")
+    page.wait_for_load_state("networkidle")
+    times = page.evaluate("window.sends")
+    context.close()
+    return {
+        "requests, cold": percentile(requests, 0.5),
+        "kB without images, cold": percentile(kilobytes, 0.5),
+        "ms to first image, cold": percentile(firsts, 0.5),
+        "ms from Send to four images, p50": percentile(times, 0.5),
+        "ms from Send to four images, p95": percentile(times, 0.95),
+        "requests per question without images": len(traffic.without_images()) / sends,
+    }
+
+
+def _chromium() -> str | None:
+    """Return Debian's browser where it is installed; else Playwright uses its own."""
+    return shutil.which("chromium")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cold-pages", type=int, default=5, help="cold pages per line (default 5)")
+    parser.add_argument("--sends", type=int, default=40, help="answers sent per line (default 40, at most 58)")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="lineup-bench-") as name, postgresql_cluster(durable=True) as cluster:
+        folder = Path(name)
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": cluster.url("page"),
+            "DATA_DIR": name,
+            "STATIC_ROOT": str(folder / "staticfiles"),
+            "LOG_LEVEL": "WARNING",
+        }
+        os.environ.update(environment)
+        make_study(folder)
+        columns = {}
+        with (
+            served("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
+            sync_playwright() as playwright,
+        ):
+            browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+            for line in LINES:
+                columns[line] = measure(browser, site, line, cold_pages=options.cold_pages, sends=options.sends)
+            version = browser.version
+            browser.close()
+    print(machine())
+    print(f"Chromium {version}, 1366 x 768; {'photos' if PHOTOS.is_dir() else 'drawn scenes'}; 2 workers x 4 threads")
+    print(f"{options.cold_pages} cold pages (median), {options.sends} answers sent, on each line")
+    print(f"{'':<38}" + "".join(f"{line:>20}" for line in columns) + "   goal")
+    for figure, goal in GOALS.items():
+        print(f"{figure:<38}" + "".join(f"{column[figure]:>20.1f}" for column in columns.values()) + f"   {goal}")
+
+
+if __name__ == "__main__":
+    main()
