@@ -30,12 +30,12 @@ PHOTOS = ROOT.parent / "shared" / "data" / "images" / "photos"
 STUDY = "page"
 QUESTIONS = 60
 WAIT_SECONDS = 30
-DESIGN = f"""\
-study: {STUDY}
+DESIGN = """\
+study: {study}
 title: Pick the image that fits the description
 kind: best_of_n
-surveys: {{size: {QUESTIONS}}}
-answers: 8
+surveys: {{size: {questions}}}
+answers: {people}
 seed: benchmark
 """
 # Bits per second and milliseconds of a round trip; none: as fast as loopback is.
@@ -113,7 +113,7 @@ class Traffic:
         self.sizes.clear()
 
 
-def make_study(folder: Path) -> None:
+def make_study(folder: Path, *, people: int) -> None:
     """Import real pictures through the real importer and launch a study about them."""
     django.setup()
     from django.core.management import call_command
@@ -132,7 +132,7 @@ def make_study(folder: Path) -> None:
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     call_command("import_instances", "page", str(manifest), format="jsonl", images=images, verbosity=0, **quiet)
     design = folder / "study.yaml"
-    design.write_text(DESIGN, encoding="utf-8")
+    design.write_text(DESIGN.format(study=STUDY, questions=QUESTIONS, people=people), encoding="utf-8")
     call_command("create_study", str(design), project="page", **quiet)
     call_command("launch_study", STUDY, **quiet)
 
@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "LOG_LEVEL": "WARNING",
         }
         os.environ.update(environment)
-        make_study(folder)
+        make_study(folder, people=options.cold_pages * len(LINES))
         columns = {}
         with (
             served("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
