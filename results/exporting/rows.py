@@ -1,7 +1,7 @@
 """What leaves: the plain rows that an export is made of, and the listed columns they become."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,8 +27,13 @@ class ExportedImage:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedInstance:
-    """An instance that a study accepted, with what the decision added to it (for best_of_n the chosen image)."""
+    """An instance that a study accepted, with what the decision added to it (for best_of_n the chosen image).
 
+    `task` names the question as in the responses; it is the key where a study asks one question about an instance.
+    `settled` is True when a researcher decided what the answers had left undecided.
+    """
+
+    task: str
     key: str
     type: str
     subtype: str
@@ -42,6 +47,7 @@ class AcceptedInstance:
     decision: str
     rule: str
     winner: str
+    settled: bool
     answers: int
     votes: Mapping[str, int]
     source_file: str
@@ -53,7 +59,8 @@ class GivenResponse:
     """One version of one answer. `worker` and `session` are pseudonyms; `_ms` are the browser's milliseconds.
 
     `is_current` is False for a version that a newer one has replaced; `counted` is True for a current answer that
-    the decision rests on, False for one that came after its seat had gone to somebody else.
+    the decision rests on, False for one that came after its seat had gone to somebody else. `right` is the right
+    option, empty where none is known.
     """
 
     task: str
@@ -74,7 +81,8 @@ class GivenResponse:
     seat: int | None
     session: str
     study: str
-    kind: str = field(default="")
+    kind: str
+    right: str
 
 
 INSTANCE_COLUMNS = (
@@ -93,10 +101,12 @@ INSTANCE_COLUMNS = (
     "decision",
     "rule",
     "winner",
+    "settled",
     "answers",
     "votes",
     "study",
     "kind",
+    "task",
     "source_file",
     "source_row",
     "images",
@@ -122,6 +132,7 @@ RESPONSE_COLUMNS = (
     "session",
     "study",
     "kind",
+    "right",
 )
 
 

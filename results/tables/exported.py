@@ -1,17 +1,19 @@
 """The rows that leave in exports, streamed: memory stays flat whatever the size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
-from django.db.models import F, Prefetch, QuerySet, Window
+from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from annotation.models import Decision, Response, Session
 from results.exporting import Writer
 from results.exporting.rows import AcceptedInstance, ExportedImage, GivenResponse
 from results.models import Pseudonym
-from studies.actions.asking import origin_of
-from studies.models import Image, InstanceImage, Question, Study
+from studies.kinds import get_kind
+from studies.models import InstanceImage, Study
 
 CHUNK = 1000
 
@@ -29,66 +31,104 @@ def _accepted(study: Study) -> QuerySet[Decision]:
     return Decision.objects.filter(study=study, state=Decision.State.ACCEPTED)
 
 
+_DECISION_FIELDS = (
+    "question__instance_id",
+    "question__content",
+    "question__won",
+    "question__kind",
+    "question__variant",
+    "state",
+    "rule",
+    "winner",
+    "answers",
+    "votes",
+    "settled_choice",
+    "question__instance__key",
+    "question__instance__type",
+    "question__instance__subtype",
+    "question__instance__split",
+    "question__instance__captions",
+    "question__instance__original_captions",
+    "question__instance__caption_rule",
+    "question__instance__source_file",
+    "question__instance__source_row",
+)
+
+
 def accepted_instances(study: Study) -> Iterator[AcceptedInstance]:
     """Yield what `study` accepted, in the order of its questions."""
-    images = Prefetch("question__instance__images", InstanceImage.objects.select_related("image"))
-    decisions = _accepted(study).select_related("question__instance").prefetch_related(images).order_by("question_id")
-    for decision in decisions.iterator(chunk_size=CHUNK):
-        question = decision.question
-        instance = question.instance
-        yield AcceptedInstance(
-            key=instance.key,
-            type=instance.type,
-            subtype=instance.subtype,
-            split=instance.split,
-            captions=instance.captions,
-            original_captions=instance.original_captions,
-            caption_rule=instance.caption_rule,
-            images=_images(question, list(instance.images.all()), decision.winner),
-            study=study.slug,
-            kind=question.kind,
-            decision=decision.state,
-            rule=decision.rule,
-            winner=decision.winner,
-            answers=decision.answers,
-            votes=decision.votes,
-            source_file=instance.source_file,
-            source_row=instance.source_row,
-        )
+    decisions = _accepted(study).order_by("question_id").values_list(*_DECISION_FIELDS)
+    for chunk in _chunks(decisions.iterator(chunk_size=CHUNK)):
+        images = _images_of([row[0] for row in chunk])
+        for row in chunk:
+            yield _accepted_instance(row, study, images[row[0]])
 
 
-def _images(question: Question, places: Sequence[InstanceImage], winner: str) -> list[ExportedImage]:
-    """Return the images of an instance, and first those in the roles that the decision gave them."""
-    gained = origin_of(question, winner).won
-    taken = [_image(role, 0, *_find(places, image["image"], winner)) for role, image in gained.items()]
-    return taken + [
-        _image(place.role, place.position, place.filename, place.image_id, place.image)
-        for place in places
-        if (place.role, place.position) not in {(role, 0) for role in gained}
-    ]
+def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    while chunk := list(islice(rows, CHUNK)):
+        yield chunk
 
 
-def _find(places: Sequence[InstanceImage], sha256: str, winner: str) -> tuple[str, str, Image | None]:
-    # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
-    same = [place for place in places if place.image_id == sha256]
-    same.sort(key=lambda place: f"{place.role}-{place.position}" != winner)
-    return (same[0].filename, sha256, same[0].image) if same else ("", sha256, None)
-
-
-def _image(role: str, position: int, filename: str, sha256: str | None, image: Image | None) -> ExportedImage:
-    if image is None:
-        return ExportedImage(role, position, filename, sha256)
-    return ExportedImage(
-        role=role,
-        position=position,
-        filename=filename,
-        sha256=sha256,
-        width=image.width,
-        height=image.height,
-        source=image.source,
-        licence=image.licence,
-        generator=image.generator,
+def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[ExportedImage]) -> AcceptedInstance:
+    values = {name.rpartition("__")[2]: value for name, value in zip(_DECISION_FIELDS, row, strict=True)}
+    del values["instance_id"]
+    winner, kind = values["winner"], values["kind"]
+    gained = values.pop("won") | get_kind(kind).accepted_images(values.pop("content"), winner)
+    return AcceptedInstance(
+        task=_task(study, values["key"], kind, values.pop("variant")),
+        study=study.slug,
+        decision=values.pop("state"),
+        settled=bool(values.pop("settled_choice")),
+        images=_with_gained(places, {role: image["image"] for role, image in gained.items()}, winner),
+        **values,
     )
+
+
+def _task(study: Study, key: str, kind: str, variant: str) -> str:
+    """Return what names a question within its study: the instance, and where several are asked about it, which."""
+    several = len(study.design["parts"]) > 1 or variant
+    return "/".join(filter(None, (key, kind, variant))) if several else key
+
+
+_IMAGE_FIELDS = (
+    "instance_id",
+    "role",
+    "position",
+    "filename",
+    "image_id",
+    "image__width",
+    "image__height",
+    "image__source",
+    "image__licence",
+    "image__generator",
+)
+
+
+def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
+    """Return the images of each instance, in the order of roles and positions."""
+    places = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
+    images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
+    for instance, *place, source, licence, generator in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
+        role, position, filename, sha256, width, height = place
+        # An awaited image has no row to join: its texts come as None.
+        origin = (source or "", licence or "", generator or "")
+        images[instance].append(ExportedImage(role, position, filename, sha256, width, height, *origin))
+    return images
+
+
+def _with_gained(places: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
+    """Return the images of an instance, first those in the roles that the decision gave them."""
+    first = [_find(places, role, sha256, winner) for role, sha256 in gained.items()]
+    return first + [image for image in places if image.position or image.role not in gained]
+
+
+def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
+    # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
+    same = [image for image in places if image.sha256 == sha256]
+    same.sort(key=lambda image: f"{image.role}-{image.position}" != winner)
+    # An instance may have lost the picture since it was asked about; what was asked stands.
+    found = same[0] if same else ExportedImage(role, 0, "", sha256)
+    return replace(found, role=role, position=0)
 
 
 def _given(study: Study) -> QuerySet[Response]:
@@ -110,6 +150,9 @@ def given_responses(study: Study) -> Iterator[GivenResponse]:
 
 _RESPONSE_FIELDS = (
     "question__instance__key",
+    "question__kind",
+    "question__variant",
+    "question__right",
     "annotator_id",
     "choice",
     "version",
@@ -126,7 +169,6 @@ _RESPONSE_FIELDS = (
     "slot__seat__survey__number",
     "slot__seat__number",
     "session_id",
-    "question__kind",
 )
 
 
@@ -134,9 +176,9 @@ def _given_response(
     row: tuple[Any, ...], study: Study, workers: dict[int, str], sittings: dict[int, int]
 ) -> GivenResponse:
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
-    worker = workers[values.pop("annotator_id")]
+    worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     return GivenResponse(
-        task=values.pop("question__instance__key"),
+        task=_task(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
         worker=worker,
         label=values.pop("choice"),
         counted=values.pop("slot_id") is not None and values["is_current"],
@@ -144,7 +186,8 @@ def _given_response(
         seat=values.pop("slot__seat__number"),
         session=f"{worker}-{sittings[values.pop('session_id')]}",
         study=study.slug,
-        kind=values.pop("question__kind"),
+        kind=kind,
+        right=values.pop("question__right"),
         **values,
     )
 

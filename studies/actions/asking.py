@@ -131,16 +131,17 @@ def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
     return InstanceFacts(key=instance.key, captions=instance.captions, images=images)
 
 
-def sample_contents(study: Study, *, limit: int) -> list[dict[str, Any]]:
-    """Return the contents of the first `limit` questions that launching would make; nothing is stored."""
-    contents: list[dict[str, Any]] = []
-    ids = list(selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * limit])
+def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
+    """Return the first questions of each part that launching would make (kind, part, content, ...), unstored."""
+    sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design["parts"]))}
+    ids = list(selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * per_part])
     for _, facts in _with_facts(ids, {}):
         try:
-            contents += [fields["content"] for fields in _questions_about(study, facts)]
+            for fields in _questions_about(study, facts):
+                sampled[fields["part"]].append(fields)
         except CannotAsk:
             continue
-    return contents[:limit]
+    return [fields for part in sampled.values() for fields in part[:per_part]]
 
 
 def make_practice(study: Study) -> None:

@@ -13,6 +13,7 @@ from results.exporting.spreadsheets import cell
 SHA_A, SHA_B, SHA_C = "a" * 64, "b" * 64, "c" * 64
 
 INSTANCE = AcceptedInstance(
+    task="17",
     key="17",
     type="swap",
     subtype="obj",
@@ -30,6 +31,7 @@ INSTANCE = AcceptedInstance(
     decision="accepted",
     rule="chosen-v1",
     winner="candidate-2",
+    settled=False,
     answers=1,
     votes={"candidate-2": 1},
     source_file="manifest.csv",
@@ -56,6 +58,7 @@ RESPONSE = GivenResponse(
     session="A-7KQ3F-1",
     study="step-3",
     kind="best_of_n",
+    right="candidate-3",
 )
 
 
@@ -93,10 +96,12 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         "decision": "accepted",
         "rule": "chosen-v1",
         "winner": "candidate-2",
+        "settled": False,
         "answers": 1,
         "votes": {"candidate-2": 1},
         "study": "step-3",
         "kind": "best_of_n",
+        "task": "17",
         "source_file": "manifest.csv",
         "source_row": 18,
     }
@@ -171,6 +176,7 @@ def test_responses_begin_with_task_worker_label() -> None:
         "session": "A-7KQ3F-1",
         "study": "step-3",
         "kind": "best_of_n",
+        "right": "candidate-3",
     }
 
 
