@@ -9,10 +9,10 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
-from analytics.acceptance import NONE
 from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
+from studies.kinds import get_kind
 from studies.models import Study
 
 SESSIONS_PER_PAGE = 20
@@ -59,15 +59,16 @@ class Decisions:
 
 
 @dataclass(frozen=True)
-class NoneRate:
-    """How many of the `n` counted answers say that no option will do."""
+class Rate:
+    """How many of the `n` counted answers that could be so are `what`: "none", "both" or "right"."""
 
-    none: int
+    what: str
+    times: int
     n: int
 
     @property
     def percent(self) -> float | None:
-        return self.none * 100 / self.n if self.n else None
+        return self.times * 100 / self.n if self.n else None
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class StudyProgress:
     seats: Seats
     surveys: Sequence[SurveyProgress]
     decisions: Decisions
-    none_rate: NoneRate
+    rates: Sequence[Rate]
     seconds: Seconds
 
 
@@ -101,7 +102,7 @@ def study_progress(study: Study) -> StudyProgress:
         ),
         surveys=surveys,
         decisions=_decisions(study),
-        none_rate=_none_rate(study),
+        rates=_rates(study),
         seconds=_seconds(study),
     )
 
@@ -141,9 +142,21 @@ def _counted(study: Study) -> QuerySet[Response]:
     return Response.objects.filter(study=study, is_current=True, slot__isnull=False)
 
 
-def _none_rate(study: Study) -> NoneRate:
-    counts = _counted(study).aggregate(none=Count("pk", filter=Q(choice=NONE)), n=Count("pk"))
-    return NoneRate(**counts)
+def _rates(study: Study) -> list[Rate]:
+    """Return how often each option that is always offered was chosen, and the right one where one is known."""
+    offered: dict[str, set[str]] = {}
+    for part in study.design["parts"]:
+        for option in get_kind(part["kind"]).fixed_options({}):
+            offered.setdefault(option, set()).add(part["kind"])
+    is_it = {option: Q(choice=option) for option in offered} | {"right": Q(choice=F("question__right"))}
+    could = {option: Q(question__kind__in=kinds) for option, kinds in offered.items()}
+    could["right"] = ~Q(question__right="")
+    counts = _counted(study).aggregate(
+        **{f"{what}_times": Count("pk", filter=could[what] & is_it[what]) for what in could},
+        **{f"{what}_n": Count("pk", filter=could[what]) for what in could},
+    )
+    rates = [Rate(what, counts[f"{what}_times"], counts[f"{what}_n"]) for what in could]
+    return [rate for rate in rates if rate.what in offered or rate.n]
 
 
 def _seconds(study: Study) -> Seconds:

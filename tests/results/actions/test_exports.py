@@ -10,13 +10,13 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from annotation.models import Response, Session
+from annotation.models import Decision, Response, Session
 from results.actions import exports
 from results.actions.exports import Written, make_export, request_export, write_export
 from results.errors import CannotExport
 from results.models import Export, Pseudonym
 from results.tasks import make_export as make_export_task
-from studies.models import Study
+from studies.models import Question, Study
 from tests.factories import (
     NOON,
     answer,
@@ -118,6 +118,29 @@ def test_an_answer_that_came_too_late_is_kept_and_not_counted(study: Study, fold
         rows = list(csv.DictReader(lines))
     assert len(rows) == 4
     assert (rows[0]["is_current"], rows[0]["counted"], rows[0]["survey"], rows[0]["seat"]) == ("true", "false", "", "")
+
+
+def test_several_questions_about_an_instance_have_names_of_their_own(study: Study, folder: Path) -> None:
+    Question.objects.filter(study=study).update(variant="image", right="none")
+    with exported(study, "responses", folder).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["task"] for row in rows] == [f"row-{number}/best_of_n/image" for number in (1, 2, 3, 3)]
+    assert {row["right"] for row in rows} == {"none"}
+    accepted = [json.loads(line) for line in exported(study, "jsonl", folder).read_text().splitlines()]
+    assert [row["task"] for row in accepted] == ["row-1/best_of_n/image", "row-3/best_of_n/image"]
+
+
+def test_what_earlier_studies_added_leaves_with_the_instance(study: Study, folder: Path) -> None:
+    won = {"negative_image": {"image": make_image(9).sha256, "width": 8, "height": 6}}
+    Question.objects.filter(study=study).update(kind="ambiguity", won=won)
+    Decision.objects.filter(study=study, question__instance__key="row-1").update(settled_choice="original")
+    rows = [json.loads(line) for line in exported(study, "jsonl", folder).read_text().splitlines()]
+    # Picture 9 is the last candidate of row 1 and nothing of row 3.
+    assert [(row["key"], row["negative_image"], row["settled"]) for row in rows] == [
+        ("row-1", "1_3.png", True),
+        ("row-3", "", False),
+    ]
+    assert {row["negative_image_sha256"] for row in rows} == {make_image(9).sha256}
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "responses"])

@@ -9,14 +9,14 @@ from results.tables.overview import categories, project_counts, study_lines, vis
 from results.tables.progress import (
     Answers,
     Decisions,
-    NoneRate,
+    Rate,
     Seats,
     Seconds,
     paid_seconds,
     session_lines,
     study_progress,
 )
-from studies.models import InstanceImage, Study
+from studies.models import InstanceImage, Question, Study
 from tests.factories import (
     NOON,
     answer,
@@ -35,7 +35,8 @@ def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     assert progress.answers == Answers(0, 4)
     assert progress.seats == Seats(free=1, taken=0, filled=0)
     assert progress.decisions == Decisions(accepted=0, rejected=0, undecided=4)
-    assert (progress.none_rate, progress.none_rate.percent) == (NoneRate(0, 0), None)
+    assert list(progress.rates) == [Rate("none", 0, 0)]
+    assert progress.rates[0].percent is None
     assert progress.seconds == Seconds(0)
 
 
@@ -56,7 +57,7 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
     ]
     assert progress.seats == Seats(free=1, taken=2, filled=1)
     assert progress.decisions == Decisions(accepted=1, rejected=0, undecided=3)
-    assert progress.none_rate == NoneRate(none=1, n=3)
+    assert list(progress.rates) == [Rate("none", 1, 3)]
 
 
 def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
@@ -66,8 +67,16 @@ def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
     answer(session, questions(study)[1], "none", send_ms=9000)
     Response.objects.filter(question=questions(study)[1]).update(slot=None)
     progress = study_progress(study)
-    assert progress.none_rate == NoneRate(none=0, n=1)
+    assert list(progress.rates) == [Rate("none", 0, 1)]
     assert progress.seconds == Seconds(1, 3.0, 3.0, 3.0)
+
+
+def test_where_a_right_option_is_known_the_right_answers_are_counted(study: Study) -> None:
+    Question.objects.filter(pk__in=[question.pk for question in questions(study)[:3]]).update(right="candidate-1")
+    session = sit_down(study, "one")
+    for question, choice in zip(questions(study), ("candidate-1", "none", "candidate-1", "candidate-1"), strict=True):
+        answer(session, question, choice)
+    assert list(study_progress(study).rates) == [Rate("none", 1, 4), Rate("right", 2, 3)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -39,13 +40,33 @@ def test_a_preview_goes_through_every_page_and_stores_nothing(client: Client, dr
 
 
 def test_every_page_says_that_it_is_a_preview(client: Client, study: Study) -> None:
-    for step in ("consent", "instructions", "1"):
+    for step in ("consent", "instructions-1", "1"):
         assert "Preview, nothing is stored" in shown(client, step)
 
 
-def test_the_pages_script_is_led_to_the_next_question(client: Client, study: Study) -> None:
-    response = client.post(f"{PREVIEW}?step=1", {"choice": "1"}, headers={"Accept": "application/json"})
-    assert response.json() == {"saved": True, "next": None, "go": f"{PREVIEW}?step=2"}
+def sent(client: Client, step: str) -> dict[str, Any]:
+    response = client.post(f"{PREVIEW}?step={step}", {"choice": "1"}, headers={"Accept": "application/json"})
+    body: dict[str, Any] = response.json()
+    return body
+
+
+def test_the_pages_script_gets_the_question_after_the_one_it_holds(client: Client, study: Study) -> None:
+    assert 'data-slot="2"' in shown(client, "1")
+    first, second, third = sent(client, "1"), sent(client, "2"), sent(client, "3")
+    assert (first["answered"], first["total"], first["go"]) == (1, 3, None)
+    assert 'data-slot="3"' in first["next"]
+    assert (second["next"], second["go"]) == (None, None)
+    assert (third["next"], third["go"]) == (None, f"{PREVIEW}?step=end")
+
+
+def test_each_part_is_shown_after_its_own_instructions(client: Client, draft: Study) -> None:
+    ask = {"images": ["image"], "captions": ["caption", "negative_caption"]}
+    matching = {"kind": "image_to_text", "ask": ask, "instructions": "Match them."}
+    draft.design["parts"].append(matching)
+    draft.save()
+    assert "Match them." in shown(client, "instructions-2")
+    assert sent(client, "3")["go"] == f"{PREVIEW}?step=instructions-2"
+    assert "A bird on 1 roofs." in shown(client, "4")
 
 
 def test_who_does_not_agree_is_led_to_the_end(client: Client, study: Study) -> None:
@@ -58,9 +79,10 @@ def test_the_questions_show_no_option_by_its_identity(client: Client, study: Stu
 
 def test_a_preview_without_consent_page_begins_with_the_instructions(client: Client, study: Study) -> None:
     study.design["consent"] = ""
+    study.design["parts"][0]["instructions"] = "Pick the one that fits."
     study.save()
     page = client.get(PREVIEW).content.decode()
-    assert "Pick the image that shows what the description says." in page
+    assert "Pick the one that fits." in page
     assert "I agree" not in page
 
 
@@ -71,5 +93,5 @@ def test_a_step_that_is_not_there_is_the_first_one(client: Client, study: Study,
 
 def test_a_draft_whose_images_are_awaited_says_what_is_missing(client: Client, draft: Study) -> None:
     InstanceImage.objects.filter(role="candidate").update(image=None)
-    response = client.post(f"{PREVIEW}?step=instructions", follow=True)
+    response = client.post(f"{PREVIEW}?step=instructions-1", follow=True)
     assert "No question could be shown" in response.content.decode()
