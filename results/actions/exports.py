@@ -1,22 +1,22 @@
 """Exports: asked for on a page or a command line, written whole or not at all."""
 
-import errno
 import logging
-import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
+from results.actions.places import new_place, pack, stored_bytes, why_not
 from results.actions.pseudonyms import name_annotators
 from results.errors import CannotExport
-from results.exporting import FORMATS, get_writer
+from results.exporting import FORMATS, Write, get_writer
 from results.models import Export
 from results.tables.exported import count_rows, exported_rows
 from studies.models import Project, Study, StudyState
@@ -60,35 +60,22 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     name_annotators(project=study.project)
     total = count_rows(writer, study)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=folder, prefix=".", suffix=".part", delete=False
-        ) as out:
-            try:
-                writer.start(out)
-                done = 0
-                report(done, total)
-                for done, row in enumerate(exported_rows(writer, study), start=1):
-                    writer.write(row, out)
-                    if done % ROWS_BETWEEN_REPORTS == 0:
-                        report(done, total)
-                out.flush()
-                os.fsync(out.fileno())
-                os.chmod(out.name, 0o644)
-                os.replace(out.name, path)
-            except BaseException:
-                Path(out.name).unlink(missing_ok=True)
-                raise
+        with new_place(path) as place, writer.open(place, stored_bytes) as write:
+            done = _write_rows(write, exported_rows(writer, study), total, report)
     except OSError as error:
-        raise CannotExport(_sentence(error, path)) from error
+        raise CannotExport(why_not(error, path)) from error
     report(done, done)
     return Written(path, done)
 
 
-def _sentence(error: OSError, path: Path) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return f"The disk is full, so {path.name} was not written. Free some space and export again."
-    return f"{path} cannot be written: {error.strerror}. Choose a folder that you may write to."
+def _write_rows(write: Write, rows: Iterable[Any], total: int, report: Report) -> int:
+    done = 0
+    report(done, total)
+    for done, row in enumerate(rows, start=1):
+        write(row)
+        if done % ROWS_BETWEEN_REPORTS == 0:
+            report(done, total)
+    return done
 
 
 def request_export(*, study: Study, format: str, by: AbstractBaseUser, now: datetime) -> Export:
@@ -118,14 +105,13 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             written = write_export(study=export.study, format=export.format, folder=Path(folder), report=report)
-            with written.path.open("rb") as made:
-                name = default_storage.save(f"exports/{export.pk}/{written.path.name}", File(made))
+            name = _store(export, written.path)
     except CannotExport as error:
         fail_export(export=export, error=str(error), now=now())
         return
     except OSError as error:
         logger.exception("export %s could not be stored", export.pk)
-        fail_export(export=export, error=_sentence(error, Path(f"{export.study.slug} export")), now=now())
+        fail_export(export=export, error=why_not(error, Path(f"{export.study.slug} export")), now=now())
         return
     except Exception:
         # Whoever waits on the page learns of it; the worker's log gets the trace.
@@ -133,6 +119,22 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
         raise
     if not unmade.update(state=Export.State.READY, file=name, finished_at=now()):
         default_storage.delete(name)
+
+
+def _store(export: Export, path: Path) -> str:
+    """Keep what was made, a folder as one ZIP file; return its name in the storage."""
+    whole = path
+    if path.is_dir():
+        whole = path.with_name(f"{path.name}.zip")
+        pack(path, whole)
+    with whole.open("rb") as made:
+        return default_storage.save(f"exports/{export.pk}/{whole.name}", File(made))
+
+
+def download_name(export: Export) -> str:
+    """Return under what name `export` is downloaded."""
+    writer = get_writer(export.format)
+    return f"{export.study.slug}-{writer.filename}{'.zip' if writer.is_folder else ''}"
 
 
 def stalled_exports(*, now: datetime) -> list[int]:

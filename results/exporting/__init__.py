@@ -2,29 +2,16 @@
 
 from functools import cache
 from importlib import import_module
-from typing import IO, Any, Literal, Protocol
+
+from results.exporting.base import Column, ReadImage, Write, Writer
 
 FORMATS = {
     "jsonl": "results.exporting.jsonl.Jsonl",
     "csv": "results.exporting.csv.Csv",
+    "parquet": "results.exporting.parquet.Parquet",
+    "hf": "results.exporting.hf.HuggingFace",
     "responses": "results.exporting.responses.Responses",
 }
-
-
-class Writer(Protocol):
-    """One format. `rows` says which rows it takes: accepted instances, or every response."""
-
-    title: str
-    rows: Literal["instances", "responses"]
-    filename: str
-    """The end of its files' names, after the name of the study and a dash."""
-    content_type: str
-
-    def start(self, out: IO[str]) -> None:
-        """Write what comes before the first row."""
-
-    def write(self, row: Any, out: IO[str]) -> None:
-        """Write one row of `results.exporting.rows`."""
 
 
 @cache
@@ -35,4 +22,4 @@ def get_writer(name: str) -> Writer:
     return writer
 
 
-__all__ = ["FORMATS", "Writer", "get_writer"]
+__all__ = ["FORMATS", "Column", "ReadImage", "Write", "Writer", "get_writer"]

@@ -7,6 +7,7 @@ A view of the JSONL: text that a spreadsheet would run as a formula gets an apos
 import csv
 from typing import IO, Any, Literal
 
+from results.exporting.base import TextWriter
 from results.exporting.rows import IMAGE_ROLES, INSTANCE_COLUMNS, AcceptedInstance, instance_record
 from results.exporting.spreadsheets import cell
 
@@ -17,7 +18,7 @@ COLUMNS = (
 )
 
 
-class Csv:
+class Csv(TextWriter):
     title = "Accepted instances, CSV for spreadsheets"
     rows: Literal["instances"] = "instances"
     filename = "instances.csv"

@@ -3,17 +3,17 @@
 import json
 from typing import IO, Literal
 
+from results.exporting.base import TextWriter
+from results.exporting.descriptions import INSTANCE_DESCRIPTIONS
 from results.exporting.rows import AcceptedInstance, instance_record
 
 
-class Jsonl:
+class Jsonl(TextWriter):
     title = "Accepted instances, JSONL"
     rows: Literal["instances"] = "instances"
     filename = "instances.jsonl"
     content_type = "application/jsonl"
-
-    def start(self, out: IO[str]) -> None:
-        pass
+    columns = INSTANCE_DESCRIPTIONS
 
     def write(self, row: AcceptedInstance, out: IO[str]) -> None:
         out.write(json.dumps(instance_record(row), ensure_ascii=False) + "\n")

@@ -7,11 +7,12 @@ Analysis libraries read these three. Older versions and answers that came too la
 import csv
 from typing import IO, Literal
 
+from results.exporting.base import TextWriter
 from results.exporting.rows import RESPONSE_COLUMNS, GivenResponse, response_record
 from results.exporting.spreadsheets import cell
 
 
-class Responses:
+class Responses(TextWriter):
     title = "All responses, CSV (task, worker, label, ...)"
     rows: Literal["responses"] = "responses"
     filename = "responses.csv"

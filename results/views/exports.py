@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from results import tasks
-from results.actions.exports import request_export
+from results.actions.exports import download_name, request_export
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
@@ -62,9 +62,10 @@ def status(request: HttpRequest, export: Export) -> HttpResponse:
 def download(request: HttpRequest, export: Export) -> Response:
     if export.state != Export.State.READY or not default_storage.exists(export.file):
         raise Http404
+    writer = get_writer(export.format)
     return FileResponse(
         default_storage.open(export.file),
         as_attachment=True,
-        filename=f"{export.study.slug}-{get_writer(export.format).filename}",
-        content_type=get_writer(export.format).content_type,
+        filename=download_name(export),
+        content_type="application/zip" if writer.is_folder else writer.content_type,
     )

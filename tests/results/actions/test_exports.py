@@ -298,7 +298,7 @@ def test_an_error_nobody_foresaw_is_shown_and_raised(study: Study, monkeypatch: 
 @pytest.mark.parametrize(
     ("format", "launched", "sentence"),
     [
-        ("xml", True, "There is no export format called xml. Choose one of jsonl, csv, responses."),
+        ("xml", True, "There is no export format called xml. Choose one of jsonl, csv, parquet, hf, responses."),
         ("jsonl", False, "There is nothing to export yet: the study has not been launched."),
     ],
 )

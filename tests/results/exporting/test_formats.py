@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from results.exporting import FORMATS, get_writer
+from results.exporting.base import TextWriter
 from results.exporting.rows import AcceptedInstance, ExportedImage, GivenResponse
 from results.exporting.spreadsheets import cell
 
@@ -65,13 +66,14 @@ RESPONSE = GivenResponse(
 def written(format: str, row: Any) -> str:
     out = io.StringIO(newline="")
     writer = get_writer(format)
+    assert isinstance(writer, TextWriter)
     writer.start(out)
     writer.write(row, out)
     return out.getvalue()
 
 
 def test_every_format_of_the_registry_can_be_loaded() -> None:
-    assert set(FORMATS) == {"jsonl", "csv", "responses"}
+    assert set(FORMATS) == {"jsonl", "csv", "parquet", "hf", "responses"}
     assert {get_writer(name).rows for name in FORMATS} == {"instances", "responses"}
 
 

@@ -1,0 +1,64 @@
+"""What an export format is, and the shape that all formats of one text file share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, Protocol
+
+# The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
+ReadImage = Callable[[str], bytes]
+# Takes one row of `results.exporting.rows`.
+Write = Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a machine-readable description names. `type` as Croissant calls it, "sc:Text" for instance."""
+
+    name: str
+    type: str
+    description: str
+
+
+class Writer(Protocol):
+    """One format. `rows` says which rows it takes: accepted instances, or every response."""
+
+    title: str
+    rows: Literal["instances", "responses"]
+    filename: str
+    """The end of its files' names, after the name of the study and a dash."""
+    is_folder: bool
+    """It makes a folder called `filename`, not a file."""
+    content_type: str
+    """Of the file; of a folder, the type of its data files."""
+    columns: Sequence[Column]
+    """What a description of the data says of it; empty when there is none of this format."""
+    data_files: str
+    """The data files in its folder, as a pattern; "" when the file is the data."""
+
+    def open(self, path: Path, read_image: ReadImage) -> AbstractContextManager[Write]:
+        """Begin the file or the folder `path`, which is not there yet; it is whole when the context ends."""
+
+
+class TextWriter(ABC):
+    """A format that is one UTF-8 text file, written row by row."""
+
+    is_folder = False
+    data_files = ""
+    columns: Sequence[Column] = ()
+
+    def start(self, out: IO[str]) -> None:
+        """Write what comes before the first row."""
+        return
+
+    @abstractmethod
+    def write(self, row: Any, out: IO[str]) -> None:
+        """Write one row of `results.exporting.rows`."""
+
+    @contextmanager
+    def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
+        with path.open("w", encoding="utf-8", newline="") as out:
+            self.start(out)
+            yield lambda row: self.write(row, out)

@@ -1,0 +1,128 @@
+"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC.
+
+`datasets.load_dataset(folder)` opens it. Images are embedded in Parquet shards as they are stored, one set of shards
+per split; instances without a split are "test".
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from results.exporting.base import Column, ReadImage, Write
+from results.exporting.columnar import TableFile
+from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DEFAULT_SPLIT = "test"
+BYTES_PER_SHARD = 400 * 1024 * 1024
+COLUMNS = (
+    Column("image", "sc:ImageObject", "The image that the caption describes."),
+    Column("caption", "sc:Text", "The caption."),
+    Column("negative_caption", "sc:Text", "The caption after a small change of meaning."),
+    Column("negative_image", "sc:ImageObject", "The image that the negative caption describes."),
+    Column("type", "sc:Text", "How the caption was changed."),
+    Column("subtype", "sc:Text", "What was changed in it."),
+)
+
+
+class HuggingFace:
+    title = "Accepted instances, Hugging Face folder with images"
+    rows: Literal["instances"] = "instances"
+    filename = "hf"
+    is_folder = True
+    data_files = "data/*.parquet"
+    content_type = "application/vnd.apache.parquet"
+    columns = COLUMNS
+
+    @contextmanager
+    def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
+        (path / "data").mkdir(parents=True)
+        splits: dict[str, _Split] = {}
+        # An instance stands in it once, however many questions a study asked about it.
+        written: set[str] = set()
+
+        def write(row: AcceptedInstance) -> None:
+            if row.key not in written:
+                written.add(row.key)
+                name = split_name(row.split)
+                if name not in splits:
+                    splits[name] = _Split(path / "data", name)
+                splits[name].write(_record(row, read_image))
+
+        try:
+            yield write
+        finally:
+            for split in splits.values():
+                split.close()
+        if not splits:
+            _Split(path / "data", DEFAULT_SPLIT).close()
+
+
+def split_name(split: str) -> str:
+    """Return the name under which a split can be asked for: letters, digits and underscores.
+
+    Example: "" is "test", "val-2" is "val_2".
+    """
+    return re.sub(r"\W", "_", split) or DEFAULT_SPLIT
+
+
+def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
+    firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
+    pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
+    captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
+    return pictures | captions | {"type": row.type, "subtype": row.subtype}
+
+
+def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, Any] | None:
+    if image is None or image.sha256 is None:
+        return None
+    return {"bytes": read_image(image.sha256), "path": Path(image.filename).name or image.sha256}
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    types: dict[str, Any] = {"sc:ImageObject": pa.struct([("bytes", pa.binary()), ("path", pa.string())])}
+    features = {"info": {"features": features_of_columns()}}
+    return pa.schema(
+        [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],
+        metadata={"huggingface": json.dumps(features)},
+    )
+
+
+def features_of_columns() -> dict[str, dict[str, str]]:
+    """Return what the `datasets` library reads to know that a column holds images."""
+    return {
+        column.name: {"_type": "Image"} if column.type == "sc:ImageObject" else {"dtype": "string", "_type": "Value"}
+        for column in COLUMNS
+    }
+
+
+class _Split:
+    """The shards of one split. How many there are stands in every name, so they get their names at the end."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._paths: list[Path] = []
+        self._shard = self._next()
+
+    def _next(self) -> TableFile:
+        path = self._folder / f"{self._name}-{len(self._paths):05d}.part"
+        self._paths.append(path)
+        return TableFile(path, _schema(), pictures=IMAGE_ROLES)
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        if self._shard.bytes_written >= BYTES_PER_SHARD:
+            self._shard.close()
+            self._shard = self._next()
+        self._shard.write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
+
+    def close(self) -> None:
+        self._shard.close()
+        for number, path in enumerate(self._paths):
+            path.rename(self._folder / f"{self._name}-{number:05d}-of-{len(self._paths):05d}.parquet")

@@ -1,0 +1,101 @@
+"""Exports that carry images, at the end of a pipeline of two studies."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import datasets
+import PIL.Image
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from results.actions.exports import make_export, request_export, write_export
+from results.errors import CannotExport
+from results.models import Export
+from studies.actions.images import original_name
+from studies.models import Image, Question, Study
+from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.cast import NOON, arrive_at_work, make_study
+from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
+
+pytestmark = pytest.mark.django_db
+
+
+def no_report(done: int, total: int) -> None:
+    pass
+
+
+def store_pictures() -> dict[str, tuple[int, int, int]]:
+    """Store a picture of a colour of its own under every image's name; return image -> colour."""
+    colours = {}
+    for number, image in enumerate(Image.objects.order_by("sha256")):
+        out = io.BytesIO()
+        colours[image.sha256] = (number, 100, 200)
+        PIL.Image.new("RGB", (8, 6), colours[image.sha256]).save(out, "PNG")
+        default_storage.save(original_name(image.sha256), ContentFile(out.getvalue()))
+    return colours
+
+
+def make_pipeline() -> Study:
+    """Return step 4 over three instances: all accepted by step 3 with candidate 2, then two of them kept."""
+    project = make_pipeline_project(3)
+    answer_all(arrive_at_work(make_study(project, instances=3), "ann"), "candidate-2")
+    step_4 = make_step_4(project)
+    answers = iter(["original", "both", "original"])
+    answer_all(arrive_at_work(step_4, "ben"), lambda question: next(answers))
+    return step_4
+
+
+def test_the_last_study_of_a_pipeline_exports_all_six_columns(tmp_path: Path) -> None:
+    step_4 = make_pipeline()
+    colours = store_pictures()
+    written = write_export(study=step_4, format="hf", folder=tmp_path, report=no_report)
+    assert (written.path, written.rows) == (tmp_path / "step-4-hf", 2)
+    loaded = datasets.load_dataset(str(written.path), cache_dir=str(tmp_path / "cache"))["test"]
+    assert loaded.column_names == BIVLC_COLUMNS
+    kept = Question.objects.filter(study=step_4, decision__state="accepted").select_related("instance").order_by("id")
+    assert len(loaded) == len(kept) == 2
+    for row, question in zip(loaded, kept, strict=True):
+        places = {(place.role, place.position): str(place.image_id) for place in question.instance.images.all()}
+        assert row["caption"] == question.instance.captions["caption"]
+        assert row["negative_caption"] == question.instance.captions["negative_caption"]
+        assert row["image"].getpixel((0, 0)) == colours[places["image", 0]]
+        assert row["negative_image"].getpixel((0, 0)) == colours[places["candidate", 2]]
+        assert (row["type"], row["subtype"]) == ("replace", "obj")
+
+
+def test_a_folder_made_again_takes_the_place_of_the_first_with_the_same_bytes(tmp_path: Path) -> None:
+    step_4 = make_pipeline()
+    store_pictures()
+    first = digests(write_export(study=step_4, format="hf", folder=tmp_path, report=no_report).path)
+    (tmp_path / "step-4-hf" / "stray.txt").write_text("from before")
+    again = digests(write_export(study=step_4, format="hf", folder=tmp_path, report=no_report).path)
+    assert again == first
+    assert [path.name for path in tmp_path.iterdir() if path.name != "media"] == ["step-4-hf"]
+
+
+def test_a_picture_that_the_storage_has_lost_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(CannotExport, match=r"has lost the picture [0-9a-f]{64}\. Import the same file again"):
+        write_export(study=make_pipeline(), format="hf", folder=tmp_path, report=no_report)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_asked_for_on_a_page_is_one_zip_file_that_loads(tmp_path: Path, django_user_model: type[User]) -> None:
+    step_4 = make_pipeline()
+    store_pictures()
+    researcher = django_user_model.objects.create_user("researcher")
+    made = []
+    for _ in range(2):
+        export = request_export(study=step_4, format="hf", by=researcher, now=NOON)
+        make_export(export=export, now=lambda: NOON)
+        export.refresh_from_db()
+        assert (export.state, export.error) == (Export.State.READY, "")
+        with default_storage.open(export.file) as stored:
+            made.append(stored.read())
+    assert made[0] == made[1]
+    with zipfile.ZipFile(io.BytesIO(made[0])) as packed:
+        packed.extractall(tmp_path)
+    loaded = datasets.load_dataset(str(tmp_path / "step-4-hf"), cache_dir=str(tmp_path / "cache"))
+    assert len(loaded["test"]) == 2
