@@ -57,7 +57,9 @@ document.addEventListener("outbox:opened", ({ detail: { slots } }) => {
   if (shown && slots.includes(shown.dataset.slot) && !shown.elements.replaces) advance();
 });
 
-document.addEventListener("answer:saved", ({ detail: { reply } }) => {
+document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
+  // Only that it was given is remembered, so that a long survey does not fill the memory with pictures.
+  given.set(answer.slot, null);
   if (reply.answered !== undefined) {
     document.querySelector("[data-answered]").textContent = reply.answered;
     document.querySelector("[data-progress]").value = reply.answered;

@@ -72,5 +72,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-keysSwitch.checked = localStorage.getItem(SWITCH_KEY) !== "off";
-keysSwitch.addEventListener("change", () => localStorage.setItem(SWITCH_KEY, keysSwitch.checked ? "on" : "off"));
+try {
+  keysSwitch.checked = localStorage.getItem(SWITCH_KEY) !== "off";
+  keysSwitch.addEventListener("change", () => localStorage.setItem(SWITCH_KEY, keysSwitch.checked ? "on" : "off"));
+} catch {
+  // A browser that stores nothing keeps the switch for as long as the page is open.
+}
