@@ -146,28 +146,25 @@ def brennan_prediger(ratings: Ratings, *, categories: Categories | None = None) 
 
 def estimate(measure: Measure, ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
     """Return the coefficient `measure` of the ratings; parameters and errors as at the head of this module."""
-    coded = code(ratings, categories)
+    return estimate_coded(measure, code(ratings, categories))
+
+
+def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
+    """As `estimate`, of ratings that are coded already."""
     if measure.for_two_raters and coded.codes.shape[1] > 2:
         raise ValueError("This coefficient compares two raters; take Fleiss' kappa or Krippendorff's alpha for more.")
     present = coded.codes != MISSING
     per_unit = present.sum(axis=1)
     raters, pairable = int(present.any(axis=0).sum()), int((per_unit > 1).sum())
-    reason = _nobody_to_compare(raters, pairable)
-    value: float | None = None
+    value, reason = None, _nobody_to_compare(raters, pairable)
     if reason is None:
-        value = value_of_sample(measure, coded)
-        if value is None:
-            reason = _one_label(coded)
+        rows = measure.rows(coded)
+        value = float(measure.statistic(coded, rows)(rows.counts[None, :].astype(np.float64))[0])
+        if np.isnan(value):
+            value, reason = None, _one_label(coded)
     return Coefficient(
         value, reason, int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories)
     )
-
-
-def value_of_sample(measure: Measure, coded: Coded) -> float | None:
-    """Return the value of `measure` over units of which some can be compared, or None where it is undefined."""
-    rows = measure.rows(coded)
-    value = float(measure.statistic(coded, rows)(rows.counts[None, :].astype(np.float64))[0])
-    return None if np.isnan(value) else value
 
 
 def _nobody_to_compare(raters: int, pairable: int) -> str | None:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from analytics.ratings import MISSING, Coded, Codes, Floats, Rows, distinct_ordered_units, distinct_units
+from analytics.ratings import MISSING, Coded, Codes, Floats, Rows, distinct_units, distinct_units_by_rater
 
 # Weightings x rows to one value per weighting.
 Statistic = Callable[[Floats], Floats]
@@ -353,7 +353,7 @@ def _rated_by_both(coded: Coded) -> Rows:
     both = Coded(
         coded.codes[(coded.codes != MISSING).all(axis=1)], coded.categories, coded.values, ordered=coded.ordered
     )
-    return distinct_ordered_units(both)
+    return distinct_units_by_rater(both)[0]
 
 
 def _distance(rows: Rows, weights: Weights | None) -> Floats:

@@ -43,14 +43,10 @@ class Coded:
 
 @dataclass(frozen=True)
 class Rows:
-    """Distinct units. `codes` and `raters`: rows x width (`MISSING` fills up); `counts`: how many units each row is.
-
-    `raters` is the column of the rating, or None when the row stands for units of different raters.
-    """
+    """Distinct units. `codes`: rows x width (`MISSING` fills up); `counts`: how many units each row stands for."""
 
     codes: Codes
     counts: Counts
-    raters: Codes | None = None
 
 
 def code(ratings: Ratings, categories: Categories | None = None) -> Coded:
@@ -147,13 +143,16 @@ def distinct_units(coded: Coded) -> Rows:
     return _count_rows(-np.sort(-rows.codes, axis=1), len(coded.categories), rows.counts)
 
 
-def distinct_ordered_units(coded: Coded) -> Rows:
-    """Count units that got the same ratings from the same raters as one row. Units without a rating are left out."""
+def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
+    """Count units that got the same ratings from the same raters as one row, and say which rater gave each rating.
+
+    Units without a rating are left out. The second value has the shape of the rows' codes.
+    """
     rows = _count_rows(coded.codes, len(coded.categories))
     raters = np.broadcast_to(np.arange(rows.codes.shape[1], dtype=np.int32), rows.codes.shape)
     width = max(1, int((rows.codes != MISSING).sum(axis=1).max(initial=0)))
     first = np.argsort(rows.codes == MISSING, axis=1, kind="stable")[:, :width]
-    return Rows(np.take_along_axis(rows.codes, first, 1), rows.counts, np.take_along_axis(raters, first, 1))
+    return Rows(np.take_along_axis(rows.codes, first, 1), rows.counts), np.take_along_axis(raters, first, 1)
 
 
 def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> Rows:

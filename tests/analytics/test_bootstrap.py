@@ -1,0 +1,238 @@
+"""Intervals against naive resampling, against theory, and their edge cases. Every seed is fixed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analytics.agreement import estimate
+from analytics.bootstrap import (
+    agreement_over_annotators,
+    agreement_over_units,
+    mean_over_annotators,
+    mean_over_units,
+)
+from analytics.coefficients import (
+    BrennanPrediger,
+    CohenKappa,
+    FleissKappa,
+    GwetAC1,
+    KrippendorffAlpha,
+    Measure,
+    PercentAgreement,
+    ScottPi,
+)
+
+OF_MANY: list[Measure] = [
+    PercentAgreement(),
+    FleissKappa(),
+    GwetAC1(),
+    BrennanPrediger(),
+    *(KrippendorffAlpha(metric) for metric in ("nominal", "ordinal", "interval", "ratio")),
+]
+OF_TWO: list[Measure] = [ScottPi(), CohenKappa(), CohenKappa("linear"), CohenKappa("quadratic")]
+
+
+def seeded() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+def noisy_ratings(units: int, raters: int, missing: float = 0.1, labels: int = 4) -> np.ndarray[Any, Any]:
+    """Ratings of which 7 in 10 are the truth and the rest are guesses."""
+    rng = np.random.default_rng(11)
+    truth = rng.integers(1, labels + 1, (units, 1))
+    guesses = rng.integers(1, labels + 1, (units, raters))
+    ratings = np.where(rng.random((units, raters)) < 0.7, truth, guesses).astype(float)
+    ratings[rng.random((units, raters)) < missing] = np.nan
+    return ratings
+
+
+@pytest.mark.parametrize("measure", [*OF_MANY, *OF_TWO], ids=repr)
+def test_resampling_kinds_of_units_is_resampling_units(measure: Measure) -> None:
+    ratings = noisy_ratings(150, 2 if measure.for_two_raters else 3)
+    interval = agreement_over_units(measure, ratings, rng=seeded(), resamples=4000)
+    rng = np.random.default_rng(5)
+    naive = [estimate(measure, ratings[rng.integers(150, size=150)]).value for _ in range(600)]
+    spread = float(np.std(np.array(naive, dtype=float)))
+    assert interval.low == pytest.approx(np.quantile(np.array(naive, dtype=float), 0.025), abs=spread / 4)
+    assert interval.high == pytest.approx(np.quantile(np.array(naive, dtype=float), 0.975), abs=spread / 4)
+
+
+@pytest.mark.parametrize("measure", [*OF_MANY, *OF_TWO], ids=repr)
+def test_an_interval_covers_its_estimate(measure: Measure) -> None:
+    ratings = noisy_ratings(400, 2 if measure.for_two_raters else 3)
+    interval = agreement_over_units(measure, ratings, rng=seeded())
+    value = estimate(measure, ratings).value
+    assert interval.low is not None
+    assert interval.high is not None
+    assert value is not None
+    assert interval.low < value < interval.high
+    assert (interval.over, interval.method, interval.resamples, interval.level) == ("units", "percentile", 1000, 0.95)
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    ratings = noisy_ratings(50, 3)
+    first, again = (agreement_over_units(FleissKappa(), ratings, rng=seeded()) for _ in range(2))
+    assert first == again
+    assert first != agreement_over_units(FleissKappa(), ratings, rng=np.random.default_rng(21))
+
+
+def test_continuous_ratings_are_resampled_in_the_same_way() -> None:
+    rng = np.random.default_rng(2)
+    ratings = rng.normal(size=(300, 1)) + rng.normal(scale=0.5, size=(300, 3))
+    interval = agreement_over_units(KrippendorffAlpha("interval"), ratings, rng=seeded())
+    naive = [estimate(KrippendorffAlpha("interval"), ratings[rng.integers(300, size=300)]).value for _ in range(500)]
+    assert (interval.low, interval.high) == pytest.approx(
+        tuple(np.quantile(np.array(naive, dtype=float), [0.025, 0.975])), abs=0.01
+    )
+
+
+def test_alpha_of_a_hundred_thousand_units_has_the_narrow_interval_of_so_many() -> None:
+    # The standard error falls with the root of n: a tenth of that over a thousand units.
+    widths = []
+    for units in (1_000, 100_000):
+        interval = agreement_over_units(KrippendorffAlpha(), noisy_ratings(units, 3), rng=seeded())
+        widths.append((interval.high or 0) - (interval.low or 0))
+    assert widths[0] / widths[1] == pytest.approx(10, rel=0.15)
+
+
+@pytest.mark.parametrize("measure", OF_MANY, ids=repr)
+def test_drawing_annotators_is_agreement_of_those_drawn_without_pairs_of_copies(measure: Measure) -> None:
+    ratings = noisy_ratings(60, 8, missing=0.3)
+    interval = agreement_over_annotators(measure, ratings, rng=seeded(), resamples=200)
+    rng = seeded()
+    values = []
+    for _ in range(200):
+        times = rng.multinomial(8, np.full(8, 1 / 8))
+        values.append(agreement_without_copies(measure, ratings, times))
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9)
+    assert (interval.over, interval.n) == ("annotators", 8)
+
+
+def agreement_without_copies(measure: Measure, ratings: np.ndarray[Any, Any], times: np.ndarray[Any, Any]) -> float:
+    """Work the coefficient out pair by pair: a rating counts `times`, pairs of two different annotators only."""
+    labels = [1.0, 2.0, 3.0, 4.0]
+    units = [
+        [(label, int(copies)) for label, copies in zip(unit, times, strict=True) if copies and not np.isnan(label)]
+        for unit in ratings
+    ]
+    units = [unit for unit in units if unit]
+    comparable = [unit for unit in units if len(unit) > 1]
+
+    def over_pairs(unit: list[tuple[float, int]], of: Any) -> float:
+        pairs = [(a, b) for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j]
+        weights = [a[1] * b[1] for a, b in pairs]
+        return float(sum(w * of(a[0], b[0]) for w, (a, b) in zip(weights, pairs, strict=True)) / sum(weights))
+
+    if isinstance(measure, KrippendorffAlpha):
+        drawn = [label for unit in comparable for label, copies in unit for _ in range(copies)]
+        totals = np.array([drawn.count(label) for label in labels])
+        ranks = dict(zip(labels, totals.cumsum() - totals / 2, strict=True))
+        distances: dict[str, Callable[[float, float], float]] = {
+            "nominal": lambda a, b: float(a != b),
+            "ordinal": lambda a, b: (ranks[a] - ranks[b]) ** 2,
+            "interval": lambda a, b: (a - b) ** 2,
+            "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
+        }
+        distance = distances[measure.metric]
+        observed = sum(sum(copies for _, copies in unit) * over_pairs(unit, distance) for unit in comparable)
+        apart_by_chance = sum(
+            n * m * distance(a, b)
+            for a, n in zip(labels, totals, strict=True)
+            for b, m in zip(labels, totals, strict=True)
+        )
+        return float(1 - (len(drawn) - 1) * observed / apart_by_chance)
+    agreed = float(np.mean([over_pairs(unit, lambda a, b: float(a == b)) for unit in comparable]))
+    shares = np.mean(
+        [[sum(c for x, c in unit if x == label) / sum(c for _, c in unit) for label in labels] for unit in units],
+        axis=0,
+    )
+    by_chance = {
+        PercentAgreement: 0.0,
+        BrennanPrediger: 1 / 4,
+        FleissKappa: float((shares**2).sum()),
+        GwetAC1: float((shares * (1 - shares)).sum() / 3),
+    }[type(measure)]
+    return (agreed - by_chance) / (1 - by_chance)
+
+
+def test_annotators_of_two_rater_coefficients_cannot_be_drawn() -> None:
+    with pytest.raises(ValueError, match="resample its units"):
+        agreement_over_annotators(CohenKappa(), [[1, 2]], rng=seeded())
+
+
+def test_too_few_annotators_leave_too_many_resamples_undefined() -> None:
+    # Three draws of three annotators are all the same one in 3 of 27 resamples.
+    interval = agreement_over_annotators(KrippendorffAlpha(), noisy_ratings(50, 3), rng=seeded())
+    assert (interval.low, interval.high, interval.n) == (None, None, 3)
+    assert interval.n_undefined == pytest.approx(1000 / 9, abs=40)
+    assert interval.reason == f"{interval.n_undefined} of 1000 resamples leave it undefined."
+
+
+def test_a_few_undefined_resamples_are_left_out_and_counted() -> None:
+    # 96 of 100 units are unanimous; a resample without any of the other four (about 2 in 100) is undefined.
+    ratings = [[1, 1]] * 96 + [[1, 2]] * 4
+    interval = agreement_over_units(CohenKappa(), ratings, rng=seeded())
+    assert interval.low is not None
+    assert interval.n_undefined == pytest.approx(1000 * 0.96**100, abs=20)
+
+
+def test_an_undefined_coefficient_has_an_undefined_interval_for_the_same_reason() -> None:
+    interval = agreement_over_units(KrippendorffAlpha(), [["a", "a"], ["a", "a"]], rng=seeded())
+    assert interval.reason == estimate(KrippendorffAlpha(), [["a", "a"], ["a", "a"]]).reason
+    assert (interval.low, interval.high) == (None, None)
+    annotators = agreement_over_annotators(KrippendorffAlpha(), [["a"], ["b"]], rng=seeded())
+    assert annotators.reason == "Only one rater gave ratings, and agreement takes two."
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+    # 90 of 100: the 2.5th and 97.5th percentile of Binomial(100, 0.9) are 84 and 95.
+    interval = mean_over_units([True] * 90 + [False] * 10, rng=seeded(), resamples=20_000)
+    assert (interval.low, interval.high) == pytest.approx((0.84, 0.95), abs=0.005)
+    assert interval.n == 100
+
+
+def test_the_interval_of_a_mean_of_numbers_is_that_of_the_normal() -> None:
+    values = np.random.default_rng(4).normal(size=2_000)
+    interval = mean_over_units(values, rng=seeded(), resamples=4_000)
+    half = 1.96 * values.std() / np.sqrt(2_000)
+    assert (interval.low, interval.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.003)
+
+
+def test_a_mean_of_clustered_answers_is_less_certain_over_annotators() -> None:
+    # 20 annotators, half always right and half never: the mean varies as that of 20 throws of a coin.
+    outcomes, annotators = np.repeat([True, False], 250), np.repeat(np.arange(20), 25)
+    over_annotators = mean_over_annotators(outcomes, annotators, rng=seeded(), resamples=20_000)
+    assert (over_annotators.low, over_annotators.high) == pytest.approx((0.3, 0.7), abs=0.01)
+    over_units = mean_over_units(outcomes, rng=seeded())
+    assert (over_units.low, over_units.high) == pytest.approx((0.456, 0.544), abs=0.01)
+    assert over_annotators.n == 20
+
+
+@pytest.mark.parametrize(
+    ("interval", "reason"),
+    [
+        (lambda: mean_over_units([], rng=seeded()), "nothing to average"),
+        (lambda: mean_over_units([1], rng=seeded()), "there is one"),
+        (lambda: mean_over_annotators([1, 0], ["w", "w"], rng=seeded()), "takes two, and there are 1"),
+    ],
+)
+def test_a_mean_of_too_little_has_no_interval(interval: Any, reason: str) -> None:
+    assert (interval().low, interval().high) == (None, None)
+    assert reason in interval().reason
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mean_over_units([[1]], rng=seeded()), "one number per question"),
+        (lambda: mean_over_units([1, float("nan")], rng=seeded()), "Outcome 1 "),
+        (lambda: mean_over_units([1, 2], rng=seeded(), level=1), "between 0 and 1"),
+        (lambda: mean_over_units([1, 2], rng=seeded(), resamples=0), "at least 1"),
+        (lambda: mean_over_annotators([1, 2], ["w"], rng=seeded()), "2 outcomes of 1 annotators"),
+    ],
+)
+def test_what_cannot_be_resampled_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
