@@ -5,7 +5,7 @@ units of three raters and ten categories are at most 1,331 rows, so what comes a
 not depend on the number of units.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -109,10 +109,15 @@ def _code_labels(array: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
     flat = array.ravel().tolist()
     # A value that differs from itself is nan.
     labels = {value for value in set(flat) if value is not None and value != "" and value == value}
-    ordered = tuple(sorted(labels, key=lambda label: (0, label, "") if isinstance(label, Real) else (1, 0, str(label))))
+    ordered = in_order(labels)
     place = {label: position for position, label in enumerate(ordered)}
     codes = np.fromiter((place.get(value, MISSING) for value in flat), dtype=np.int32, count=len(flat))
     return codes.reshape(array.shape), ordered
+
+
+def in_order(labels: Iterable[Any]) -> tuple[Any, ...]:
+    """Sort labels: numbers by size, then everything else by its text."""
+    return tuple(sorted(labels, key=lambda label: (0, label, "") if isinstance(label, Real) else (1, 0, str(label))))
 
 
 def _declared(coded: Coded, categories: Categories | None) -> Coded:

@@ -1,0 +1,232 @@
+"""One label per task out of the answers of many workers: majority vote, Dawid-Skene, MACE.
+
+All take answers as (task, worker, label), the long table that analysis libraries read, and raise ValueError for a
+label that is missing. A worker may answer a task more than once. Why the two models are written out here and not taken
+from crowd-kit: docs/decisions/0010-dawid-skene-and-mace-written-out.md.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analytics.ratings import Floats, in_order
+from analytics.scores import Score
+
+Answer = tuple[Hashable, Hashable, Any]
+Places = NDArray[np.intp]
+
+# Posteriors this close are a tie, and a tie has no label.
+TIE = 1e-9
+# Log-likelihood per answer that an iteration must still gain.
+GAIN = 1e-10
+MOST_ITERATIONS = 2000
+# Hovy et al. 2013, section 3.3, and the released program: priors of knowing and of guessing, and of what is guessed.
+KNOWING_PRIOR, GUESSING_PRIOR, STRATEGY_PRIOR = 0.5, 0.5, 10.0
+MACE_ITERATIONS, MACE_RESTARTS = 50, 10
+SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What many answers come to.
+
+    labels: per task, the label with the highest posterior, None when two share it. posteriors: per task, the
+    probability of every label, 0 to 1 (majority vote: the share of its votes). skills: per worker, 0 to 1, what the
+    method takes for it. prevalence: share of each label over tasks, as estimated.
+    """
+
+    labels: dict[Any, Any]
+    posteriors: dict[Any, dict[Any, float]]
+    skills: dict[Any, float]
+    prevalence: dict[Any, float]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Answers by place: three columns of equal length, and what the places stand for, in order of appearance."""
+
+    task: Places
+    worker: Places
+    label: Places
+    tasks: tuple[Any, ...]
+    workers: tuple[Any, ...]
+    labels: tuple[Any, ...]
+
+    def totals(self, worker_or_task: Places, size: int, amounts: Floats) -> Floats:
+        """Add up amounts (answers x labels) by worker or task: size x labels."""
+        return np.stack([np.bincount(worker_or_task, weights=column, minlength=size) for column in amounts.T], axis=1)
+
+    def votes(self) -> Floats:
+        """Return the share of each label among the answers to each task: tasks x labels."""
+        cells = self.task * len(self.labels) + self.label
+        counts = np.bincount(cells, minlength=len(self.tasks) * len(self.labels)).astype(np.float64)
+        votes = counts.reshape(len(self.tasks), len(self.labels))
+        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+        return shares
+
+    def aggregate(self, posteriors: Floats, skills: Floats, prevalence: Floats) -> Aggregate:
+        labels = {}
+        for task, row in zip(self.tasks, posteriors, strict=True):
+            best = np.flatnonzero(row >= row.max() - TIE)
+            labels[task] = self.labels[best[0]] if best.size == 1 else None
+        return Aggregate(
+            labels,
+            {task: self._by_label(row) for task, row in zip(self.tasks, posteriors, strict=True)},
+            dict(zip(self.workers, skills.tolist(), strict=True)),
+            self._by_label(prevalence),
+        )
+
+    def _by_label(self, row: Floats) -> dict[Any, float]:
+        return dict(zip(self.labels, row.tolist(), strict=True))
+
+
+def majority_vote(answers: Iterable[Answer]) -> Aggregate:
+    """Return the label that most answers gave each task. Skill: the share of a worker's answers that equal it.
+
+    Tied tasks do not count; a worker who answered no other has no skill and is left out of `skills`.
+
+    Example: a, a, b for one task: "a" with 2/3; two workers have skill 1, the third 0.
+    """
+    table = _read(answers)
+    if not table.tasks:
+        return Aggregate({}, {}, {}, {})
+    votes = table.votes()
+    agreed = table.aggregate(votes, np.zeros(len(table.workers)), votes.mean(axis=0))
+    rows = zip(table.task, table.worker, table.label, strict=True)
+    given = [(table.tasks[task], table.workers[worker], table.labels[label]) for task, worker, label in rows]
+    _, by_worker = accuracy(given, agreed.labels)
+    skills = {worker: score.share for worker, score in by_worker.items() if score.share is not None}
+    return Aggregate(agreed.labels, agreed.posteriors, skills, agreed.prevalence)
+
+
+def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
+    """Return the labels under a model in which each worker has a probability of every answer for every true label.
+
+    Maximum likelihood by expectation-maximisation from the shares of the votes, without smoothing, until the
+    log-likelihood stands still. Skill: the probability that a worker's answer is right, over the labels' prevalence.
+
+    Source: Dawid and Skene 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
+    equations 2.3 to 2.5.
+
+    Example: their 45 patients have class prevalences .40, .42, .11, .07.
+    """
+    table = _read(answers)
+    if not table.tasks:
+        return Aggregate({}, {}, {}, {})
+    posteriors, reached = table.votes(), -np.inf
+    for _ in range(MOST_ITERATIONS):
+        prevalence, errors = posteriors.mean(axis=0), _error_rates(table, posteriors)
+        # Answers x true labels: how likely this answer is for each true label.
+        likelihoods = np.log(np.maximum(errors[table.worker, :, table.label], SMALLEST))
+        posteriors, likelihood = _normalised(
+            np.log(np.maximum(prevalence, SMALLEST)) + table.totals(table.task, len(table.tasks), likelihoods)
+        )
+        if likelihood - reached < GAIN * len(table.task):
+            break
+        reached = likelihood
+    skills = np.einsum("wkk,k->w", errors, prevalence)
+    return table.aggregate(posteriors, skills, posteriors.mean(axis=0))
+
+
+def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int = MACE_RESTARTS) -> Aggregate:
+    """Return the labels under a model in which a worker either knows the label or guesses in a way of their own.
+
+    Variational Bayes with the priors of the released program, 50 iterations from `restarts` random starts, of which
+    the likeliest is kept. Skill: the worker's competence, the probability of not guessing.
+
+    Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with MACE", section 3.
+
+    Example: when two workers always agree and a third answers "a" to everything, the third has the lowest skill.
+    """
+    table = _read(answers)
+    if not table.tasks:
+        return Aggregate({}, {}, {}, {})
+    runs = [_mace_run(table, rng) for _ in range(max(restarts, 1))]
+    _, posteriors, skills = max(runs, key=lambda run: run[0])
+    return table.aggregate(posteriors, skills, posteriors.mean(axis=0))
+
+
+def accuracy(answers: Iterable[Answer], truth: Mapping[Any, Any]) -> tuple[Score, dict[Any, Score]]:
+    """Count the answers that equal the truth, over all workers and per worker.
+
+    truth: the label of tasks whose label is known (gold, decisions, an aggregate's labels); answers to other tasks,
+    or to tasks whose label is None, do not count. A worker without an answer that counts has a score of 0 of 0.
+
+    Example: answers right on 5 of 9 gold tasks are 0.556.
+    """
+    counts: dict[Any, list[int]] = {}
+    for task, worker, label in answers:
+        mine = counts.setdefault(worker, [0, 0])
+        if truth.get(task) is not None:
+            mine[0] += truth[task] == label
+            mine[1] += 1
+    by_worker = {worker: Score(right, n) for worker, (right, n) in counts.items()}
+    return Score(sum(each.count for each in by_worker.values()), sum(each.n for each in by_worker.values())), by_worker
+
+
+def _read(answers: Iterable[Answer]) -> _Table:
+    rows = list(answers)
+    if any(label is None or label == "" or label != label for _, _, label in rows):
+        raise ValueError("An answer has no label; leave out what was not answered.")
+    tasks, workers = (tuple(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
+    labels = in_order({row[2] for row in rows})
+    task, worker, label = (
+        _places([row[column] for row in rows], values) for column, values in enumerate((tasks, workers, labels))
+    )
+    return _Table(task, worker, label, tasks, workers, labels)
+
+
+def _places(column: list[Any], values: tuple[Any, ...]) -> Places:
+    place = {value: position for position, value in enumerate(values)}
+    return np.array([place[value] for value in column], dtype=np.intp)
+
+
+def _error_rates(table: _Table, posteriors: Floats) -> Floats:
+    """Workers x true labels x answers: the probability of each answer for each true label."""
+    workers, labels = len(table.workers), len(table.labels)
+    cells = table.worker * labels + table.label
+    expected = table.totals(cells, workers * labels, posteriors[table.task]).reshape(workers, labels, labels)
+    rates = expected.transpose(0, 2, 1)
+    given = rates.sum(axis=2, keepdims=True)
+    shares: Floats = np.divide(rates, given, out=np.zeros_like(rates), where=given > 0)
+    return shares
+
+
+def _normalised(log_joint: Floats) -> tuple[Floats, float]:
+    """Return posteriors over the labels of each task and the log-likelihood of everything."""
+    highest = log_joint.max(axis=1, keepdims=True)
+    joint = np.exp(log_joint - highest)
+    total = joint.sum(axis=1, keepdims=True)
+    return joint / total, float((highest + np.log(total)).sum())
+
+
+def _mace_run(table: _Table, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
+    """One start of MACE: log-likelihood, posteriors (tasks x labels) and competences."""
+    # Here, because loading it takes longer than everything else that a page of the site loads.
+    from scipy.special import digamma
+
+    workers, labels, tasks = len(table.workers), len(table.labels), len(table.tasks)
+    knows = rng.uniform(0.4, 0.6, workers)
+    guesses = 1 - knows
+    strategy = rng.dirichlet(np.full(labels, STRATEGY_PRIOR), workers)
+    answers, rows = np.bincount(table.worker, minlength=workers), np.arange(len(table.task))
+    for _ in range(MACE_ITERATIONS):
+        by_guess = guesses[table.worker] * strategy[table.worker, table.label]
+        likelihoods = np.tile(by_guess[:, None], labels)
+        likelihoods[rows, table.label] += knows[table.worker]
+        log_joint = table.totals(table.task, tasks, np.log(np.maximum(likelihoods, SMALLEST)))
+        posteriors, likelihood = _normalised(log_joint - np.log(labels))
+        known = posteriors[table.task, table.label] * knows[table.worker] / likelihoods[rows, table.label]
+        knew = np.bincount(table.worker, weights=known, minlength=workers)
+        guessed = np.zeros((len(rows), labels))
+        guessed[rows, table.label] = 1 - known
+        strategies = table.totals(table.worker, workers, guessed)
+        total = digamma(answers + KNOWING_PRIOR + GUESSING_PRIOR)
+        knows = np.exp(digamma(knew + KNOWING_PRIOR) - total)
+        guesses = np.exp(digamma(answers - knew + GUESSING_PRIOR) - total)
+        spread = digamma(strategies.sum(axis=1) + labels * STRATEGY_PRIOR)
+        strategy = np.exp(digamma(strategies + STRATEGY_PRIOR) - spread[:, None])
+    return likelihood, posteriors, knows / (knows + guesses)

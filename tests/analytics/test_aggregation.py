@@ -1,0 +1,156 @@
+"""Aggregation against published data and data whose truth is known because it was made up."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analytics.aggregation import Aggregate, Answer, accuracy, dawid_skene, mace, majority_vote
+from analytics.scores import Score
+from tests.analytics.published import agreement_case
+
+
+def seeded_mace(answers: Iterable[Answer]) -> Aggregate:
+    return mace(answers, rng=np.random.default_rng(3))
+
+
+METHODS: dict[str, Callable[[Iterable[Answer]], Aggregate]] = {
+    "majority": majority_vote,
+    "dawid_skene": dawid_skene,
+    "mace": seeded_mace,
+}
+
+
+def toy_answers() -> list[Answer]:
+    case = agreement_case("crowdkit_toy_quality")
+    return [(task, worker, label) for worker, task, label in case["data"]["ratings"]]
+
+
+def simulated_answers(skills: list[float], tasks: int = 300) -> tuple[list[Answer], dict[str, str]]:
+    """Four workers of `skills` answer each task: with that probability the truth, otherwise one of three at random."""
+    rng = np.random.default_rng(8)
+    truth = {f"t{task}": "abc"[rng.integers(3)] for task in range(tasks)}
+    answers: list[Answer] = []
+    for task, label in truth.items():
+        for worker in rng.choice(len(skills), 4, replace=False):
+            answers.append((task, f"w{worker}", label if rng.random() < skills[worker] else "abc"[rng.integers(3)]))
+    return answers, truth
+
+
+def test_the_majority_of_the_toy_answers_and_its_tie() -> None:
+    case = agreement_case("crowdkit_toy_quality")
+    aggregate = majority_vote(toy_answers())
+    # t1 is tied two to two: a tie has no label, where other code takes the first.
+    assert aggregate.labels == {**case["recomputed"]["majority"], "t1": None}
+    assert aggregate.posteriors["t1"] == {"no": 0.5, "yes": 0.5}
+    assert aggregate.posteriors["t5"] == {"no": 0.8, "yes": 0.2}
+
+
+def test_the_accuracy_of_the_toy_workers_on_gold() -> None:
+    case = agreement_case("crowdkit_toy_quality")
+    everybody, each = accuracy(toy_answers(), case["data"]["gold"])
+    assert everybody.share == pytest.approx(case["expected"]["gold_accuracy"])
+    shares = {worker: score.share for worker, score in each.items()}
+    assert shares == pytest.approx(case["expected"]["gold_accuracy_by_worker"])
+
+
+@pytest.mark.parametrize("tie", ["yes", "no"])
+def test_the_accuracy_of_the_toy_workers_on_aggregates(tie: str) -> None:
+    # The accuracy over all answers is the same whichever way the tie on t1 is broken.
+    case = agreement_case("crowdkit_toy_quality")
+    everybody, each = accuracy(toy_answers(), {**case["expected"]["truth"], "t1": tie})
+    assert everybody.share == pytest.approx(case["expected"]["accuracy_on_aggregates"])
+    if tie == case["recomputed"]["majority"]["t1"]:
+        # The published shares per worker break it to "no".
+        shares = {worker: score.share for worker, score in each.items()}
+        assert shares == pytest.approx(case["expected"]["accuracy_on_aggregates_by_worker"])
+
+
+def test_accuracy_counts_only_answers_whose_truth_is_known() -> None:
+    answers = [("t1", "w1", "a"), ("t2", "w1", "a"), ("t2", "w2", "b")]
+    everybody, each = accuracy(answers, {"t1": "a", "t2": None})
+    assert everybody == Score(1, 1)
+    assert each == {"w1": Score(1, 1), "w2": Score(0, 0)}
+    assert each["w2"].share is None
+
+
+def test_dawid_and_skenes_patients_come_out() -> None:
+    case = agreement_case("dawid_skene_1979_table1")
+    answers = [
+        (patient, f"observer {observer}", rating)
+        for patient, observers in case["data"]["ratings"].items()
+        for observer, ratings in enumerate(observers, 1)
+        for rating in ratings
+    ]
+    expected = case["recomputed"]
+    aggregate = dawid_skene(answers)
+    assert list(aggregate.prevalence.values()) == pytest.approx(expected["class_marginals"], abs=1e-5)
+    # Their table 2 prints the prevalences with two decimals.
+    assert [round(share, 2) for share in aggregate.prevalence.values()] == [0.40, 0.42, 0.11, 0.07]
+    assert aggregate.labels == expected["most_likely_class"]
+    for patient, posterior in expected["posterior_2dp"].items():
+        assert list(aggregate.posteriors[patient].values()) == pytest.approx(posterior, abs=0.00501)
+    # Their worst observers are 2 and 3 (error-rates of table 2), and the first, asked three times, is not the best.
+    skills = aggregate.skills
+    assert sorted(skills, key=lambda observer: skills[observer])[:2] == ["observer 3", "observer 2"]
+
+
+@pytest.mark.parametrize("method", ["dawid_skene", "mace"])
+def test_a_model_of_the_workers_beats_the_majority_of_good_and_bad_ones(method: str) -> None:
+    skills = [0.95, 0.9, 0.9, 0.2, 0.15, 0.1, 0.1]
+    answers, truth = simulated_answers(skills)
+    aggregate, majority = METHODS[method](answers), majority_vote(answers)
+    found = sum(aggregate.labels[task] == label for task, label in truth.items())
+    assert found >= sum(majority.labels[task] == label for task, label in truth.items()) + 10
+    ranked = sorted(aggregate.skills, key=lambda worker: -aggregate.skills[worker])
+    assert set(ranked[:3]) == {"w0", "w1", "w2"}
+
+
+def test_competence_and_accuracy_are_found_again() -> None:
+    skills = [0.9, 0.8, 0.7, 0.6, 0.5, 0.3]
+    answers, _ = simulated_answers(skills, tasks=2_000)
+    competences = METHODS["mace"](answers).skills
+    assert [competences[f"w{worker}"] for worker in range(6)] == pytest.approx(skills, abs=0.06)
+    # Guessing hits one of three.
+    accuracies = dawid_skene(answers).skills
+    assert [accuracies[f"w{worker}"] for worker in range(6)] == pytest.approx(
+        [skill + (1 - skill) / 3 for skill in skills], abs=0.06
+    )
+
+
+def test_who_always_answers_the_same_has_the_lowest_competence() -> None:
+    labels = "abcabcabbc"
+    answers = [(task, worker, label) for task, label in enumerate(labels) for worker in ("w1", "w2")]
+    answers += [(task, "w3", "a") for task in range(len(labels))]
+    skills = METHODS["mace"](answers).skills
+    assert min(skills, key=lambda worker: skills[worker]) == "w3"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_unanimous_answers_are_taken(method: str) -> None:
+    aggregate = METHODS[method](
+        [("t", worker, "a") for worker in range(3)] + [("u", worker, "b") for worker in range(3)]
+    )
+    assert aggregate.labels == {"t": "a", "u": "b"}
+    for posterior in aggregate.posteriors.values():
+        assert sum(posterior.values()) == pytest.approx(1)
+    assert all(0 <= skill <= 1 + 1e-9 for skill in aggregate.skills.values())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_label_only_and_no_answers_at_all(method: str) -> None:
+    assert METHODS[method]([("t", "w", "a")]).labels == {"t": "a"}
+    assert METHODS[method]([]).labels == {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("label", [None, "", float("nan")])
+def test_an_answer_without_label_is_refused(method: str, label: Any) -> None:
+    with pytest.raises(ValueError, match="no label"):
+        METHODS[method]([("t", "w", label)])
+
+
+def test_the_same_seed_gives_the_same_labels() -> None:
+    answers, _ = simulated_answers([0.6, 0.5, 0.4, 0.3], tasks=40)
+    assert METHODS["mace"](answers) == METHODS["mace"](answers)
