@@ -2,7 +2,7 @@
 
 All take answers as (task, worker, label), the long table that analysis libraries read, and raise ValueError for a
 label that is missing. A worker may answer a task more than once. Why the two models are written out here and not taken
-from crowd-kit: docs/decisions/0010-dawid-skene-and-mace-written-out.md.
+from crowd-kit: docs/decisions/0008-dawid-skene-and-mace-written-out.md.
 """
 
 from collections.abc import Hashable, Iterable, Mapping

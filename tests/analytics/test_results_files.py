@@ -184,7 +184,7 @@ def test_answers_of_another_shape_are_refused(tmp_path: Path, content: Any, mess
         read_two_choice_answers(answers(tmp_path / "a.json", content))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 @pytest.mark.parametrize("read", [read_outcomes, read_correct, read_detections, read_two_choice_answers])
 def test_any_bytes_are_read_or_refused_in_words(tmp_path: Path, read: Any, content: bytes) -> None:
