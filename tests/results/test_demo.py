@@ -12,6 +12,8 @@ import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
 from annotation.models import Response, Seat, Session, SessionState
@@ -40,7 +42,7 @@ def _counts() -> dict[str, int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path) -> None:
+def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path, client: Client) -> None:
     call_command("demo", no_serve=True, stdout=StringIO())
 
     study = Study.objects.get(slug="drawn-scenes")
@@ -51,6 +53,12 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert SessionState.FINISHED in states
     assert Seat.objects.filter(study=study, session=None).exists()
     assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
+    # What the demo prints: this name and password open the project and the study.
+    password = (demo_folder / "demo-password").read_text()
+    signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})
+    assert signed_in.status_code == 302
+    assert client.get("/projects/demo/").status_code == 200
+    assert client.get("/studies/drawn-scenes/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
