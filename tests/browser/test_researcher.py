@@ -1,0 +1,153 @@
+"""The researcher's pages in a real browser: accessible, live, and usable with the keyboard alone."""
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import EntryEvent, Response, SessionState
+from results import tasks
+from studies.models import Image, Study
+from tests.browser.stage import draw, question_number
+from tests.browser.test_accessibility import assert_accessible
+from tests.factories import (
+    PASSWORD,
+    answer,
+    launch,
+    make_instance,
+    make_person,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
+
+STUDY = "/studies/birds-step-3/"
+
+
+@pytest.fixture
+def study(live_server: LiveServer) -> Study:
+    """An open study with somebody at work and somebody done, and a draft beside it."""
+    project = make_project(members=[make_person("ana")])
+    for number in range(1, 5):
+        make_instance(project, number)
+    for image in Image.objects.all():
+        draw(image)
+    study = launch(make_study(project), size=2, now=timezone.now())
+    make_study(project, "draft")
+    for person, given in (("one", 2), ("two", 1)):
+        session = sit_down(study, person, now=timezone.now() - timedelta(minutes=40))
+        asked = [slot.question for slot in session.seat.slots.select_related("question")]
+        for question in asked[:given]:
+            answer(session, question, "candidate-1", now=timezone.now(), send_ms=4000)
+    EntryEvent.objects.create(study=study, what="unfilled", at=timezone.now())
+    return study
+
+
+@pytest.fixture
+def signed_in(page: Page, live_server: LiveServer, study: Study) -> Page:
+    """A page of somebody who has signed in with the keyboard alone."""
+    page.goto(f"{live_server.url}{STUDY}")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("ana")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Preview").wait_for()
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_of_the_researcher_is_accessible(
+    signed_in: Page, live_server: LiveServer, scheme: Any, study: Study
+) -> None:
+    page = signed_in
+    page.emulate_media(color_scheme=scheme)
+    page.get_by_text("Show codes").click()
+    assert_accessible(page)
+    for address in (
+        "/",
+        "/projects/birds/",
+        "/studies/draft/",
+        "/studies/draft/launch/",
+        f"{STUDY}close/",
+        f"{STUDY}preview/?step=end",
+        "/password/",
+    ):
+        page.goto(f"{live_server.url}{address}")
+        assert_accessible(page)
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", name="Sign in").wait_for()
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": width, "height": height})
+    for address in ("/", "/projects/birds/", STUDY, "/studies/draft/launch/", "/password/"):
+        page.goto(f"{live_server.url}{address}")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
+
+
+def test_progress_comes_by_itself(signed_in: Page, study: Study) -> None:
+    answers = signed_in.locator(".number-card").first
+    expect(answers).to_contain_text("3 of 4")
+    late = study.sessions.get(state=SessionState.WORKING)
+    open_slot = late.seat.slots.get(answered_at=None)
+    answer(late, open_slot.question, "none", now=timezone.now())
+    expect(answers).to_contain_text("4 of 4", timeout=10_000)
+
+
+def test_the_prolific_link_is_copied_whole(signed_in: Page) -> None:
+    signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    signed_in.get_by_role("button", name="Copy the study URL").click()
+    expect(signed_in.locator("[data-copied]")).to_have_text("Copied.")
+    copied = signed_in.evaluate("navigator.clipboard.readText()")
+    assert copied.endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")
+
+
+def test_an_export_is_asked_for_watched_and_downloaded(
+    signed_in: Page, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.make_export, "apply_async", lambda args, kwargs: sent.append(*args))
+    signed_in.get_by_role("button", name="Make the export").click()
+    expect(signed_in.get_by_text("Waiting for the worker")).to_be_visible()
+    tasks.make_export.apply(args=(sent[0],), throw=True)
+    with signed_in.expect_download() as download:
+        signed_in.get_by_role("link", name="Download the jsonl").click()
+    assert download.value.suggested_filename == "birds-step-3-instances.jsonl"
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    accepted = [question.instance.key for question in questions(study) if question.decision.state == "accepted"]
+    assert len(accepted) == 3
+    assert sorted(json.loads(line)["key"] for line in lines) == sorted(accepted)
+
+
+def test_a_study_is_closed_after_saying_what_that_means(signed_in: Page, study: Study) -> None:
+    signed_in.get_by_role("link", name="Close for good").click()
+    expect(signed_in.get_by_text("A closed study cannot be opened again.")).to_be_visible()
+    signed_in.get_by_role("button", name="Close for good").click()
+    expect(signed_in.get_by_text("The study is closed.")).to_be_visible()
+    study.refresh_from_db()
+    assert study.state == "closed"
+
+
+def test_a_preview_is_gone_through_with_the_keyboard_and_stores_nothing(signed_in: Page, study: Study) -> None:
+    page, before = signed_in, Response.objects.count()
+    page.get_by_role("link", name="Preview").click()
+    page.get_by_role("button", name="I agree", exact=True).press("Enter")
+    page.get_by_role("button", name="Start").press("Enter")
+    for number in (1, 2, 3):
+        expect(page.locator("[data-stage] [data-heading]")).to_have_text(re.compile(rf"Question {number} of 3"))
+        assert question_number(page) == number
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="That was the preview")).to_be_visible()
+    assert Response.objects.count() == before
