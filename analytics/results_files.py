@@ -48,6 +48,7 @@ class Described:
     type: str
     subtype: str
     filename: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ class _Record:
         return number
 
     def described(self) -> Described:
-        names = ("caption", "negative_caption", "type", "subtype", "filename")
+        names = ("caption", "negative_caption", "type", "subtype", "filename", "key")
         return Described(*(self.values.get(name, "") for name in names))
 
 

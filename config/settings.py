@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "csp",
     "studies",
     "annotation",
+    "predictions",
     "results",
 ]
 

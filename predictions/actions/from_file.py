@@ -1,0 +1,199 @@
+"""Brings a model's answers from a file into a project: all of them, or none and every reason why."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.db import DatabaseError, IntegrityError, transaction
+
+from analytics.results_files import ResultsFileError
+from predictions.errors import PredictionsRefused
+from predictions.importing import FORMATS, Answer, Row, get_reader
+from predictions.joining import Joined, Known, join
+from predictions.models import LONGEST, Model, Prediction
+from studies.models import Project
+
+BATCH = 2_000
+# Which instance, and which question about it.
+_Place = tuple[int, str, str]
+_Stored = tuple[int, str, str, dict[str, float] | None, bool | None, str]
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model's identity; see `predictions.models.Model`."""
+
+    name: str
+    version: str = ""
+    weights: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an import did or, with `dry_run`, would do; `left_out` says which rows were about nothing here, and why."""
+
+    file: str
+    model: str
+    rows: int
+    added: int
+    already_there: int
+    left_out: tuple[str, ...]
+    dry_run: bool
+
+    def __str__(self) -> str:
+        verb = "would be added" if self.dry_run else "added"
+        counts = f"{self.added:,} predictions {verb}, {self.already_there:,} already there."
+        left_out = f" {len(self.left_out):,} rows left out." if self.left_out else ""
+        return f"{self.rows:,} rows of {self.model}: {counts}{left_out}"
+
+
+def import_predictions(
+    *,
+    project: Project,
+    file: Path,
+    format: str,
+    model: ModelName,
+    now: datetime,
+    skip_unknown: bool = False,
+    dry_run: bool = False,
+) -> Summary:
+    """Import a file of predictions; one that is there already stays, and must be the same.
+
+    `skip_unknown` leaves out the rows about instances that the project does not have, which refuse the file otherwise.
+    Raises PredictionsRefused.
+    """
+    _check_model(model)
+    rows = _read(file, format)
+    joined = join([(row.number, row.instance) for row in rows], _known_instances(project))
+    _refuse_unjoined(joined, skip_unknown=skip_unknown)
+    answers = _answers_by_place(rows, joined)
+    try:
+        with transaction.atomic():
+            maker = _maker(model, now=now, dry_run=dry_run)
+            new = _new_ones(project, maker, answers)
+            if not dry_run:
+                _save(maker, new, file=file.name[:255], now=now)
+    except IntegrityError as error:
+        raise PredictionsRefused(["Another import ran meanwhile. Nothing was imported; import again."]) from error
+    except DatabaseError as error:
+        raise PredictionsRefused([f"The database refused ({error}). Nothing was imported; import again."]) from error
+    return Summary(
+        file=file.name,
+        model=str(maker),
+        rows=len(rows),
+        added=len(new),
+        already_there=len(answers) - len(new),
+        left_out=tuple(f"Record {number}: {reason}" for number, reason in joined.unknown.items()),
+        dry_run=dry_run,
+    )
+
+
+def _check_model(model: ModelName) -> None:
+    problems = [] if model.name.strip() else ["The model has no name. Name it with --model."]
+    for field, longest in LONGEST.items():
+        text: str = getattr(model, field)
+        if len(text) > longest:
+            problems.append(f"The model's {field} has {len(text):,} characters; at most {longest} fit.")
+        if not text.isprintable():
+            problems.append(f"The model's {field} {text!r} has characters that cannot be shown. Leave them out.")
+    if problems:
+        raise PredictionsRefused(problems)
+
+
+def _read(file: Path, format: str) -> list[Row]:
+    if format not in FORMATS:
+        raise PredictionsRefused([f"The format {format!r} is unknown. Use one of {', '.join(FORMATS)}."])
+    try:
+        rows = get_reader(format)(file)
+    except OSError as error:
+        raise PredictionsRefused([f"{file} cannot be read ({error.strerror}). Check the name."]) from error
+    except ResultsFileError as error:
+        raise PredictionsRefused(error.problems) from error
+    if not rows:
+        raise PredictionsRefused([f"{file.name} has no records."])
+    return rows
+
+
+def _known_instances(project: Project) -> Iterator[Known]:
+    rows = project.instances.order_by("id").values_list(
+        "id", "key", "original_captions", "type", "subtype", "reference__coco"
+    )
+    for id, key, captions, type, subtype, coco in rows.iterator():
+        caption, negative_caption = (captions.get(role, "") for role in ("caption", "negative_caption"))
+        yield Known(id, key, caption, negative_caption, type, subtype, coco if isinstance(coco, str) else "")
+
+
+def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
+    wrong = dict(joined.unclear) if skip_unknown else {**joined.unknown, **joined.unclear}
+    if wrong:
+        raise PredictionsRefused([f"Record {number}: {wrong[number]}" for number in sorted(wrong)])
+    if not joined.instances:
+        raise PredictionsRefused(["No record is about an instance of the project. Check the project and the file."])
+
+
+def _answers_by_place(rows: Sequence[Row], joined: Joined) -> dict[_Place, tuple[int, Answer]]:
+    answers: dict[_Place, tuple[int, Answer]] = {}
+    problems = []
+    for row in rows:
+        instance = joined.instances.get(row.number)
+        for answer in row.answers if instance is not None else ():
+            place = (instance or 0, answer.kind, answer.variant)
+            first, _ = answers.setdefault(place, (row.number, answer))
+            if first != row.number:
+                question = f"{answer.kind} {answer.variant}".strip()
+                problems.append(f"Record {row.number}: It answers the same question ({question}) as record {first}.")
+    if problems:
+        raise PredictionsRefused(problems)
+    return answers
+
+
+def _maker(model: ModelName, *, now: datetime, dry_run: bool) -> Model:
+    identity = {"name": model.name.strip(), "version": model.version.strip(), "weights": model.weights.strip()}
+    if dry_run:
+        return Model.objects.filter(**identity).first() or Model(**identity)
+    return Model.objects.get_or_create(**identity, defaults={"created_at": now})[0]
+
+
+def _new_ones(
+    project: Project, maker: Model, answers: dict[_Place, tuple[int, Answer]]
+) -> dict[_Place, tuple[int, Answer]]:
+    """Return the answers that are not there yet; refuses when one is there that says something else."""
+    new = dict(answers)
+    problems = []
+    for id, kind, variant, scores, is_right, key in _existing(project, maker):
+        number, answer = new.pop((id, kind, variant), (0, None))
+        if answer is not None and (answer.scores, answer.is_right) != (scores, is_right):
+            question = f"{kind} {variant}".strip()
+            problems.append(f"Record {number}: {maker} has another answer already to {question} of {key}.")
+    if problems:
+        problems.append("Import other answers under another version of the model.")
+        raise PredictionsRefused(problems)
+    return new
+
+
+def _existing(project: Project, maker: Model) -> Iterable[_Stored]:
+    if maker.pk is None:
+        return ()
+    rows = Prediction.objects.about(project).filter(model=maker).order_by()
+    return rows.values_list("instance_id", "kind", "variant", "scores", "is_right", "instance__key").iterator()
+
+
+def _save(maker: Model, new: dict[_Place, tuple[int, Answer]], *, file: str, now: datetime) -> None:
+    Prediction.objects.bulk_create(
+        (
+            Prediction(
+                model=maker,
+                instance_id=instance,
+                kind=kind,
+                variant=variant,
+                scores=answer.scores,
+                is_right=answer.is_right,
+                source_file=file,
+                source_row=number,
+                created_at=now,
+            )
+            for (instance, kind, variant), (number, answer) in new.items()
+        ),
+        batch_size=BATCH,
+    )

@@ -1,0 +1,21 @@
+"""For the operator: what models said can be looked at; it is changed by importing it anew as another version."""
+
+from django.contrib import admin
+
+from predictions.models import Model, Prediction
+from studies.admin import ReadOnly
+
+
+@admin.register(Model)
+class ModelAdmin(ReadOnly, admin.ModelAdmin[Model]):
+    list_display = ("name", "version", "weights", "created_at")
+    search_fields = ("name", "version", "weights")
+
+
+@admin.register(Prediction)
+class PredictionAdmin(ReadOnly, admin.ModelAdmin[Prediction]):
+    list_display = ("instance", "kind", "variant", "is_right", "model", "source_file", "source_row")
+    list_filter = ("model", "kind", "variant", "is_right")
+    list_select_related = ("instance", "model")
+    search_fields = ("=instance__key",)
+    show_full_result_count = False

@@ -1,0 +1,36 @@
+"""What a reader of predictions gives: rows, each about one instance, with a model's answers to questions about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from analytics.results_files import Described
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer to the question of `kind` and `variant` (see `studies.kinds`).
+
+    `scores` has every option's score, or is None when the source says only whether the answer was right; `is_right`
+    is None when nobody knows the right answer.
+    """
+
+    kind: str
+    variant: str
+    is_right: bool | None
+    scores: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a file: `number` counts from 1, the header not counted."""
+
+    number: int
+    instance: Described
+    answers: tuple[Answer, ...]
+
+
+class Reader(Protocol):
+    def __call__(self, path: Path) -> list[Row]:
+        """Read a file whole. Raises analytics.results_files.ResultsFileError with everything wrong in it."""

@@ -1,0 +1,100 @@
+"""The platform's own form: one JSON object per line with a model's score for every option (docs/predictions.md)."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analytics.results_files import Described, ResultsFileError
+from analytics.scores import right_choices
+from predictions.importing.base import Answer, Row
+from studies.importing.base import RowProblem
+from studies.importing.rows import kind_of, read_objects
+from studies.kinds import KINDS, Kind, get_kind
+
+FIELDS = ("key", "kind", "variant", "scores")
+_OPTION = re.compile(r"[a-z][a-z0-9_-]{0,49}")
+
+
+class _Wrong(Exception):
+    """What is wrong with a row, a whole sentence."""
+
+
+def read(path: Path) -> list[Row]:
+    """Return one answer per line. Raises analytics.results_files.ResultsFileError."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    with path.open("rb") as stream:
+        for item in read_objects(stream):
+            if isinstance(item, RowProblem):
+                problems.append(str(item))
+                continue
+            number, fields = item
+            try:
+                rows.append(_row(number, fields))
+            except _Wrong as error:
+                problems.append(f"Record {number}: {error}")
+    if problems:
+        raise ResultsFileError(problems)
+    return rows
+
+
+def _row(number: int, fields: Mapping[str, Any]) -> Row:
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown:
+        raise _Wrong(f"The field {unknown[0]!r} is unknown. Write {', '.join(FIELDS)}.")
+    key, kind, variant = (_text(fields, name) for name in ("key", "kind", "variant"))
+    if kind not in KINDS:
+        raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
+    ask = _usual_ask(get_kind(kind))
+    variants = get_kind(kind).variants(ask)
+    if variant not in variants:
+        raise _Wrong(f"The variant {variant!r} of {kind} is unknown. Use one of {', '.join(map(repr, variants))}.")
+    scores = _scores(fields.get("scores"))
+    is_right = _is_right(scores, get_kind(kind).right_option(ask, variant))
+    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, is_right, scores),))
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name, "")
+    if isinstance(value, int) and not isinstance(value, bool) and name == "key":
+        return str(value)
+    if not isinstance(value, str):
+        raise _Wrong(f"The field {name} must be a text, not {kind_of(value)}.")
+    if name != "variant" and not value:
+        raise _Wrong(f"The field {name} is missing.")
+    return value
+
+
+def _scores(value: Any) -> dict[str, float]:
+    if not isinstance(value, dict) or len(value) < 2:
+        raise _Wrong('The field scores must be an object with a number for every option, like {"caption": 0.3, ...}.')
+    return {_option(option): _number(option, number) for option, number in value.items()}
+
+
+def _option(option: str) -> str:
+    if not _OPTION.fullmatch(option):
+        raise _Wrong(f"{option[:50]!r} names no option. Options are called like caption, negative_image, candidate-2.")
+    return option
+
+
+def _number(option: str, number: Any) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise _Wrong(f"The score of {option} is {kind_of(number)}, not a number.")
+    try:
+        return float(number)
+    except OverflowError as error:
+        raise _Wrong(f"The score of {option} is too large.") from error
+
+
+def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
+    if not right:
+        return None
+    if right not in scores:
+        raise _Wrong(f"The scores lack the right option, {right}; they have {', '.join(scores)}.")
+    (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
+    return bool(is_right)
+
+
+def _usual_ask(kind: Kind) -> dict[str, Any]:
+    return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}

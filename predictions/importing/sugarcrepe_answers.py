@@ -1,0 +1,18 @@
+"""Answers of a model that was asked in words to choose a caption: GPT-4V's on SugarCrepe, a JSON file per type."""
+
+from pathlib import Path
+
+from analytics.results_files import read_two_choice_answers
+from predictions.importing.base import Answer, Row
+
+
+def read(path: Path) -> list[Row]:
+    """Return an answer to the original image per item; a refusal to choose is wrong.
+
+    Raises analytics.results_files.ResultsFileError.
+    """
+    file = read_two_choice_answers(path)
+    return [
+        Row(place + 1, instance, (Answer("image_to_text", "image", bool(file.correct[place])),))
+        for place, instance in enumerate(file.instances)
+    ]

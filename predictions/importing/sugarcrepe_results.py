@@ -1,0 +1,15 @@
+"""What BiVLC's evaluation writes about a model on SugarCrepe: whether it gave the image its caption."""
+
+from pathlib import Path
+
+from analytics.results_files import read_correct
+from predictions.importing.base import Answer, Row
+
+
+def read(path: Path) -> list[Row]:
+    """Return an answer to the original image per row. Raises analytics.results_files.ResultsFileError."""
+    file = read_correct(path)
+    return [
+        Row(place + 1, instance, (Answer("image_to_text", "image", bool(file.correct[place])),))
+        for place, instance in enumerate(file.instances)
+    ]

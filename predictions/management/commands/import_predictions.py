@@ -1,0 +1,48 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from predictions.actions.from_file import ModelName, import_predictions
+from predictions.errors import PredictionsRefused
+from predictions.importing import FORMATS
+from studies.models import Project
+
+
+class Command(BaseCommand):
+    help = "Import a model's answers from a file into a project: all of them, or none and every reason why."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="The project's slug.")
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--format", required=True, help=f"One of {', '.join(FORMATS)}.")
+        parser.add_argument("--model", required=True, metavar="NAME", help="What the model is called in tables.")
+        # Plain --version is Django's own.
+        parser.add_argument("--model-version", default="", metavar="VERSION")
+        parser.add_argument("--weights", default="", help="What tells the model's weights apart: a tag or a hash.")
+        parser.add_argument(
+            "--skip-unknown", action="store_true", help="Leave out rows about no instance of the project."
+        )
+        parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']!r}. Import its instances first.")
+        try:
+            summary = import_predictions(
+                project=project,
+                file=options["file"],
+                format=options["format"],
+                model=ModelName(options["model"], options["model_version"], options["weights"]),
+                skip_unknown=options["skip_unknown"],
+                dry_run=options["dry_run"],
+                now=timezone.now(),
+            )
+        except PredictionsRefused as error:
+            raise CommandError(f"Nothing was imported from {options['file'].name}.\n{error}") from error
+        for sentence in summary.left_out:
+            self.stderr.write(sentence)
+        self.stdout.write(f"{summary.file}: {summary}")

@@ -1,0 +1,124 @@
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.db import models
+from django.db.models import Case, Max, Q, SmallIntegerField, Value, When
+
+from studies.models import Instance, Project
+
+
+class InstanceOutcomes(NamedTuple):
+    """What a model answered about one instance: right, wrong, or None where it was not asked.
+
+    `ipos2t`, `ineg2t`: the caption of the positive and the negative image; `tpos2i`, `tneg2i`: the image of the
+    positive and the negative caption. The names are those of `analytics.scores.Outcomes`.
+    """
+
+    instance: int
+    key: str
+    type: str
+    subtype: str
+    ipos2t: bool | None
+    ineg2t: bool | None
+    tpos2i: bool | None
+    tneg2i: bool | None
+
+
+# Outcome -> the kind and variant of the question it is the outcome of.
+QUESTIONS = {
+    "ipos2t": ("image_to_text", "image"),
+    "ineg2t": ("image_to_text", "negative_image"),
+    "tpos2i": ("text_to_image", "caption"),
+    "tneg2i": ("text_to_image", "negative_caption"),
+}
+
+
+# The widths of the columns that are a model's identity.
+LONGEST = {"name": 100, "version": 100, "weights": 200}
+
+
+class ModelQuerySet(models.QuerySet["Model"]):
+    def about(self, project: Project) -> "ModelQuerySet":
+        """Return the models that have predictions about instances of the project."""
+        return self.filter(models.Exists(Prediction.objects.filter(model=models.OuterRef("pk")).about(project)))
+
+
+class Model(models.Model):
+    """What made predictions. The three names together are its identity: other weights are another model."""
+
+    name = models.CharField(max_length=LONGEST["name"])
+    version = models.CharField(max_length=LONGEST["version"], blank=True)
+    weights = models.CharField(
+        max_length=LONGEST["weights"], blank=True, help_text="What tells its weights apart: a tag or a hash."
+    )
+    created_at = models.DateTimeField()
+
+    objects = ModelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name", "version", "weights")
+        constraints = (models.UniqueConstraint(fields=("name", "version", "weights"), name="model_once"),)
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.name, self.version, self.weights and f"({self.weights})") if part)
+
+
+class PredictionQuerySet(models.QuerySet["Prediction"]):
+    def about(self, project: Project) -> "PredictionQuerySet":
+        return self.filter(instance__project=project)
+
+    def outcomes(self) -> Iterator[InstanceOutcomes]:
+        """Stream one row per instance, in the order of the instances. Filter by one model first."""
+        rows = (
+            self.order_by("instance_id")
+            .values_list("instance_id", "instance__key", "instance__type", "instance__subtype")
+            .annotate(**{name: _outcome(kind, variant) for name, (kind, variant) in QUESTIONS.items()})
+        )
+        for row in rows.iterator():
+            yield InstanceOutcomes(*row[:4], *(None if value is None else bool(value) for value in row[4:]))
+
+
+def _outcome(kind: str, variant: str) -> Max:
+    """Return 1 or 0 for right or wrong: not every database has a maximum of truth values."""
+    asked = Q(kind=kind, variant=variant)
+    return Max(
+        Case(
+            When(asked & Q(is_right=True), then=Value(1)),
+            When(asked & Q(is_right=False), then=Value(0)),
+            output_field=SmallIntegerField(),
+        )
+    )
+
+
+class Prediction(models.Model):
+    """A model's answer to one question about an instance, in the terms of `studies.kinds`.
+
+    `scores` maps the key of every option to the model's score, and is null when the source gives outcomes only.
+    `is_right` is null for a kind whose right answer nobody knows; a right option that ties with another is wrong.
+    """
+
+    model = models.ForeignKey(Model, on_delete=models.CASCADE, related_name="predictions")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="predictions")
+    kind = models.CharField(max_length=30)
+    variant = models.CharField(max_length=30, blank=True)
+    scores = models.JSONField(null=True)
+    is_right = models.BooleanField(null=True)
+    source_file = models.CharField(max_length=255)
+    source_row = models.PositiveIntegerField(help_text="Record number in the source file, from 1, header not counted.")
+    created_at = models.DateTimeField()
+
+    objects = PredictionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("model", "instance", "kind", "variant"), name="one_prediction_per_model_and_question"
+            ),
+            models.CheckConstraint(
+                condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.variant} of {self.instance_id}"

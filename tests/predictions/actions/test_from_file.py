@@ -1,0 +1,185 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predictions.actions.from_file import ModelName, Summary, import_predictions
+from predictions.errors import PredictionsRefused
+from predictions.models import Model, Prediction
+from studies.models import Project
+from tests.factories import NOON, make_project
+from tests.predictions.result_files import add_instance, result, write_results
+from tests.studies.source_files import json_lines
+
+pytestmark = pytest.mark.django_db
+CLIP = ModelName("CLIP", "ViT-B-32", "openai")
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project()
+    for number in (1, 2, 3):
+        add_instance(project, number)
+    return project
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_results(tmp_path / "BiVLC_CLIP.csv", result(2, "1011"), result(1, "0000"))
+
+
+def bring_in(project: Project, file: Path, **options: Any) -> Summary:
+    return import_predictions(
+        **{"project": project, "file": file, "format": "bivlc-results", "model": CLIP, "now": NOON, **options}
+    )
+
+
+def refusal(project: Project, file: Path, **options: Any) -> list[str]:
+    before = Prediction.objects.count()
+    with pytest.raises(PredictionsRefused) as refused:
+        bring_in(project, file, **options)
+    assert Prediction.objects.count() == before
+    return refused.value.problems
+
+
+def test_every_row_becomes_four_predictions_with_their_source(project: Project, file: Path) -> None:
+    summary = bring_in(project, file)
+    assert str(summary) == "2 rows of CLIP ViT-B-32 (openai): 8 predictions added, 0 already there."
+    assert list(
+        Prediction.objects.filter(instance__key="2").values_list("kind", "variant", "is_right", "scores", "source_row")
+    ) == [
+        ("image_to_text", "image", True, None, 1),
+        ("image_to_text", "negative_image", False, None, 1),
+        ("text_to_image", "caption", True, None, 1),
+        ("text_to_image", "negative_caption", True, None, 1),
+    ]
+    assert set(Prediction.objects.values_list("source_file", "created_at")) == {("BiVLC_CLIP.csv", NOON)}
+    assert list(Model.objects.values_list("name", "version", "weights")) == [("CLIP", "ViT-B-32", "openai")]
+
+
+def test_a_rerun_changes_nothing_and_adds_only_what_is_missing(project: Project, file: Path) -> None:
+    bring_in(project, file)
+    before = list(Prediction.objects.values())
+    assert (bring_in(project, file).added, list(Prediction.objects.values())) == (0, before)
+    write_results(file, result(2, "1011"), result(1, "0000"), result(3, "1111"))
+    summary = bring_in(project, file)
+    assert (summary.added, summary.already_there) == (4, 8)
+    assert list(Prediction.objects.order_by("id").values())[:8] == before
+
+
+def test_another_answer_to_the_same_question_is_refused(project: Project, file: Path) -> None:
+    bring_in(project, file)
+    write_results(file, result(2, "1111"), result(3))
+    assert refusal(project, file) == [
+        "Record 1: CLIP ViT-B-32 (openai) has another answer already to image_to_text negative_image of 2.",
+        "Import other answers under another version of the model.",
+    ]
+    assert bring_in(project, file, model=ModelName("CLIP", "ViT-B-32", "laion2b")).added == 8
+    assert Model.objects.count() == 2
+
+
+def test_a_dry_run_counts_and_writes_nothing(project: Project, file: Path) -> None:
+    assert bring_in(project, file, dry_run=True).added == 8
+    assert not Prediction.objects.exists()
+    assert not Model.objects.exists()
+
+
+def test_rows_about_no_instance_refuse_the_file_or_are_left_out(project: Project, tmp_path: Path) -> None:
+    file = write_results(tmp_path / "results.csv", result(1), result(8), result(2), result(9))
+    problems = refusal(project, file)
+    assert [problem.split(":")[0] for problem in problems] == ["Record 2", "Record 4"]
+    assert "'A cat on 8 roofs.' and 'A cat under 8 roofs.', type replace, subtype rel" in problems[0]
+    assert not Model.objects.exists()
+    summary = bring_in(project, file, skip_unknown=True)
+    assert (summary.added, summary.left_out) == (8, tuple(problems))
+    assert str(summary).endswith("2 rows left out.")
+
+
+def test_a_file_about_another_project_is_refused_even_when_unknown_rows_may_be_left_out(file: Path) -> None:
+    other = make_project("fish")
+    assert refusal(other, file, skip_unknown=True) == [
+        "No record is about an instance of the project. Check the project and the file."
+    ]
+
+
+def test_rows_that_join_twice_are_refused_whatever_is_left_out(project: Project, tmp_path: Path) -> None:
+    file = write_results(tmp_path / "results.csv", result(1), result(2), result(1))
+    for skip_unknown in (False, True):
+        problems = refusal(project, file, skip_unknown=skip_unknown)
+        assert [problem.split(" are alike")[0] for problem in problems] == [
+            "Record 1: The records 1, 3",
+            "Record 3: The records 1, 3",
+        ]
+
+
+def test_a_key_and_captions_cannot_answer_for_the_same_instance_twice(project: Project, tmp_path: Path) -> None:
+    file = write_results(tmp_path / "results.csv", result(1, key=""), result(2, key="1"))
+    assert refusal(project, file)[0] == ("Record 2: It answers the same question (image_to_text image) as record 1.")
+
+
+def test_twins_are_joined_in_the_order_of_their_import(project: Project, tmp_path: Path) -> None:
+    captions = {"caption": "A cat on 2 roofs.", "negative_caption": "A cat under 2 roofs."}
+    add_instance(project, 20, original_captions=captions)
+    bring_in(project, write_results(tmp_path / "results.csv", result(2, "1111"), result(2, "0000")))
+    first, second = (Prediction.objects.filter(instance__key=key) for key in ("2", "20"))
+    assert set(first.values_list("is_right", flat=True)) == {True}
+    assert set(second.values_list("is_right", flat=True)) == {False}
+
+
+def test_the_photo_of_a_sugarcrepe_result_tells_twins_apart(project: Project, tmp_path: Path) -> None:
+    captions = {"caption": "A cat on 2 roofs.", "negative_caption": "A cat under 2 roofs."}
+    add_instance(project, 20, original_captions=captions, reference={"coco": "20.jpg"})
+    add_instance(project, 21, original_captions=captions, reference={"coco": "21.jpg"})
+    project.instances.filter(key="2").delete()
+    row = {name: value for name, value in result(2).items() if "score" not in name}
+    file = write_results(tmp_path / "correct.csv", row | {"filename": "21.jpg", "correct": "1"})
+    bring_in(project, file, format="sugarcrepe-results")
+    assert list(Prediction.objects.values_list("instance__key", "kind", "variant", "is_right")) == [
+        ("21", "image_to_text", "image", True)
+    ]
+
+
+def test_scores_are_stored_and_compared_on_a_rerun(project: Project, tmp_path: Path) -> None:
+    row = {
+        "key": "1",
+        "kind": "text_to_image",
+        "variant": "caption",
+        "scores": {"image": 0.1 + 0.2, "negative_image": 0.3},
+    }
+    file = tmp_path / "scores.jsonl"
+    file.write_bytes(json_lines(row))
+    bring_in(project, file, format="scores")
+    assert bring_in(project, file, format="scores").already_there == 1
+    prediction = Prediction.objects.get()
+    assert (prediction.scores, prediction.is_right) == ({"image": 0.30000000000000004, "negative_image": 0.3}, True)
+    file.write_bytes(json_lines(row | {"scores": {"image": 0.4, "negative_image": 0.3}}))
+    assert len(refusal(project, file, format="scores")) == 2
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("an unknown format", {"format": "csv"}, "The format 'csv' is unknown. Use one of bivlc-results, sugarcrepe-resu"),
+    ("no name", {"model": ModelName(" ")}, "The model has no name. Name it with --model."),
+    ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
+    ("a NUL", {"model": ModelName("x", "1\x00")}, "The model's version '1\\x00' has characters that cannot be shown."),
+    ("no file", {"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),
+    ("a folder", {"file": Path("/")}, "/ cannot be read (Is a directory). Check the name."),
+    ("another form", {"format": "sugarcrepe-results"}, "The file has no column correct; it has caption,"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), [bad[1:] for bad in REFUSED], ids=[bad[0] for bad in REFUSED])
+def test_what_cannot_be_imported_is_refused_with_a_sentence(
+    options: dict[str, Any], sentence: str, project: Project, file: Path
+) -> None:
+    (problem,) = refusal(project, **{"file": file, **options})
+    assert problem.startswith(sentence)
+
+
+def test_a_file_without_records_is_refused(project: Project, file: Path) -> None:
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    assert refusal(project, file) == ["BiVLC_CLIP.csv has no records."]
+
+
+def test_of_many_problems_the_first_hundred_are_shown() -> None:
+    shown = str(PredictionsRefused([f"Record {number}: Wrong." for number in range(1, 131)])).splitlines()
+    assert shown[-2:] == ["Record 100: Wrong.", "... and 30 more problems."]

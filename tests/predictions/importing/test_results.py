@@ -1,0 +1,47 @@
+"""How result files become answers; what can be wrong in them is tested with `analytics.results_files`."""
+
+import json
+from pathlib import Path
+
+from predictions.importing import Answer, get_reader
+
+I2T, T2I = "image_to_text", "text_to_image"
+
+
+def test_the_four_outcomes_of_bivlc_become_answers_to_four_questions(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text(
+        "caption,negative_caption,type,subtype,Ipos_2T,Ineg_2T,Tpos_2I,Tneg_2I,key\n"
+        "A cat.,A dog.,replace,obj,True,False,True,True,\n"
+        "A cup.,A mug.,replace,obj,False,True,False,False,77\n"
+    )
+    first, second = get_reader("bivlc-results")(file)
+    assert (first.number, second.number) == (1, 2)
+    assert (first.instance.caption, first.instance.key, second.instance.key) == ("A cat.", "", "77")
+    assert first.answers == (
+        Answer(I2T, "image", True),
+        Answer(I2T, "negative_image", False),
+        Answer(T2I, "caption", True),
+        Answer(T2I, "negative_caption", True),
+    )
+    assert [answer.is_right for answer in second.answers] == [False, True, False, False]
+
+
+def test_a_choice_on_sugarcrepe_becomes_an_answer_about_the_original_image(tmp_path: Path) -> None:
+    file = tmp_path / "correct.csv"
+    file.write_text("filename,caption,negative_caption,type,subtype,correct\n1.jpg,A cat.,A dog.,replace,obj,1\n")
+    (row,) = get_reader("sugarcrepe-results")(file)
+    assert (row.instance.filename, row.answers) == ("1.jpg", (Answer(I2T, "image", True),))
+
+
+def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:
+    item = {"caption": "A cat.", "negative_caption": "A dog.", "filename": "1.jpg"}
+    answers = {
+        number: {**item, "answer": {"multiple_choice_answer": answer}}
+        for number, answer in (("0", "A cat."), ("4", "I cannot tell."))
+    }
+    file = tmp_path / "gpt4v-replace_obj.json"
+    file.write_text(json.dumps(answers))
+    rows = get_reader("sugarcrepe-answers")(file)
+    assert [row.answers[0].is_right for row in rows] == [True, False]
+    assert {(row.instance.type, row.instance.subtype) for row in rows} == {("replace", "obj")}

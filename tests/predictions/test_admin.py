@@ -1,0 +1,32 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from predictions.models import Model, Prediction
+from tests.factories import NOON, make_project
+from tests.predictions.result_files import add_instance
+
+pytestmark = pytest.mark.django_db
+
+
+def test_predictions_can_be_looked_at_only_and_by_operators_only(client: Client) -> None:
+    model = Model.objects.create(name="CLIP", created_at=NOON)
+    prediction = Prediction.objects.create(
+        model=model,
+        instance=add_instance(make_project(), 1),
+        kind="image_to_text",
+        variant="image",
+        is_right=True,
+        source_file="results.csv",
+        source_row=1,
+        created_at=NOON,
+    )
+    pages = [f"model/{model.pk}", f"prediction/{prediction.pk}"]
+    client.force_login(User.objects.create_user("stranger"))
+    assert {client.get(f"/admin/predictions/{page}/change/").status_code for page in pages} == {302}
+    client.force_login(User.objects.create_superuser("operator"))
+    for page in ("model/", "prediction/", *(f"{page}/change/" for page in pages)):
+        assert client.get(f"/admin/predictions/{page}").status_code == 200
+    for page in pages:
+        assert client.post(f"/admin/predictions/{page}/change/", {"name": "other"}).status_code == 403
+        assert client.post(f"/admin/predictions/{page}/delete/", {"post": "yes"}).status_code == 403

@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from predictions.models import InstanceOutcomes, Model, Prediction
+from studies.models import Instance, Project
+from tests.factories import NOON, make_project
+from tests.predictions.result_files import add_instance
+
+pytestmark = pytest.mark.django_db
+I2T, T2I = "image_to_text", "text_to_image"
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project()
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model.objects.create(name="CLIP", created_at=NOON)
+
+
+def predict(model: Model, instance: Instance, kind: str, variant: str, is_right: bool | None, **fields: Any) -> None:
+    Prediction.objects.create(
+        model=model,
+        instance=instance,
+        kind=kind,
+        variant=variant,
+        is_right=is_right,
+        source_file="results.csv",
+        source_row=1,
+        created_at=NOON,
+        **fields,
+    )
+
+
+def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(project: Project, model: Model) -> None:
+    first, second = add_instance(project, 1), add_instance(project, 2, type="add", subtype="obj")
+    add_instance(project, 3)
+    predict(model, second, I2T, "image", True)
+    predict(model, second, "best_of_n", "", None, scores={"candidate-0": 1.0, "candidate-1": 2.0})
+    for variant, is_right in (("caption", False), ("negative_caption", True)):
+        predict(model, first, T2I, variant, is_right)
+    for variant, is_right in (("image", True), ("negative_image", False)):
+        predict(model, first, I2T, variant, is_right)
+    assert list(Prediction.objects.about(project).filter(model=model).outcomes()) == [
+        InstanceOutcomes(first.pk, "1", "replace", "rel", ipos2t=True, ineg2t=False, tpos2i=False, tneg2i=True),
+        InstanceOutcomes(second.pk, "2", "add", "obj", ipos2t=True, ineg2t=None, tpos2i=None, tneg2i=None),
+    ]
+
+
+def test_another_project_or_model_is_not_mixed_in(project: Project, model: Model) -> None:
+    other_project = make_project("fish")
+    other_model = Model.objects.create(name="CLIP", version="2", created_at=NOON)
+    predict(other_model, add_instance(project, 1), I2T, "image", True)
+    predict(model, add_instance(other_project, 1), I2T, "image", True)
+    assert list(Prediction.objects.about(project).filter(model=model).outcomes()) == []
+    assert list(Model.objects.about(project)) == [other_model]
+    assert list(Model.objects.about(other_project)) == [model]
+
+
+def test_the_database_keeps_one_prediction_per_model_and_question(project: Project, model: Model) -> None:
+    instance = add_instance(project, 1)
+    predict(model, instance, I2T, "image", True)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        predict(model, instance, I2T, "image", False)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Model.objects.create(name="CLIP", created_at=NOON)
+
+
+def test_the_database_refuses_a_prediction_that_says_nothing(project: Project, model: Model) -> None:
+    instance = add_instance(project, 1)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        predict(model, instance, I2T, "image", None)
