@@ -41,6 +41,7 @@ fix: setup  ## put right what ruff and djade can put right by themselves
 bench: setup  ## measure: each benchmark prints its figures beside a floor
 	.venv/bin/python -m benchmarks.annotator_loop
 	.venv/bin/python -m benchmarks.page
+	.venv/bin/python -m benchmarks.agreement
 
 .PHONY: lock
 lock: setup  ## pin requirements*.txt to what requirements*.in allow today
