@@ -2,13 +2,20 @@ import csv
 import io
 import json
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from results.exporting import FORMATS, get_writer
 from results.exporting.base import TextWriter
-from results.exporting.rows import AcceptedInstance, ExportedImage, GivenResponse
+from results.exporting.rows import (
+    INSTANCE_COLUMNS,
+    RESPONSE_COLUMNS,
+    AcceptedInstance,
+    ExportedImage,
+    GivenResponse,
+)
 from results.exporting.spreadsheets import cell
 
 SHA_A, SHA_B, SHA_C = "a" * 64, "b" * 64, "c" * 64
@@ -198,3 +205,9 @@ def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(text: str) -> No
 @pytest.mark.parametrize("value", ["a - b", "A dog.", "", -1, 3, None])
 def test_other_cells_stay_as_they_are(value: Any) -> None:
     assert cell(value) == value
+
+
+@pytest.mark.parametrize("columns", [INSTANCE_COLUMNS, RESPONSE_COLUMNS])
+def test_the_guide_names_every_column(columns: tuple[str, ...]) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
+    assert [name for name in columns if f"`{name}`" not in guide] == []
