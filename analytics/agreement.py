@@ -3,7 +3,7 @@
 All of them read ratings the same way. `ratings`: an array or nested list of units x raters; missing is nan among
 numbers, None or "" among labels; any other value is a label, the text "None" too. `categories`: every label that
 could have been given, in order; by default those that occur, numbers by size and text by alphabet. Collapsing labels
-("any image" against "none") is done before, by the caller.
+("any image" against "none") is done before, by the caller. A long table of answers goes in as `long_table(answers)`.
 
 Every value is at most 1, which is perfect agreement; 0 is what chance alone would give (but for `percent_agreement`,
 the share itself). A coefficient is undefined, None with a reason, where its formula divides by zero: nobody to
@@ -30,7 +30,20 @@ from analytics.coefficients import (
     ScottPi,
     Weights,
 )
-from analytics.ratings import MISSING, Categories, Coded, Ratings, code
+from analytics.ratings import MISSING, Categories, Coded, Ratings, code, long_table
+
+__all__ = [
+    "Coefficient",
+    "brennan_prediger",
+    "cohen_kappa",
+    "estimate",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "krippendorff_alpha",
+    "long_table",
+    "percent_agreement",
+    "scott_pi",
+]
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class Coefficient:
     n_categories: int
 
 
-def percent_agreement(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def percent_agreement(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return the share, 0 to 1, of pairs of ratings of a unit that agree, averaged over the units that have pairs.
 
     Source: Fleiss 1971, "Measuring nominal scale agreement among many raters", p. 379; with missing ratings Gwet 2014,
@@ -63,7 +76,7 @@ def percent_agreement(ratings: Ratings, *, categories: Categories | None = None)
 
 
 def cohen_kappa(
-    ratings: Ratings, *, weights: Weights | None = None, categories: Categories | None = None
+    ratings: Ratings | Coded, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> Coefficient:
     """Return Cohen's kappa of two raters, each with the prevalence of labels of their own.
 
@@ -79,7 +92,7 @@ def cohen_kappa(
     return estimate(CohenKappa(weights), ratings, categories=categories)
 
 
-def scott_pi(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def scott_pi(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return Scott's pi of two raters, who are taken to share one prevalence of labels.
 
     ratings: units x 2. Units that one of them left out do not count. Raises ValueError for more than two raters.
@@ -90,7 +103,7 @@ def scott_pi(ratings: Ratings, *, categories: Categories | None = None) -> Coeff
     return estimate(ScottPi(), ratings, categories=categories)
 
 
-def fleiss_kappa(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def fleiss_kappa(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return Fleiss' kappa: Scott's pi for any number of raters, who may differ from unit to unit.
 
     With missing ratings it is Gwet's generalisation: agreement over units with two or more ratings, prevalence over
@@ -103,7 +116,7 @@ def fleiss_kappa(ratings: Ratings, *, categories: Categories | None = None) -> C
 
 
 def krippendorff_alpha(
-    ratings: Ratings, *, metric: Metric = "nominal", categories: Categories | None = None
+    ratings: Ratings | Coded, *, metric: Metric = "nominal", categories: Categories | None = None
 ) -> Coefficient:
     """Return Krippendorff's alpha: 1 - observed over expected disagreement, for any number of raters.
 
@@ -120,7 +133,7 @@ def krippendorff_alpha(
     return estimate(KrippendorffAlpha(metric), ratings, categories=categories)
 
 
-def gwet_ac1(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def gwet_ac1(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return Gwet's AC1, which stays near the share agreed on when nearly everything has one label.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
@@ -132,7 +145,7 @@ def gwet_ac1(ratings: Ratings, *, categories: Categories | None = None) -> Coeff
     return estimate(GwetAC1(), ratings, categories=categories)
 
 
-def brennan_prediger(ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return the Brennan-Prediger coefficient (Bennett's S), by chance 1 / the number of categories.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
@@ -144,18 +157,19 @@ def brennan_prediger(ratings: Ratings, *, categories: Categories | None = None) 
     return estimate(BrennanPrediger(), ratings, categories=categories)
 
 
-def estimate(measure: Measure, ratings: Ratings, *, categories: Categories | None = None) -> Coefficient:
+def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
     """Return the coefficient `measure` of the ratings; parameters and errors as at the head of this module."""
     return estimate_coded(measure, code(ratings, categories))
 
 
 def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
     """As `estimate`, of ratings that are coded already."""
-    if measure.for_two_raters and coded.codes.shape[1] > 2:
+    raters = coded.number_of_raters()
+    if measure.for_two_raters and (coded.codes.shape[1] if coded.raters is None else raters) > 2:
         raise ValueError("This coefficient compares two raters; take Fleiss' kappa or Krippendorff's alpha for more.")
     present = coded.codes != MISSING
     per_unit = present.sum(axis=1)
-    raters, pairable = int(present.any(axis=0).sum()), int((per_unit > 1).sum())
+    pairable = int((per_unit > 1).sum())
     value, reason = None, _nobody_to_compare(raters, pairable)
     if reason is None:
         rows = measure.rows(coded)

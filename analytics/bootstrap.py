@@ -13,7 +13,7 @@ for a level outside 0 to 1 and for less than one resample.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +56,7 @@ class Interval:
 
 def agreement_over_units(
     measure: Measure,
-    ratings: Ratings,
+    ratings: Ratings | Coded,
     *,
     rng: np.random.Generator,
     categories: Categories | None = None,
@@ -82,7 +82,7 @@ def agreement_over_units(
 
 def agreement_over_annotators(
     measure: Measure,
-    ratings: Ratings,
+    ratings: Ratings | Coded,
     *,
     rng: np.random.Generator,
     categories: Categories | None = None,
@@ -205,8 +205,9 @@ def _uniform_draws(people: int, resamples: int, rng: np.random.Generator) -> Ite
 
 
 def _with_active_raters(coded: Coded) -> Coded:
-    active = (coded.codes != MISSING).any(axis=0)
-    return Coded(coded.codes[:, active], coded.categories, coded.values, ordered=coded.ordered)
+    if coded.raters is not None:
+        return coded
+    return replace(coded, codes=coded.codes[:, (coded.codes != MISSING).any(axis=0)])
 
 
 def _numbers(outcomes: ArrayLike) -> Floats:

@@ -6,12 +6,12 @@ undefined is nan in here, and never leaves as nan.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
-from analytics.ratings import MISSING, Coded, Codes, Floats, Rows, distinct_units, distinct_units_by_rater
+from analytics.ratings import MISSING, Coded, Codes, Floats, Rows, by_rater, distinct_units, distinct_units_by_rater
 
 # Weightings x rows to one value per weighting.
 Statistic = Callable[[Floats], Floats]
@@ -350,9 +350,8 @@ def _weighted_sum(per_row: Floats) -> Statistic:
 
 
 def _rated_by_both(coded: Coded) -> Rows:
-    both = Coded(
-        coded.codes[(coded.codes != MISSING).all(axis=1)], coded.categories, coded.values, ordered=coded.ordered
-    )
+    apart = by_rater(coded)
+    both = replace(apart, codes=apart.codes[(apart.codes != MISSING).all(axis=1)])
     return distinct_units_by_rater(both)[0]
 
 

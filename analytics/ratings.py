@@ -5,8 +5,8 @@ units of three raters and ten categories are at most 1,331 rows, so what comes a
 not depend on the number of units.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -32,13 +32,21 @@ class Coded:
     """`codes`: units x raters, `MISSING` where there is no rating. `categories`: the label of each code, in order.
 
     `values`: the categories as numbers, or None when labels are text. `ordered`: whether the order of the codes means
-    something: numbers are ordered by size, text only when the caller declared the categories.
+    something: numbers are ordered by size, text only when the caller declared the categories. `raters`: who gave the
+    rating in the same place, numbered from 0, when the columns are not the raters.
     """
 
     codes: Codes
     categories: tuple[Any, ...]
     values: Floats | None
     ordered: bool
+    raters: Codes | None = None
+
+    def number_of_raters(self) -> int:
+        """Count the raters who gave any rating."""
+        if self.raters is None:
+            return int((self.codes != MISSING).any(axis=0).sum())
+        return int(self.raters.max(initial=MISSING)) + 1
 
 
 @dataclass(frozen=True)
@@ -49,8 +57,8 @@ class Rows:
     counts: Counts
 
 
-def code(ratings: Ratings, categories: Categories | None = None) -> Coded:
-    """Code an array of ratings.
+def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Coded:
+    """Code an array of ratings. What `long_table` has coded already stays so, but for declared categories.
 
     ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
         text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers.
@@ -61,18 +69,68 @@ def code(ratings: Ratings, categories: Categories | None = None) -> Coded:
 
     Example: [["b", "a"], ["b", None]] has codes [[1, 0], [1, -1]] of the categories ("a", "b").
     """
+    if isinstance(ratings, Coded):
+        return _declared(ratings, categories)
     array = ratings if isinstance(ratings, np.ndarray) else np.array(ratings, dtype=object)
     if array.ndim != 2:
         raise ValueError(f"Ratings are an array of units x raters, not of {array.ndim} dimension(s).")
     if array.dtype.kind in "biuf":
         codes, values = _code_numbers(array.astype(np.float64, copy=False))
         return _declared(Coded(codes, tuple(values.tolist()), values, ordered=True), categories)
-    codes, labels = _code_labels(array)
-    if labels and all(isinstance(label, Real) for label in labels):
-        values = np.array(labels, dtype=np.float64)
-        _refuse_infinite(float(values[0]), float(values[-1]))
-        return _declared(Coded(codes, labels, values, ordered=True), categories)
-    return _declared(Coded(codes, labels, None, ordered=False), categories)
+    codes, labels = _code_labels(array.ravel().tolist())
+    return _declared(_coded(codes.reshape(array.shape), labels), categories)
+
+
+def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Categories | None = None) -> Coded:
+    """Code the rows of a long table: who gave which unit which rating.
+
+    It takes room for the ratings that were given, where an array of units x raters takes room for all that could have
+    been: a thousand annotators who answer a hundred questions each leave 99 % of that empty.
+
+    answers: (unit, rater, rating), the rating missing or not as in `code`. categories: as in `code`.
+    Raises ValueError when a rater has rated a unit twice, and as `code`.
+
+    Example: [(1, "ann", "a"), (1, "ben", "b"), (2, "ben", "a")] is the array [["a", "b"], [None, "a"]].
+    """
+    rows = list(answers)
+    given, labels = _code_labels([rating for _, _, rating in rows])
+    rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
+    given, unit, rater = given[given != MISSING], _places(row[0] for row in rows), _places(row[1] for row in rows)
+    order = np.argsort(unit, kind="stable")
+    unit, rater, given = unit[order], rater[order], given[order]
+    if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
+        raise ValueError("A rater has rated a unit twice; each rates a unit once.")
+    _, first, counts = np.unique(unit, return_index=True, return_counts=True)
+    shape = (len(counts), max(1, int(counts.max(initial=0))))
+    place = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
+    codes, raters = np.full(shape, MISSING, dtype=np.int32), np.full(shape, MISSING, dtype=np.int32)
+    codes[place], raters[place] = given, rater
+    return _declared(replace(_coded(codes, labels), raters=raters), categories)
+
+
+def by_rater(coded: Coded) -> Coded:
+    """Lay out a long table as units x raters."""
+    if coded.raters is None:
+        return coded
+    units, places = np.nonzero(coded.codes != MISSING)
+    codes = np.full((len(coded.codes), coded.number_of_raters()), MISSING, dtype=np.int32)
+    codes[units, coded.raters[units, places]] = coded.codes[units, places]
+    return replace(coded, codes=codes, raters=None)
+
+
+def _coded(codes: Codes, labels: tuple[Any, ...]) -> Coded:
+    """Put codes and their labels together; labels that are numbers are ordered."""
+    if not labels or not all(isinstance(label, Real) for label in labels):
+        return Coded(codes, labels, None, ordered=False)
+    values = np.array(labels, dtype=np.float64)
+    _refuse_infinite(float(values[0]), float(values[-1]))
+    return Coded(codes, labels, values, ordered=True)
+
+
+def _places(column: Iterable[Hashable]) -> Codes:
+    """Number the values of a column in order of appearance."""
+    place: dict[Hashable, int] = {}
+    return np.array([place.setdefault(value, len(place)) for value in column], dtype=np.int32)
 
 
 def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
@@ -105,14 +163,12 @@ def _without_gaps(places: Codes, low: float) -> tuple[Codes, Floats]:
     return rank[places], values
 
 
-def _code_labels(array: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
-    flat = array.ravel().tolist()
+def _code_labels(ratings: list[Any]) -> tuple[Codes, tuple[Any, ...]]:
     # A value that differs from itself is nan.
-    labels = {value for value in set(flat) if value is not None and value != "" and value == value}
+    labels = {value for value in set(ratings) if value is not None and value != "" and value == value}
     ordered = in_order(labels)
     place = {label: position for position, label in enumerate(ordered)}
-    codes = np.fromiter((place.get(value, MISSING) for value in flat), dtype=np.int32, count=len(flat))
-    return codes.reshape(array.shape), ordered
+    return np.fromiter((place.get(value, MISSING) for value in ratings), dtype=np.int32, count=len(ratings)), ordered
 
 
 def in_order(labels: Iterable[Any]) -> tuple[Any, ...]:
@@ -134,7 +190,7 @@ def _declared(coded: Coded, categories: Categories | None) -> Coded:
     recode = np.array([*(place[label] for label in coded.categories), MISSING], dtype=np.int32)
     numbers = all(isinstance(label, Real) for label in labels)
     values = np.array(labels, dtype=np.float64) if numbers else None
-    return Coded(recode[coded.codes], labels, values, ordered=True)
+    return replace(coded, codes=recode[coded.codes], categories=labels, values=values, ordered=True)
 
 
 def distinct_units(coded: Coded) -> Rows:
@@ -153,6 +209,9 @@ def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
 
     Units without a rating are left out. The second value has the shape of the rows' codes.
     """
+    if coded.raters is not None:
+        rated = (coded.codes != MISSING).any(axis=1)
+        return _with_ratings(coded.codes, np.ones(len(coded.codes), dtype=np.int64)), coded.raters[rated]
     rows = _count_rows(coded.codes, len(coded.categories))
     raters = np.broadcast_to(np.arange(rows.codes.shape[1], dtype=np.int32), rows.codes.shape)
     width = max(1, int((rows.codes != MISSING).sum(axis=1).max(initial=0)))

@@ -16,6 +16,7 @@ from analytics.agreement import (
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
+    long_table,
     percent_agreement,
     scott_pi,
 )
@@ -341,3 +342,56 @@ def test_alpha_of_continuous_values_and_many_raters_needs_no_table_of_all_labels
     ratings[generator.random(ratings.shape) < 0.3] = np.nan
     # Error variance over total variance: 0.01 / 1.01.
     assert krippendorff_alpha(ratings, metric="interval").value == pytest.approx(1 - 0.01 / 1.01, abs=1e-3)
+
+
+@unhurried
+@given(matrices(3, NUMBERS_OR_MISSING))
+@pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement", "krippendorff_ordinal", "krippendorff_interval"])
+def test_a_long_table_comes_to_the_same_as_its_array(measure: str, ratings: list[list[Any]]) -> None:
+    long = long_table((unit, rater, label) for unit, row in enumerate(ratings) for rater, label in enumerate(row))
+    assert MEASURES[measure](long) == MEASURES[measure](ratings)
+
+
+@unhurried
+@given(matrices(2, NUMBERS_OR_MISSING))
+@pytest.mark.parametrize("measure", OF_TWO)
+def test_a_long_table_of_two_raters_tells_them_apart(measure: str, ratings: list[list[Any]]) -> None:
+    long = long_table((unit, rater, label) for unit, row in enumerate(ratings) for rater, label in enumerate(row))
+    assert MEASURES[measure](long) == MEASURES[measure](ratings)
+
+
+def test_a_long_table_takes_no_room_for_what_nobody_rated() -> None:
+    answers = [(unit, f"annotator {unit % 977} {turn}", "a") for unit in range(5_000) for turn in range(2)]
+    coded = long_table([*answers, (0, "somebody else", "b")])
+    assert coded.codes.shape == (5_000, 3)
+    coefficient = percent_agreement(coded)
+    assert (coefficient.n_raters, coefficient.n_units, coefficient.n_ratings) == (1_955, 5_000, 10_001)
+    # One unit of three ratings agrees in one pair of three.
+    assert coefficient.value == pytest.approx((4_999 + 1 / 3) / 5_000)
+
+
+def test_a_long_table_can_declare_its_categories() -> None:
+    coded = long_table([(1, "ann", "a"), (1, "ben", "a")], categories=["a", "b"])
+    assert gwet_ac1(coded).value == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([(1, "ann", "a"), (1, "ann", "b")], "rated a unit twice"),
+        ([(1, "ann", 1.0), (1, "ben", float("inf"))], "infinite"),
+    ],
+)
+def test_a_long_table_with_what_cannot_be_is_refused(answers: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        long_table(answers)
+
+
+def test_a_long_table_of_three_raters_is_too_many_for_two() -> None:
+    with pytest.raises(ValueError, match="two raters"):
+        cohen_kappa(long_table([(1, "ann", "a"), (2, "ben", "a"), (3, "cleo", "b")]))
+
+
+def test_a_long_table_without_answers_is_undefined() -> None:
+    assert krippendorff_alpha(long_table([])).reason == "There are no ratings."
+    assert cohen_kappa(long_table([(1, "ann", None)])).reason == "There are no ratings."

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analytics.agreement import estimate
+from analytics.agreement import estimate, long_table
 from analytics.bootstrap import (
     agreement_over_annotators,
     agreement_over_units,
@@ -155,6 +155,17 @@ def agreement_without_copies(measure: Measure, ratings: np.ndarray[Any, Any], ti
         GwetAC1: float((shares * (1 - shares)).sum() / 3),
     }[type(measure)]
     return (agreed - by_chance) / (1 - by_chance)
+
+
+@pytest.mark.parametrize("over", [agreement_over_units, agreement_over_annotators])
+def test_a_long_table_has_the_interval_of_its_array(over: Any) -> None:
+    ratings = noisy_ratings(80, 6, missing=0.5)
+    answers = [(unit, rater, label) for unit, row in enumerate(ratings.tolist()) for rater, label in enumerate(row)]
+    expected = over(FleissKappa(), ratings, rng=seeded(), resamples=100)
+    # Annotators are numbered in order of appearance, so the same draws fall on others.
+    interval = over(FleissKappa(), long_table(answers), rng=seeded(), resamples=2000)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=0.08)
+    assert interval.n == expected.n
 
 
 def test_annotators_of_two_rater_coefficients_cannot_be_drawn() -> None:
