@@ -7,17 +7,10 @@ document.addEventListener("click", (event) => {
     document.getElementById(opener.dataset.opens).showModal();
     return;
   }
-  const dialog = event.target.closest("dialog");
+  const dialog = event.target.closest("[data-closes]")?.closest("dialog");
   if (!dialog?.open) return;
-  // A click on the dialog element itself, outside all it holds, is a click on its backdrop or padding.
-  const bounds = dialog.getBoundingClientRect();
-  const outside =
-    event.target === dialog &&
-    (event.clientX < bounds.left || event.clientX > bounds.right || event.clientY < bounds.top || event.clientY > bounds.bottom);
-  if (outside || event.target.closest("[data-closes]")) {
-    event.preventDefault();
-    dialog.close();
-  }
+  event.preventDefault();
+  dialog.close();
 });
 
 const clock = document.querySelector("[data-clock]");

@@ -34,8 +34,7 @@ document.addEventListener(
 );
 
 document.querySelector("[data-stay]")?.addEventListener("click", stay);
-comment?.addEventListener("focusin", stay);
-comment?.addEventListener("input", stay);
+for (const sign of ["focusin", "input"]) comment?.addEventListener(sign, stay);
 
 document.querySelector("[data-copy]")?.addEventListener("click", async ({ currentTarget }) => {
   const code = document.querySelector("[data-code]");

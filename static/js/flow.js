@@ -6,6 +6,7 @@ const ahead = document.querySelector("[data-ahead]");
 const waiting = document.querySelector("[data-waiting]");
 const given = new Map();
 let goTo = null;
+let stopping = null;
 
 const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
 
@@ -36,9 +37,17 @@ function hold(html) {
   if (!stage.firstElementChild) advance();
 }
 
+// Whoever stops while answers are on their way has them counted first.
+function holdBack(event) {
+  if (document.body.dataset.unsent === undefined) return;
+  event.preventDefault();
+  stopping = event.target;
+  stopping.closest("dialog")?.close();
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!stage.contains(form)) return;
+  if (!stage.contains(form)) return holdBack(event);
   event.preventDefault();
   if (form.querySelector("[data-send]").disabled) return;
   const fields = new FormData(form);
@@ -77,13 +86,13 @@ document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
     goTo = document.body.dataset.session;
     return;
   }
-  const shown = stage.querySelector("[data-question]");
-  if (shown) ahead.prepend(shown);
+  ahead.prepend(...stage.children);
   show(form);
   form.querySelector("[data-error]").textContent = reply.error;
 });
 
 document.addEventListener("outbox:empty", () => {
+  if (stopping) return stopping.submit();
   if (goTo === null && !stage.firstElementChild) goTo = document.body.dataset.session;
   if (goTo !== null) window.location.replace(goTo);
 });

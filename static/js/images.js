@@ -33,23 +33,20 @@ async function load(image, askedAt) {
   for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
 }
 
-function loadAll(form, atOnce, askedAt) {
+// The images of the first question were asked for with the page itself, those held ahead when their turn came.
+function loadAll(form, atOnce, isHeld) {
   for (const image of imagesOf(form)) frameOf(image).toggleAttribute("data-loading", true);
   const rest = imagesOf(form).values();
   const worker = async () => {
-    for (const image of rest) await load(image, askedAt());
+    for (const image of rest) await load(image, isHeld ? performance.now() : 0);
   };
   loading.set(form, Promise.all(Array.from({ length: atOnce }, worker)));
 }
 
-// The images of the first question were asked for with the page itself, those held ahead when their turn came.
-const withThePage = () => 0;
-const now = () => performance.now();
-
-document.addEventListener("question:held", ({ target }) => loadAll(target, AHEAD_AT_ONCE, now));
+document.addEventListener("question:held", ({ target }) => loadAll(target, AHEAD_AT_ONCE, true));
 
 document.addEventListener("question:shown", async ({ target }) => {
-  if (!loading.has(target)) loadAll(target, imagesOf(target).length, withThePage);
+  if (!loading.has(target)) loadAll(target, imagesOf(target).length, false);
   await loading.get(target);
   // Decoded once already: this waits only where the browser has dropped the pixels meanwhile.
   await Promise.allSettled(imagesOf(target).map((image) => image.decode()));

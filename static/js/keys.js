@@ -1,6 +1,7 @@
 // Single keys press what is on the page; the page's own listeners do the rest.
 
 const SWITCH_KEY = "lineup:keys";
+const ZOOM_KEYS = { z: "[data-closes]", arrowleft: "[data-zoom-step='-1']", arrowright: "[data-zoom-step='1']" };
 const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
 
@@ -42,11 +43,9 @@ function enlarge(form) {
 }
 
 function pressInZoom(name) {
-  if (name === "z") zoom.close();
-  else if (name === "arrowleft") zoom.querySelector('[data-zoom-step="-1"]').click();
-  else if (name === "arrowright") zoom.querySelector('[data-zoom-step="1"]').click();
-  else return false;
-  return true;
+  const button = ZOOM_KEYS[name] && zoom.querySelector(ZOOM_KEYS[name]);
+  button?.click();
+  return Boolean(button);
 }
 
 function pressOnPage(form, name, target) {

@@ -14,22 +14,14 @@ function showWhetherReady(hint = form.querySelector("[data-hint]")) {
   form.querySelector("[data-send]").disabled = state !== "ready";
 }
 
-function show(question) {
-  form = question;
+document.addEventListener("question:shown", ({ target }) => {
+  form = target;
   seen = false;
   const now = performance.now();
-  measured = {
-    shownAt: now,
-    firstChoice: null,
-    changes: 0,
-    last: chosenInput()?.value ?? null,
-    hidden: 0,
-    hiddenSince: document.hidden ? now : null,
-  };
+  measured = { shownAt: now, firstChoice: null, changes: 0, hidden: 0, hiddenSince: document.hidden ? now : null };
+  measured.last = chosenInput()?.value ?? null;
   showWhetherReady();
-}
-
-document.addEventListener("question:shown", ({ target }) => show(target));
+});
 
 document.addEventListener("question:seen", ({ target }) => {
   if (target !== form) return;

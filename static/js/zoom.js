@@ -12,8 +12,7 @@ const optionOf = (link) => link.closest("[data-option]");
 const inputOf = (link) => optionOf(link)?.querySelector("[name=choice]");
 
 // Whoever opened it by mouse goes on with the keys where the choice is, so that Enter sends.
-const focusChosen = () =>
-  document.querySelector("[data-stage] [name=choice]:checked")?.focus({ preventScroll: true });
+const focusChosen = () => document.querySelector("[data-stage] [name=choice]:checked")?.focus({ preventScroll: true });
 
 function enlarge(link) {
   const small = link.querySelector("img");

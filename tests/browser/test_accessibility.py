@@ -38,6 +38,7 @@ def walked(request: pytest.FixtureRequest, page: Page) -> Page:
 
 
 def assert_accessible(page: Page) -> None:
+    page.wait_for_load_state()
     results = Axe().run(page, options={**RULES, "resultTypes": ["violations"]})
     assert results.violations_count == 0, results.generate_report()
 

@@ -183,6 +183,23 @@ def test_a_second_tab_that_is_behind_catches_up_and_the_first_answer_stands(
     assert stored_pictures(session) == clicked
 
 
+def test_stopping_waits_for_the_answers_on_their_way(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=4)
+    question_number(page)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    clicked = answer(page, "2")
+    page.get_by_role("link", name="Stop here").click()
+    page.get_by_role("button", name="Stop here").click()
+    context.set_offline(False)
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have stopped")
+    assert stored_pictures(session) == [clicked]
+    session.refresh_from_db()
+    assert (session.state, session.questions_answered) == (SessionState.GIVEN_UP, 1)
+
+
 def test_the_way_to_change_the_last_answer_waits_until_it_has_arrived(
     page: Page, context: BrowserContext, at_work: Callable[..., Session]
 ) -> None:
