@@ -14,8 +14,8 @@ class ModelAdmin(ReadOnly, admin.ModelAdmin[Model]):
 
 @admin.register(Prediction)
 class PredictionAdmin(ReadOnly, admin.ModelAdmin[Prediction]):
-    list_display = ("instance", "kind", "variant", "is_right", "model", "source_file", "source_row")
-    list_filter = ("model", "kind", "variant", "is_right")
+    list_display = ("instance", "kind", "variant", "caption_rule", "is_right", "model", "source_file", "source_row")
+    list_filter = ("model", "kind", "variant", "caption_rule", "is_right")
     list_select_related = ("instance", "model")
     search_fields = ("=instance__key",)
     show_full_result_count = False

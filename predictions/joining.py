@@ -21,6 +21,7 @@ class Known:
     negative_caption: str
     type: str
     subtype: str
+    caption_rule: str
     filename: str = ""
 
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.db import models
-from django.db.models import Case, Max, Q, SmallIntegerField, Value, When
+from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
 from studies.models import Instance, Project
 
@@ -37,6 +37,14 @@ QUESTIONS = {
 LONGEST = {"name": 100, "version": 100, "weights": 200}
 
 
+class Evaluation(NamedTuple):
+    """A set of predictions that belong in one table: one model, reading captions made by one rule."""
+
+    model: "Model"
+    caption_rule: str
+    instances: int
+
+
 class ModelQuerySet(models.QuerySet["Model"]):
     def about(self, project: Project) -> "ModelQuerySet":
         """Return the models that have predictions about instances of the project."""
@@ -67,10 +75,20 @@ class PredictionQuerySet(models.QuerySet["Prediction"]):
     def about(self, project: Project) -> "PredictionQuerySet":
         return self.filter(instance__project=project)
 
-    def outcomes(self) -> Iterator[InstanceOutcomes]:
-        """Stream one row per instance, in the order of the instances. Filter by one model first."""
+    def evaluations(self) -> list[Evaluation]:
+        """Return what can be put into tables, by model and rule, each with its number of instances."""
+        groups = self.order_by("model__name", "model__version", "model__weights", "caption_rule").values_list(
+            "model", "caption_rule"
+        )
+        counted = list(groups.annotate(instances=Count("instance", distinct=True)))
+        models_by_id = Model.objects.in_bulk({model for model, _, _ in counted})
+        return [Evaluation(models_by_id[model], rule, instances) for model, rule, instances in counted]
+
+    def outcomes(self, *, model: Model, caption_rule: str) -> Iterator[InstanceOutcomes]:
+        """Stream one row per instance that the model was asked about, in the order of the instances."""
         rows = (
-            self.order_by("instance_id")
+            self.filter(model=model, caption_rule=caption_rule)
+            .order_by("instance_id")
             .values_list("instance_id", "instance__key", "instance__type", "instance__subtype")
             .annotate(**{name: _outcome(kind, variant) for name, (kind, variant) in QUESTIONS.items()})
         )
@@ -95,12 +113,15 @@ class Prediction(models.Model):
 
     `scores` maps the key of every option to the model's score, and is null when the source gives outcomes only.
     `is_right` is null for a kind whose right answer nobody knows; a right option that ties with another is wrong.
+    `caption_rule` made the captions that the model read: models answer otherwise when the same caption is written
+    otherwise, so that is another question.
     """
 
     model = models.ForeignKey(Model, on_delete=models.CASCADE, related_name="predictions")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="predictions")
     kind = models.CharField(max_length=30)
     variant = models.CharField(max_length=30, blank=True)
+    caption_rule = models.CharField(max_length=50)
     scores = models.JSONField(null=True)
     is_right = models.BooleanField(null=True)
     source_file = models.CharField(max_length=255)
@@ -113,7 +134,8 @@ class Prediction(models.Model):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(
-                fields=("model", "instance", "kind", "variant"), name="one_prediction_per_model_and_question"
+                fields=("model", "instance", "kind", "variant", "caption_rule"),
+                name="one_prediction_per_model_and_question",
             ),
             models.CheckConstraint(
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"

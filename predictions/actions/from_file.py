@@ -1,6 +1,6 @@
 """Brings a model's answers from a file into a project: all of them, or none and every reason why."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +15,9 @@ from predictions.models import LONGEST, Model, Prediction
 from studies.models import Project
 
 BATCH = 2_000
-# Which instance, and which question about it.
-_Place = tuple[int, str, str]
-_Stored = tuple[int, str, str, dict[str, float] | None, bool | None, str]
+# Which instance, and which question about it: kind, variant, rule of the captions.
+_Place = tuple[int, str, str, str]
+_Stored = tuple[int, str, str, str, dict[str, float] | None, bool | None, str]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ def import_predictions(
     """
     _check_model(model)
     rows = _read(file, format)
-    joined = join([(row.number, row.instance) for row in rows], _known_instances(project))
+    known = list(_known_instances(project))
+    joined = join([(row.number, row.instance) for row in rows], known)
     _refuse_unjoined(joined, skip_unknown=skip_unknown)
-    answers = _answers_by_place(rows, joined)
+    answers = _answers_by_place(rows, joined, rules={one.id: one.caption_rule for one in known})
     try:
         with transaction.atomic():
             maker = _maker(model, now=now, dry_run=dry_run)
@@ -117,11 +118,11 @@ def _read(file: Path, format: str) -> list[Row]:
 
 def _known_instances(project: Project) -> Iterator[Known]:
     rows = project.instances.order_by("id").values_list(
-        "id", "key", "original_captions", "type", "subtype", "reference__coco"
+        "id", "key", "original_captions", "type", "subtype", "reference__coco", "caption_rule"
     )
-    for id, key, captions, type, subtype, coco in rows.iterator():
+    for id, key, captions, type, subtype, coco, rule in rows.iterator():
         caption, negative_caption = (captions.get(role, "") for role in ("caption", "negative_caption"))
-        yield Known(id, key, caption, negative_caption, type, subtype, coco if isinstance(coco, str) else "")
+        yield Known(id, key, caption, negative_caption, type, subtype, rule, coco if isinstance(coco, str) else "")
 
 
 def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
@@ -132,16 +133,20 @@ def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
         raise PredictionsRefused(["No record is about an instance of the project. Check the project and the file."])
 
 
-def _answers_by_place(rows: Sequence[Row], joined: Joined) -> dict[_Place, tuple[int, Answer]]:
+def _answers_by_place(
+    rows: Sequence[Row], joined: Joined, *, rules: Mapping[int, str]
+) -> dict[_Place, tuple[int, Answer]]:
     answers: dict[_Place, tuple[int, Answer]] = {}
     problems = []
     for row in rows:
         instance = joined.instances.get(row.number)
-        for answer in row.answers if instance is not None else ():
-            place = (instance or 0, answer.kind, answer.variant)
+        if instance is None:
+            continue
+        for answer in row.answers:
+            place = (instance, answer.kind, answer.variant, row.caption_rule or rules[instance])
             first, _ = answers.setdefault(place, (row.number, answer))
             if first != row.number:
-                question = f"{answer.kind} {answer.variant}".strip()
+                question = _words(answer.kind, answer.variant)
                 problems.append(f"Record {row.number}: It answers the same question ({question}) as record {first}.")
     if problems:
         raise PredictionsRefused(problems)
@@ -161,11 +166,11 @@ def _new_ones(
     """Return the answers that are not there yet; refuses when one is there that says something else."""
     new = dict(answers)
     problems = []
-    for id, kind, variant, scores, is_right, key in _existing(project, maker):
-        number, answer = new.pop((id, kind, variant), (0, None))
+    for id, kind, variant, rule, scores, is_right, key in _existing(project, maker):
+        number, answer = new.pop((id, kind, variant, rule), (0, None))
         if answer is not None and (answer.scores, answer.is_right) != (scores, is_right):
-            question = f"{kind} {variant}".strip()
-            problems.append(f"Record {number}: {maker} has another answer already to {question} of {key}.")
+            question = f"{_words(kind, variant)} of {key}, captions {rule}"
+            problems.append(f"Record {number}: {maker} has another answer already to {question}.")
     if problems:
         problems.append("Import other answers under another version of the model.")
         raise PredictionsRefused(problems)
@@ -176,7 +181,13 @@ def _existing(project: Project, maker: Model) -> Iterable[_Stored]:
     if maker.pk is None:
         return ()
     rows = Prediction.objects.about(project).filter(model=maker).order_by()
-    return rows.values_list("instance_id", "kind", "variant", "scores", "is_right", "instance__key").iterator()
+    return rows.values_list(
+        "instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key"
+    ).iterator()
+
+
+def _words(kind: str, variant: str) -> str:
+    return f"{kind} {variant}".strip()
 
 
 def _save(maker: Model, new: dict[_Place, tuple[int, Answer]], *, file: str, now: datetime) -> None:
@@ -187,13 +198,14 @@ def _save(maker: Model, new: dict[_Place, tuple[int, Answer]], *, file: str, now
                 instance_id=instance,
                 kind=kind,
                 variant=variant,
+                caption_rule=rule,
                 scores=answer.scores,
                 is_right=answer.is_right,
                 source_file=file,
                 source_row=number,
                 created_at=now,
             )
-            for (instance, kind, variant), (number, answer) in new.items()
+            for (instance, kind, variant, rule), (number, answer) in new.items()
         ),
         batch_size=BATCH,
     )

@@ -24,11 +24,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file: `number` counts from 1, the header not counted."""
+    """One record of a file: `number` counts from 1, the header not counted.
+
+    `caption_rule` made the captions that the model read; "" is the rule of the instance, as people read them.
+    """
 
     number: int
     instance: Described
     answers: tuple[Answer, ...]
+    caption_rule: str = ""
 
 
 class Reader(Protocol):

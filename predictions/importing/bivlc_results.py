@@ -20,6 +20,11 @@ def read(path: Path) -> list[Row]:
         ("text_to_image", "negative_caption", four.tneg2i),
     )
     return [
-        Row(place + 1, instance, tuple(Answer(kind, variant, bool(right[place])) for kind, variant, right in questions))
+        Row(
+            place + 1,
+            instance,
+            tuple(Answer(kind, variant, bool(right[place])) for kind, variant, right in questions),
+            caption_rule="bivlc-release-v1",
+        )
         for place, instance in enumerate(file.instances)
     ]

@@ -9,10 +9,11 @@ from analytics.results_files import Described, ResultsFileError
 from analytics.scores import right_choices
 from predictions.importing.base import Answer, Row
 from studies.importing.base import RowProblem
+from studies.importing.captions import CAPTION_RULES
 from studies.importing.rows import kind_of, read_objects
 from studies.kinds import KINDS, Kind, get_kind
 
-FIELDS = ("key", "kind", "variant", "scores")
+FIELDS = ("key", "kind", "variant", "scores", "caption_rule")
 _OPTION = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 
 
@@ -43,16 +44,18 @@ def _row(number: int, fields: Mapping[str, Any]) -> Row:
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
         raise _Wrong(f"The field {unknown[0]!r} is unknown. Write {', '.join(FIELDS)}.")
-    key, kind, variant = (_text(fields, name) for name in ("key", "kind", "variant"))
+    key, kind, variant, rule = (_text(fields, name) for name in ("key", "kind", "variant", "caption_rule"))
     if kind not in KINDS:
         raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
     ask = _usual_ask(get_kind(kind))
     variants = get_kind(kind).variants(ask)
     if variant not in variants:
         raise _Wrong(f"The variant {variant!r} of {kind} is unknown. Use one of {', '.join(map(repr, variants))}.")
+    if rule and rule not in CAPTION_RULES:
+        raise _Wrong(f"The caption rule {rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     scores = _scores(fields.get("scores"))
     is_right = _is_right(scores, get_kind(kind).right_option(ask, variant))
-    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, is_right, scores),))
+    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, is_right, scores),), rule)
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
@@ -61,7 +64,7 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
         return str(value)
     if not isinstance(value, str):
         raise _Wrong(f"The field {name} must be a text, not {kind_of(value)}.")
-    if name != "variant" and not value:
+    if name in ("key", "kind") and not value:
         raise _Wrong(f"The field {name} is missing.")
     return value
 

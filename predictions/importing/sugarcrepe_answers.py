@@ -13,6 +13,11 @@ def read(path: Path) -> list[Row]:
     """
     file = read_two_choice_answers(path)
     return [
-        Row(place + 1, instance, (Answer("image_to_text", "image", bool(file.correct[place])),))
+        Row(
+            place + 1,
+            instance,
+            (Answer("image_to_text", "image", bool(file.correct[place])),),
+            caption_rule="as-is-v1",
+        )
         for place, instance in enumerate(file.instances)
     ]

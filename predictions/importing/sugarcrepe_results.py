@@ -10,6 +10,11 @@ def read(path: Path) -> list[Row]:
     """Return an answer to the original image per row. Raises analytics.results_files.ResultsFileError."""
     file = read_correct(path)
     return [
-        Row(place + 1, instance, (Answer("image_to_text", "image", bool(file.correct[place])),))
+        Row(
+            place + 1,
+            instance,
+            (Answer("image_to_text", "image", bool(file.correct[place])),),
+            caption_rule="as-is-v1",
+        )
         for place, instance in enumerate(file.instances)
     ]

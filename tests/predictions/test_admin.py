@@ -16,6 +16,7 @@ def test_predictions_can_be_looked_at_only_and_by_operators_only(client: Client)
         instance=add_instance(make_project(), 1),
         kind="image_to_text",
         variant="image",
+        caption_rule="as-is-v1",
         is_right=True,
         source_file="results.csv",
         source_row=1,

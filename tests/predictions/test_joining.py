@@ -3,9 +3,9 @@ import pytest
 from analytics.results_files import Described
 from predictions.joining import Known, join
 
-CAT = Known(1, "7", " a cat on a DJ", "a dog on a DJ", "replace", "obj", "000000000001.jpg")
-TWIN = Known(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "000000000002.jpg")
-BIRD = Known(3, "11", "A bird.", "A fish.", "swap", "att")
+CAT = Known(1, "7", " a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000001.jpg")
+TWIN = Known(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000002.jpg")
+BIRD = Known(3, "11", "A bird.", "A fish.", "swap", "att", "as-is-v1")
 RELEASED = Described("A cat on a dj.", "A dog on a dj.", "replace", "obj")
 UNTOUCHED = Described(" a cat on a DJ", "a dog on a DJ", "replace", "obj")
 

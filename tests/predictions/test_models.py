@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from predictions.models import InstanceOutcomes, Model, Prediction
+from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
 from studies.models import Instance, Project
 from tests.factories import NOON, make_project
 from tests.predictions.result_files import add_instance
@@ -29,10 +29,13 @@ def predict(model: Model, instance: Instance, kind: str, variant: str, is_right:
         kind=kind,
         variant=variant,
         is_right=is_right,
-        source_file="results.csv",
-        source_row=1,
-        created_at=NOON,
-        **fields,
+        **{
+            "caption_rule": "bivlc-release-v1",
+            "source_file": "results.csv",
+            "source_row": 1,
+            "created_at": NOON,
+            **fields,
+        },
     )
 
 
@@ -40,14 +43,31 @@ def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(proje
     first, second = add_instance(project, 1), add_instance(project, 2, type="add", subtype="obj")
     add_instance(project, 3)
     predict(model, second, I2T, "image", True)
+    predict(model, second, I2T, "image", False, caption_rule="as-is-v1")
     predict(model, second, "best_of_n", "", None, scores={"candidate-0": 1.0, "candidate-1": 2.0})
     for variant, is_right in (("caption", False), ("negative_caption", True)):
         predict(model, first, T2I, variant, is_right)
     for variant, is_right in (("image", True), ("negative_image", False)):
         predict(model, first, I2T, variant, is_right)
-    assert list(Prediction.objects.about(project).filter(model=model).outcomes()) == [
+    assert list(Prediction.objects.about(project).outcomes(model=model, caption_rule="bivlc-release-v1")) == [
         InstanceOutcomes(first.pk, "1", "replace", "rel", ipos2t=True, ineg2t=False, tpos2i=False, tneg2i=True),
         InstanceOutcomes(second.pk, "2", "add", "obj", ipos2t=True, ineg2t=None, tpos2i=None, tneg2i=None),
+    ]
+
+
+def test_evaluations_are_told_apart_by_model_and_by_rule(project: Project, model: Model) -> None:
+    first, second = add_instance(project, 1), add_instance(project, 2)
+    blip = Model.objects.create(name="BLIP", created_at=NOON)
+    predict(model, first, I2T, "image", True)
+    predict(model, first, I2T, "negative_image", True)
+    predict(model, second, I2T, "image", True)
+    predict(model, second, I2T, "image", True, caption_rule="as-is-v1")
+    predict(blip, first, I2T, "image", True)
+    predict(blip, add_instance(make_project("fish"), 1), I2T, "image", True)
+    assert Prediction.objects.about(project).evaluations() == [
+        Evaluation(blip, "bivlc-release-v1", 1),
+        Evaluation(model, "as-is-v1", 1),
+        Evaluation(model, "bivlc-release-v1", 2),
     ]
 
 
@@ -56,7 +76,7 @@ def test_another_project_or_model_is_not_mixed_in(project: Project, model: Model
     other_model = Model.objects.create(name="CLIP", version="2", created_at=NOON)
     predict(other_model, add_instance(project, 1), I2T, "image", True)
     predict(model, add_instance(other_project, 1), I2T, "image", True)
-    assert list(Prediction.objects.about(project).filter(model=model).outcomes()) == []
+    assert list(Prediction.objects.about(project).outcomes(model=model, caption_rule="bivlc-release-v1")) == []
     assert list(Model.objects.about(project)) == [other_model]
     assert list(Model.objects.about(other_project)) == [model]
 

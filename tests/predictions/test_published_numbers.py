@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from analytics.scores import Outcomes
 from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
-from predictions.models import Model, Prediction
+from predictions.models import InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer
 from studies.importing.rows import read_table
 from studies.models import Instance, Project
@@ -49,6 +50,10 @@ def bring_in(project: Project, file: Path, format: str, name: str, **options: An
     return import_predictions(project=project, file=file, format=format, model=ModelName(name), now=NOON, **options)
 
 
+def outcomes_of(project: Project, name: str, rule: str) -> Iterator[InstanceOutcomes]:
+    return Prediction.objects.about(project).outcomes(model=Model.objects.get(name=name), caption_rule=rule)
+
+
 def published() -> Any:
     return json.loads((REAL_DATA / "metrics.json").read_text())
 
@@ -64,7 +69,7 @@ def project() -> Project:
 def test_bivlc_s_table_is_counted_from_the_rows(project: Project, name: str) -> None:
     summary = bring_in(project, RESULTS / f"BiVLC_{name}.csv", "bivlc-results", name)
     assert (summary.rows, summary.added) == (2933, 4 * 2933)
-    rows = list(Prediction.objects.about(project).filter(model__name=name).outcomes())
+    rows = list(outcomes_of(project, name, "bivlc-release-v1"))
     outcomes = Outcomes(*(np.array([row[place] for row in rows], dtype=np.bool_) for place in range(4, 8)))
     paper = published()["bivlc"][name]
     assert {column: score.count for column, score in outcomes.scores().items()} == {
@@ -88,10 +93,21 @@ def test_the_predictions_are_about_the_accepted_instances_in_the_order_of_the_re
 def test_sugarcrepe_s_numbers_are_counted_from_the_rows(project: Project, name: str) -> None:
     summary = bring_in(project, RESULTS / f"SUGARCREPE_CORRECT_{name}.csv", "sugarcrepe-results", name)
     assert (summary.rows, summary.added) == (7512, 7512)
-    right = Counter(f"{row.type}_{row.subtype}" for row in Prediction.objects.outcomes() if row.ipos2t)
+    rows = outcomes_of(project, name, "as-is-v1")
+    right = Counter(f"{row.type}_{row.subtype}" for row in rows if row.ipos2t)
     assert right == {
         category: cell["correct"] for category, cell in published()["sugarcrepe"][name]["by_subtype"].items()
     }
+
+
+def test_both_files_of_a_model_stand_beside_each_other(project: Project) -> None:
+    for file, format in (("BiVLC", "bivlc-results"), ("SUGARCREPE_CORRECT", "sugarcrepe-results")):
+        bring_in(project, RESULTS / f"{file}_ViT-B-32.csv", format, "CLIP")
+    model = Model.objects.get()
+    assert Prediction.objects.about(project).evaluations() == [
+        (model, "as-is-v1", 7512),
+        (model, "bivlc-release-v1", 2933),
+    ]
 
 
 def test_the_item_that_sugarcrepe_lacks_today_is_named_and_may_be_left_out() -> None:

@@ -71,7 +71,8 @@ def test_another_answer_to_the_same_question_is_refused(project: Project, file: 
     bring_in(project, file)
     write_results(file, result(2, "1111"), result(3))
     assert refusal(project, file) == [
-        "Record 1: CLIP ViT-B-32 (openai) has another answer already to image_to_text negative_image of 2.",
+        "Record 1: CLIP ViT-B-32 (openai) has another answer already to image_to_text negative_image of 2, "
+        "captions bivlc-release-v1.",
         "Import other answers under another version of the model.",
     ]
     assert bring_in(project, file, model=ModelName("CLIP", "ViT-B-32", "laion2b")).added == 8
@@ -154,6 +155,28 @@ def test_scores_are_stored_and_compared_on_a_rerun(project: Project, tmp_path: P
     assert (prediction.scores, prediction.is_right) == ({"image": 0.30000000000000004, "negative_image": 0.3}, True)
     file.write_bytes(json_lines(row | {"scores": {"image": 0.4, "negative_image": 0.3}}))
     assert len(refusal(project, file, format="scores")) == 2
+
+
+def test_the_same_caption_written_otherwise_is_another_question(project: Project, tmp_path: Path) -> None:
+    bring_in(project, write_results(tmp_path / "bivlc.csv", result(1, "0111")))
+    row = {name: value for name, value in result(1).items() if "score" not in name}
+    file = write_results(tmp_path / "sugarcrepe.csv", row | {"correct": "1"})
+    assert bring_in(project, file, format="sugarcrepe-results").added == 1
+    asked = Prediction.objects.filter(kind="image_to_text", variant="image").order_by("id")
+    assert list(asked.values_list("caption_rule", "is_right")) == [("bivlc-release-v1", False), ("as-is-v1", True)]
+
+
+def test_scores_are_about_the_captions_as_people_read_them(project: Project, tmp_path: Path) -> None:
+    add_instance(project, 4, caption_rule="keep-case-v1")
+    scores = {"caption": 1, "negative_caption": 2}
+    rows = [
+        {"key": "4", "kind": "image_to_text", "variant": "image", "scores": scores, **rule}
+        for rule in ({}, {"caption_rule": "bivlc-release-v1"})
+    ]
+    file = tmp_path / "scores.jsonl"
+    file.write_bytes(json_lines(*rows))
+    bring_in(project, file, format="scores")
+    assert list(Prediction.objects.values_list("caption_rule", flat=True)) == ["keep-case-v1", "bivlc-release-v1"]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

@@ -16,7 +16,7 @@ def test_the_four_outcomes_of_bivlc_become_answers_to_four_questions(tmp_path: P
         "A cup.,A mug.,replace,obj,False,True,False,False,77\n"
     )
     first, second = get_reader("bivlc-results")(file)
-    assert (first.number, second.number) == (1, 2)
+    assert (first.number, second.number, first.caption_rule) == (1, 2, "bivlc-release-v1")
     assert (first.instance.caption, first.instance.key, second.instance.key) == ("A cat.", "", "77")
     assert first.answers == (
         Answer(I2T, "image", True),
@@ -32,6 +32,7 @@ def test_a_choice_on_sugarcrepe_becomes_an_answer_about_the_original_image(tmp_p
     file.write_text("filename,caption,negative_caption,type,subtype,correct\n1.jpg,A cat.,A dog.,replace,obj,1\n")
     (row,) = get_reader("sugarcrepe-results")(file)
     assert (row.instance.filename, row.answers) == ("1.jpg", (Answer(I2T, "image", True),))
+    assert row.caption_rule == "as-is-v1"
 
 
 def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ MALFORMED: list[tuple[str, Any, str]] = [
     ("truth", {**ROW, "scores": {"caption": True, "negative_caption": 0}}, "Record 1: The score of caption is true or"),
     ("huge", {**ROW, "scores": {"caption": 10**400, "negative_caption": 0}}, "Record 1: The score of caption is too l"),
     ("not the right option", {**ROW, "scores": {"a": 1, "b": 2}}, "Record 1: The scores lack the right option, captio"),
+    ("an unknown rule", ROW | {"caption_rule": "mine"}, "Record 1: The caption rule 'mine' is unknown. Use one of as"),
     ("a NUL", {**ROW, "scores": {"a\x00": 1, "caption": 2}}, "Record 1: 'a\\x00' names no option."),
 ]
 
@@ -80,6 +81,11 @@ def test_what_is_malformed_is_named(content: Any, sentence: str, tmp_path: Path)
         read(write(tmp_path, content))
     (problem,) = refused.value.problems
     assert problem.startswith(sentence)
+
+
+def test_the_rule_of_the_captions_is_the_project_s_unless_the_row_names_one(tmp_path: Path) -> None:
+    rows = read(write(tmp_path, ROW, ROW | {"caption_rule": "as-is-v1"}))
+    assert [row.caption_rule for row in rows] == ["", "as-is-v1"]
 
 
 def test_every_malformed_row_is_named(tmp_path: Path) -> None:

@@ -80,6 +80,12 @@ def test_what_is_malformed_is_named(content: Any, sentence: str) -> None:
     assert str(problem).startswith(sentence)
 
 
+def test_a_file_too_large_to_be_read_whole_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studies.importing.rows.LARGEST_OBJECT", 50)
+    (problem,) = items_of({"0": ITEM})
+    assert str(problem) == "The file: It is larger than 50 bytes. Split it into several files."
+
+
 @pytest.mark.django_db
 def test_several_files_are_imported_together_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "000000219578.jpg").write_bytes(picture_bytes())
