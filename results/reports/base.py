@@ -1,0 +1,90 @@
+"""Tables and plots, before anybody decides how they look. Values are exact; whoever writes them rounds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+# How a column is shown: a share of 1 as a percentage with two decimals, a coefficient with two, money with two.
+Shown = Literal["text", "count", "share", "coefficient", "money", "minutes"]
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A number that cannot be had, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Range:
+    """From `low` to `high`, shown as its column is."""
+
+    low: float
+    high: float
+
+
+Cell = str | int | float | Decimal | Range | Undefined | None
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    shown: Shown = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """`name` is the table's name in files. A cell that is None does not apply."""
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value, and where known the interval around it."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """`bars` from zero, or `points` with intervals; every series has a point for each of the same labels.
+
+    `description` says in words what is to be seen, for those who cannot see it. `shown` as for columns.
+    """
+
+    name: str
+    title: str
+    description: str
+    form: Literal["bars", "points"]
+    shown: Shown
+    series: Sequence[Series]
+
+
+@dataclass(frozen=True)
+class Report:
+    title: str
+    tables: Sequence[Table]
+    plots: Sequence[Plot]
+
+    def table(self, name: str) -> Table:
+        """Return the table called `name`. Raises KeyError."""
+        return self._named(self.tables)[name]
+
+    @staticmethod
+    def _named(tables: Sequence[Table]) -> Mapping[str, Table]:
+        return {table.name: table for table in tables}

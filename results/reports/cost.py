@@ -1,0 +1,57 @@
+"""Who worked, how long, and what it cost: on our own clock, from arrival to the way back."""
+
+from collections.abc import Sequence
+
+from analytics.pay import hourly_wage, projected_cost
+from results.reports.base import Cell, Column, Table, Undefined
+from results.reports.facts import ProjectFacts, StudyFacts
+
+FINISHED = "finished"
+
+
+def cost_table(project: ProjectFacts) -> Table:
+    columns = [
+        *(Column("Study"), Column("Annotators", "count"), Column("Sessions finished", "count")),
+        *(Column("Currency"), Column("Pay per session", "money"), Column("Cost without fees", "money")),
+        *(Column("Sessions timed", "count"), Column("Hourly wage, median", "money")),
+        Column("Hourly wage, tenth percentile", "money"),
+    ]
+    rows = [_row(study) for study in project.studies]
+    notes = [
+        "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
+        "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
+    ]
+    return Table("cost", "People, pay and cost", columns, rows, notes)
+
+
+def _row(study: StudyFacts) -> Sequence[Cell]:
+    finished = study.sessions.get(FINISHED, 0)
+    wage = hourly_wage(study.per_session, study.paid_seconds)
+    missing = Undefined(wage.reason)
+    return (
+        *(study.slug, study.annotators, finished, study.currency, study.per_session),
+        projected_cost(study.per_session, finished),
+        wage.n,
+        missing if wage.median is None else wage.median,
+        missing if wage.tenth_percentile is None else wage.tenth_percentile,
+    )
+
+
+def protocol_table(project: ProjectFacts) -> Table:
+    """Say what each study asked, in the order of the pipeline."""
+    columns = [
+        *(Column("Study"), Column("Title"), Column("Kinds"), Column("Rule"), Column("Takes its instances from")),
+        *(
+            Column("Answers per question", "count"),
+            Column("At most", "count"),
+            Column("Settled by researchers", "count"),
+        ),
+    ]
+    rows: list[Sequence[Cell]] = [
+        (
+            *(study.slug, study.title, ", ".join(study.kinds), study.rule, study.fed_by or "the import"),
+            *(study.answers_wanted, study.max_answers, study.settled),
+        )
+        for study in project.studies
+    ]
+    return Table("protocol", "The studies in the order of the pipeline", columns, rows)

@@ -1,0 +1,86 @@
+"""What a report is made of: a project's studies in the order of its pipeline, as plain rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+UNDECIDED, ACCEPTED, REJECTED = "undecided", "accepted", "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFacts:
+    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0."""
+
+    id: int
+    instance: int
+    kind: str
+    place: int
+    right: str
+    state: str
+    winner: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """One counted answer. `annotator` and `survey` are ids that stand for somebody, and leave in no report."""
+
+    question: int
+    annotator: int
+    survey: int
+    choice: str
+
+
+@dataclass(frozen=True)
+class PartFacts:
+    """One part of a study: the kind of question, how many questions about one instance, and what people read."""
+
+    kind: str
+    title: str
+    variants: int
+    instructions: str
+
+
+@dataclass(frozen=True)
+class StudyFacts:
+    """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock."""
+
+    slug: str
+    title: str
+    parts: Sequence[PartFacts]
+    rule: str
+    fed_by: str
+    answers_wanted: int
+    currency: str
+    per_session: Decimal
+    estimated_minutes: float
+    sessions: Mapping[str, int]
+    annotators: int
+    paid_seconds: Sequence[float]
+    questions: Sequence[QuestionFacts]
+    answers: Sequence[AnswerFacts]
+    max_answers: int = 0
+    settled: int = 0
+
+    @property
+    def kinds(self) -> list[str]:
+        return [part.kind for part in self.parts]
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a model got right: instance id -> its outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I."""
+
+    name: str
+    outcomes: Mapping[int, tuple[bool, bool, bool, bool]]
+
+
+@dataclass(frozen=True)
+class ProjectFacts:
+    """`categories`: instance id -> (type, subtype), of all instances of the project."""
+
+    slug: str
+    name: str
+    categories: Mapping[int, tuple[str, str]]
+    studies: Sequence[StudyFacts]
+    models: Sequence[ModelFacts] = field(default=())

@@ -1,0 +1,115 @@
+"""How many instances each study was asked about, and what became of them, per type and subtype."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.facts import ACCEPTED, REJECTED, UNDECIDED, ProjectFacts, QuestionFacts, StudyFacts
+
+ALL = "all"
+ANSWERED = "answered"
+COUNTS = ("asked", ANSWERED, ACCEPTED, REJECTED, UNDECIDED)
+# What the release of BiVLC counts: two images and two captions make four questions.
+EXAMPLES_PER_INSTANCE = 4
+Category = tuple[str, str]
+
+
+def funnel_table(project: ProjectFacts) -> Table:
+    """Count instances: one row for each study as a whole and one for each of its types and subtypes."""
+    columns = [Column("Study"), Column("Type"), Column("Subtype")]
+    columns += [Column(name.capitalize(), "count") for name in COUNTS]
+    rows: list[Sequence[Cell]] = [
+        ("imported", *category, n, None, None, None, None) for category, n in _imported(project)
+    ]
+    for study in project.studies:
+        rows += [
+            (study.slug, *category, *(counts[name] for name in COUNTS))
+            for category, counts in _counts(study, project).items()
+        ]
+    notes = [
+        "Instances are counted. One about which a study asks several questions is answered when all of them have an "
+        "answer, accepted when all are accepted, and rejected when one is rejected."
+    ]
+    return Table("funnel", "From candidates to instances", columns, rows, notes)
+
+
+def _imported(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
+    yield (ALL, ALL), len(project.categories)
+    yield from sorted(Counter(project.categories.values()).items())
+
+
+def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, Counter[str]]:
+    """Return the counts of all instances, and then of each category in order."""
+    counts: dict[Category, Counter[str]] = {(ALL, ALL): Counter()}
+    for category in sorted({project.categories[question.instance] for question in study.questions}):
+        counts[category] = Counter()
+    for instance, questions in by_instance(study.questions).items():
+        seen = ["asked", outcome_of(questions)]
+        if all(question.answers for question in questions):
+            seen.append(ANSWERED)
+        for category in ((ALL, ALL), project.categories[instance]):
+            counts[category].update(seen)
+    return counts
+
+
+def by_instance(questions: Iterable[QuestionFacts]) -> dict[int, list[QuestionFacts]]:
+    """Group the questions by the instance they ask about, in their order."""
+    grouped: dict[int, list[QuestionFacts]] = {}
+    for question in questions:
+        grouped.setdefault(question.instance, []).append(question)
+    return grouped
+
+
+def outcome_of(questions: Sequence[QuestionFacts]) -> str:
+    """Return what became of an instance with these questions."""
+    states = {question.state for question in questions}
+    if REJECTED in states:
+        return REJECTED
+    return ACCEPTED if states == {ACCEPTED} else UNDECIDED
+
+
+def accepted_of(study: StudyFacts) -> set[int]:
+    """Return the instances that `study` accepted."""
+    return {
+        instance for instance, questions in by_instance(study.questions).items() if outcome_of(questions) == ACCEPTED
+    }
+
+
+def filtering_studies(project: ProjectFacts) -> list[StudyFacts]:
+    """Return the studies that decide what belongs to the data: those that ask without knowing the right answer."""
+    return [study for study in project.studies if not any(question.right for question in study.questions)]
+
+
+def kept_instances(project: ProjectFacts) -> set[int]:
+    """Return what the last filtering study accepted; everything where there is none."""
+    filters = filtering_studies(project)
+    return accepted_of(filters[-1]) if filters else set(project.categories)
+
+
+def dataset_table(project: ProjectFacts) -> Table:
+    """Count what the pipeline kept, as the paper's table of the data does."""
+    counts = Counter(project.categories[instance] for instance in kept_instances(project))
+    columns = [Column("Type"), Column("Subtype"), Column("Instances", "count"), Column("Retrieval examples", "count")]
+    rows: list[Sequence[Cell]] = [
+        (*category, n, EXAMPLES_PER_INSTANCE * n)
+        for category, n in [((ALL, ALL), counts.total()), *sorted(counts.items())]
+    ]
+    return Table(
+        "dataset",
+        "What was kept, per type and subtype",
+        columns,
+        rows,
+        ["An instance has two images and two captions: four retrieval examples, two in each direction."],
+    )
+
+
+def funnel_plot(project: ProjectFacts) -> Plot:
+    steps = [("imported", len(project.categories))]
+    for study in project.studies:
+        counts = _counts(study, project)[ALL, ALL]
+        steps.append((f"{study.slug}: asked", counts["asked"]))
+        if study in filtering_studies(project):
+            steps.append((f"{study.slug}: accepted", counts[ACCEPTED]))
+    words = ", ".join(f"{label} {n}" for label, n in steps)
+    points = [Point(label, n) for label, n in steps]
+    return Plot("funnel", "From candidates to instances", f"Instances: {words}.", "bars", "count", [Series("", points)])
