@@ -9,6 +9,9 @@ class Annotator(models.Model):
     provider = models.CharField(max_length=20)
     provider_id = models.CharField(max_length=200)
     blocked = models.BooleanField(default=False, help_text="May not start another session.")
+    withdrawn_at = models.DateTimeField(
+        null=True, blank=True, help_text="When they took their consent back: from then on nothing of theirs leaves."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -159,9 +159,11 @@ def _filtering_rows(study: StudyFacts) -> Iterable[Sequence[Cell]]:
     if study.kinds[0] in COLLAPSES:
         labellings.insert(0, COLLAPSES[study.kinds[0]])
     for labels, collapse in labellings:
+        # What could have been answered stays the same after filtering, though nobody's answer may say it any more.
+        categories = sorted({collapse(answer.choice) for answer in study.answers})
         ratings = [_ratings(answers, collapse) for answers in (study.answers, after)]
         for name, measure in MEASURES.items():
-            cells = [cell for answers in ratings for cell in _estimate(measure, answers)]
+            cells = [cell for answers in ratings for cell in _estimate(measure, answers, categories)]
             yield (study.slug, labels, name, *cells)
 
 
@@ -174,8 +176,8 @@ def _ratings(answers: Iterable[AnswerFacts], collapse: Collapse) -> list[list[st
     return [given + [None] * (width - len(given)) for given in labels.values()]
 
 
-def _estimate(measure: Measure, ratings: list[list[str | None]]) -> tuple[Cell, Cell]:
+def _estimate(measure: Measure, ratings: list[list[str | None]], categories: Sequence[str]) -> tuple[Cell, Cell]:
     if not ratings or len(ratings[0]) < 2:
         return 0, Undefined("No question was answered twice, so there is nothing to compare.")
-    found = estimate(measure, ratings)
+    found = estimate(measure, ratings, categories=categories)
     return found.n_pairable, value_or_reason(found.value, found.reason)

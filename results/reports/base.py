@@ -1,12 +1,12 @@
 """Tables and plots, before anybody decides how they look. Values are exact; whoever writes them rounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-# How a column is shown: a share of 1 as a percentage with two decimals, a coefficient with two, money with two.
-Shown = Literal["text", "count", "share", "coefficient", "money", "minutes"]
+# How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
+Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,4 @@ class Report:
 
     def table(self, name: str) -> Table:
         """Return the table called `name`. Raises KeyError."""
-        return self._named(self.tables)[name]
-
-    @staticmethod
-    def _named(tables: Sequence[Table]) -> Mapping[str, Table]:
-        return {table.name: table for table in tables}
+        return {table.name: table for table in self.tables}[name]

@@ -5,7 +5,14 @@ from results.reports.base import Report
 from results.reports.cost import cost_table, protocol_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, filtering_studies, funnel_plot, funnel_table
-from results.reports.scores import all_outcomes, comparison_table, intervals_table, scores_plot, scores_table
+from results.reports.scores import (
+    all_outcomes,
+    comparison_table,
+    intervals_table,
+    models_table,
+    scores_plot,
+    scores_table,
+)
 
 
 def report_of(project: ProjectFacts) -> Report:
@@ -21,6 +28,7 @@ def report_of(project: ProjectFacts) -> Report:
         scores_table(answered, project),
         intervals_table(answered),
         comparison_table(answered),
+        models_table(project),
         cost_table(project),
     ]
     plots = [funnel_plot(project), pairs_plot(pairs), scores_plot(answered, project)]

@@ -1,6 +1,6 @@
 """How well people and models answer the same questions: I2T, T2I, Group and the finer scores, with intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from analytics.scores import Outcomes, Score
 from results.reports.agreement import SEED, range_or_reason, value_or_reason
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.funnel import ALL, by_instance
+from results.reports.funnel import ALL, by_instance, kept_instances
 
 HUMANS = "Humans"
 SCORES = ("I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I")
@@ -72,14 +72,29 @@ def all_outcomes(project: ProjectFacts) -> list[Answered]:
     return [humans, *_models(project, humans.instances)]
 
 
-def _models(project: ProjectFacts, instances: Sequence[int]) -> Iterable[Answered]:
+def _models(project: ProjectFacts, instances: Collection[int]) -> Iterable[Answered]:
     for model in project.models:
         common = [instance for instance in instances if instance in model.outcomes]
         if common:
             yield Answered(model.name, common, _outcomes(model.outcomes[instance] for instance in common))
 
 
+def models_table(project: ProjectFacts) -> Table:
+    """Return every model's scores on everything that was kept."""
+    return _scores_table(
+        "models",
+        "Models on all instances that were kept",
+        list(_models(project, sorted(kept_instances(project)))),
+        project,
+    )
+
+
 def scores_table(answered: Sequence[Answered], project: ProjectFacts) -> Table:
+    """Return the scores of people, and of models on the instances that people answered."""
+    return _scores_table("scores", "People and models on the same questions", answered, project)
+
+
+def _scores_table(name: str, title: str, answered: Sequence[Answered], project: ProjectFacts) -> Table:
     """Return the seven scores of everybody: over all instances, per type, and per type and subtype."""
     columns = [Column("Who"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
@@ -89,20 +104,20 @@ def scores_table(answered: Sequence[Answered], project: ProjectFacts) -> Table:
             rows.append((taker.who, *group, scores["I2T"].n, *(_share(scores[name]) for name in SCORES)))
     notes = [
         "An instance counts for I2T when both images were given their captions, for T2I when both captions were given "
-        "their images, for Group when all four were right. Models are scored on the instances that people answered."
+        "their images, for Group when all four were right."
     ]
-    return Table("scores", "People and models on the same questions", columns, rows, notes)
+    return Table(name, title, columns, rows, notes)
 
 
 def _grouped(taker: Answered, project: ProjectFacts) -> dict[tuple[str, str], dict[str, Score]]:
     types, subtypes = ([project.categories[instance][place] for instance in taker.instances] for place in (0, 1))
     by_type = taker.outcomes.scores_by(types)
     by_both = taker.outcomes.scores_by(types, subtypes)
-    return {
-        (ALL, ALL): taker.outcomes.scores(),
-        **{(type, ALL): scores for (type,), scores in sorted(by_type.items())},
-        **{(type, subtype): scores for (type, subtype), scores in sorted(by_both.items())},
-    }
+    found = {(ALL, ALL): taker.outcomes.scores()}
+    for type in sorted(set(types)):
+        found[type, ALL] = by_type[type,]
+        found |= {(type, subtype): scores for (of, subtype), scores in sorted(by_both.items()) if of == type}
+    return found
 
 
 def _share(score: Score) -> Cell:
@@ -137,7 +152,7 @@ def comparison_table(answered: Sequence[Answered]) -> Table:
     """Compare people with every model on I2T, T2I and Group, instance by instance."""
     columns = [Column("Model"), Column("Score"), Column("Instances", "count"), Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
-    columns += [Column("Only model right", "count"), Column("p (McNemar, exact)", "coefficient")]
+    columns += [Column("Only model right", "count"), Column("p (McNemar, exact)", "p")]
     rows: list[Sequence[Cell]] = []
     for model in answered[1:]:
         for name in SCORES[:3]:

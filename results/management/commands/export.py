@@ -8,7 +8,8 @@ from tqdm import tqdm
 from results.actions.exports import exportable_studies, write_export
 from results.errors import CannotExport
 from results.exporting import FORMATS
-from studies.models import Project, Study
+from results.management.projects import project_called
+from studies.models import Study
 
 
 class Command(BaseCommand):
@@ -21,10 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--study", default="", metavar="SLUG", help="only this study")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            known = ", ".join(Project.objects.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no project called {options['project']}. The projects are: {known}.")
+        project = project_called(options["project"])
         try:
             for study in exportable_studies(project=project, study=options["study"]):
                 self._export(study, options["format"], options["out"])

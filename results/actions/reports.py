@@ -1,0 +1,38 @@
+"""Reports: made in one go from what a project holds, written beside their plots."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from results.actions.places import new_place, why_not
+from results.errors import CannotExport
+from results.reports.build import report_of
+from results.reports.formats import get_files
+from results.tables.reporting import project_facts
+from studies.models import Project
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """`text` is the report itself; `paths` where it and its plots were written, if anywhere."""
+
+    text: str
+    paths: list[Path]
+
+
+def write_report(*, project: Project, format: str, folder: Path | None) -> WrittenReport:
+    """Make the report of `project` and write its files into `folder`, if there is one. Raises CannotExport."""
+    facts = project_facts(project)
+    if not facts.studies:
+        raise CannotExport(f"There is nothing to report: no study of {project.slug} has been launched yet.")
+    files = get_files(format)(report_of(facts))
+    paths = [_write(folder / name, text) for name, text in files.items()] if folder else []
+    return WrittenReport(next(iter(files.values())), paths)
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        with new_place(path) as place:
+            place.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise CannotExport(why_not(error, path)) from error
+    return path

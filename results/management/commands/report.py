@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.actions.reports import write_report
+from results.errors import CannotExport
+from results.management.projects import project_called
+from results.reports.formats import FORMATS
+
+
+class Command(BaseCommand):
+    help = "Writes the tables and plots of a project as a paper shows them: funnel, agreement, scores, cost."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="slug of the project")
+        parser.add_argument("--format", default="md", choices=FORMATS, help="md unless you say otherwise")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write into; by default it is printed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        try:
+            written = write_report(project=project, format=options["format"], folder=options["out"])
+        except CannotExport as error:
+            raise CommandError(str(error)) from error
+        if written.paths:
+            self.stdout.write("\n".join(str(path) for path in written.paths))
+        else:
+            self.stdout.write(written.text)

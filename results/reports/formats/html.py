@@ -1,0 +1,52 @@
+"""`html`: one page with the plots in it; it asks for nothing from elsewhere."""
+
+from html import escape
+
+from results.reports.base import Report, Table
+from results.reports.plots import svg
+from results.reports.text import text_table
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; margin: 2rem auto; max-width: 75rem;
+       padding: 0 1rem; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; margin: 0.5rem 0; font-size: 0.9rem; }
+caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
+th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid #ddd; text-align: left; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+svg { max-width: 100%; height: auto; }
+.remark { color: #444; font-size: 0.9rem; margin: 0.25rem 0; }
+"""
+
+
+def files(report: Report) -> dict[str, str]:
+    title = escape(report.title)
+    parts = [
+        "<!doctype html>",
+        f'<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>",
+        *(section(table) for table in report.tables),
+        *(f"<h2>{escape(plot.title)}</h2>\n{svg(plot)}" for plot in report.plots),
+        "</body>\n</html>",
+    ]
+    return {"report.html": "\n".join(parts) + "\n"}
+
+
+def section(table: Table) -> str:
+    """Return the table with its title and remarks as a piece of HTML."""
+    text = text_table(table)
+    classes = [' class="number"' if number else "" for number in text.is_number]
+    headings = "".join(
+        f'<th scope="col"{kind}>{escape(heading)}</th>' for heading, kind in zip(text.headings, classes, strict=True)
+    )
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, classes, strict=True)) + "</tr>"
+        for row in text.rows
+    )
+    remarks = "".join(f'\n<p class="remark">{escape(remark)}</p>' for remark in text.remarks)
+    return (
+        f'<div class="table" id="{escape(table.name)}" tabindex="0">\n<table>\n'
+        f"<caption>{escape(table.title)}</caption>\n<thead><tr>{headings}</tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>{remarks}"
+    )

@@ -1,0 +1,76 @@
+"""Tables as text: every number rounded once, half up, from its exact value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from results.reports.base import Cell, Range, Shown, Table, Undefined
+
+_TWO = Decimal("0.01")
+_THREE = Decimal("0.001")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on."""
+
+    table: Table
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    reasons: Sequence[str]
+
+    @property
+    def is_number(self) -> Sequence[bool]:
+        return [column.shown != "text" for column in self.table.columns]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return the notes of the table, and then why some of its numbers are undefined."""
+        return [*self.table.notes, *(f"({_letter(place)}) {reason}" for place, reason in enumerate(self.reasons))]
+
+
+def text_table(table: Table) -> TextTable:
+    reasons: list[str] = []
+
+    def text(cell: Cell, shown: Shown) -> str:
+        if not isinstance(cell, Undefined):
+            return cell_text(cell, shown)
+        if cell.reason not in reasons:
+            reasons.append(cell.reason)
+        return f"undefined ({_letter(reasons.index(cell.reason))})"
+
+    rows = [[text(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
+    return TextTable(table, headings, rows, reasons)
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place) if place < 26 else str(place + 1)
+
+
+def cell_text(cell: Cell, shown: Shown) -> str:
+    """Return what people read in the cell; "" where nothing applies.
+
+    Example: the share 0.00125 is "0.13", the count 7512 is "7,512", the p 0.0002 is "< 0.001".
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, Range):
+        return f"{cell_text(cell.low, shown)} to {cell_text(cell.high, shown)}"
+    if isinstance(cell, str) or shown == "text":
+        return str(cell)
+    if isinstance(cell, Undefined):
+        return "undefined"
+    value = cell if isinstance(cell, Decimal) else Decimal(repr(cell))
+    if shown == "count":
+        return f"{value:,}"
+    if shown == "share":
+        return str(_rounded(100 * value, _TWO))
+    if shown == "p":
+        return "< 0.001" if value < _THREE else str(_rounded(value, _THREE))
+    return f"{_rounded(value, _TWO):,}"
+
+
+def _rounded(value: Decimal, places: Decimal) -> Decimal:
+    # Adding zero makes a negative zero positive.
+    return value.quantize(places, ROUND_HALF_UP) + 0

@@ -1,0 +1,111 @@
+"""The rows that reports are made of, a fixed number of queries per study whatever its size."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from django.db.models import Count
+
+from annotation.models import Decision, Response, Session
+from predictions.models import Model, Prediction
+from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.tables.progress import paid_seconds
+from studies.kinds import get_kind
+from studies.models import Instance, Project, Study, StudyState
+
+
+def project_facts(project: Project) -> ProjectFacts:
+    """Return what there is to report of `project`: all its launched studies, in the order of the pipeline."""
+    rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
+    return ProjectFacts(
+        slug=project.slug,
+        name=project.name,
+        categories={pk: (type, subtype) for pk, type, subtype in rows.iterator()},
+        studies=[study_facts(study) for study in in_pipeline_order(project)],
+        models=list(_models(project)),
+    )
+
+
+def in_pipeline_order(project: Project) -> list[Study]:
+    """Return the launched studies of `project`, each followed by those that it feeds."""
+    launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).order_by("launched_at", "pk")
+    studies = list(launched.select_related("fed_by"))
+
+    def from_here(study: Study) -> Iterable[Study]:
+        yield study
+        for fed in studies:
+            if fed.fed_by_id == study.pk:
+                yield from from_here(fed)
+
+    roots = [study for study in studies if study.fed_by_id is None]
+    return [study for root in roots for study in from_here(root)]
+
+
+def study_facts(study: Study) -> StudyFacts:
+    # Who withdrew was paid all the same, so the sessions are all counted.
+    sessions = Session.objects.filter(study=study).order_by()
+    answering = sessions.filter(questions_answered__gt=0, annotator__withdrawn_at=None)
+    design = study.design
+    return StudyFacts(
+        slug=study.slug,
+        title=study.title,
+        parts=_parts(study),
+        rule=study.rule,
+        fed_by=study.fed_by.slug if study.fed_by else "",
+        answers_wanted=design["answers"],
+        max_answers=max(design["answers"], design["max_answers"]),
+        currency=design["pay"]["currency"],
+        per_session=Decimal(design["pay"]["per_session"]),
+        estimated_minutes=design["time"]["estimated_minutes"],
+        sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
+        annotators=answering.values("annotator").distinct().count(),
+        paid_seconds=paid_seconds(study),
+        questions=_questions(study),
+        answers=_answers(study),
+        settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
+    )
+
+
+def _parts(study: Study) -> list[PartFacts]:
+    return [
+        PartFacts(
+            kind=part["kind"],
+            title=get_kind(part["kind"]).title,
+            variants=len(get_kind(part["kind"]).variants(part["ask"])),
+            instructions=part["instructions"],
+        )
+        for part in study.design["parts"]
+    ]
+
+
+def _questions(study: Study) -> list[QuestionFacts]:
+    places = {
+        (part["kind"], variant): place
+        for part in study.design["parts"]
+        for place, variant in enumerate(get_kind(part["kind"]).variants(part["ask"]))
+    }
+    decisions = Decision.objects.filter(study=study).order_by("question_id")
+    about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
+    return [
+        QuestionFacts(pk, instance, kind, places[kind, variant], right, state, winner, answers)
+        for pk, instance, kind, variant, right, state, winner, answers in decisions.values_list(
+            *about, "state", "winner", "answers"
+        ).iterator()
+    ]
+
+
+def _answers(study: Study) -> list[AnswerFacts]:
+    counted = Response.objects.filter(study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None)
+    rows = counted.order_by("pk").values_list("question_id", "annotator_id", "slot__seat__survey_id", "choice")
+    return [AnswerFacts(*row) for row in rows.iterator()]
+
+
+def _models(project: Project) -> Iterable[ModelFacts]:
+    """Yield what each model got right of the instances about which it was asked all four questions."""
+    for model in Model.objects.about(project):
+        outcomes = {
+            row.instance: (row.ipos2t, row.ineg2t, row.tpos2i, row.tneg2i)
+            for row in Prediction.objects.filter(model=model).about(project).outcomes()
+            if row.ipos2t is not None and row.ineg2t is not None and row.tpos2i is not None and row.tneg2i is not None
+        }
+        if outcomes:
+            yield ModelFacts(str(model), outcomes)

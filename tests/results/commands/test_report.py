@@ -1,0 +1,52 @@
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.models import Annotator
+from results.reports.formats import FORMATS
+from tests.cast import make_project
+from tests.results.tables.test_reporting import make_whole_pipeline
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_report_is_printed_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    make_whole_pipeline()
+    call_command("report", "vases")
+    assert "# Report of Vases" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_written_twice_the_same_and_names_nobody(format: str, tmp_path: Path) -> None:
+    make_whole_pipeline()
+    written = []
+    for name in ("one", "two"):
+        call_command("report", "vases", "--format", format, "--out", str(tmp_path / name))
+        written.append({path.name: path.read_text(encoding="utf-8") for path in (tmp_path / name).iterdir()})
+    assert written[0] == written[1]
+    assert f"report.{format}" in written[0]
+    people = list(Annotator.objects.values_list("provider_id", flat=True))
+    assert len(people) == 4
+    assert not [who for who in people for text in written[0].values() if f'"{who}"' in text or f" {who} " in text]
+
+
+def test_json_is_read_by_programs(tmp_path: Path) -> None:
+    make_whole_pipeline()
+    call_command("report", "vases", "--format", "json", "--out", str(tmp_path))
+    tables = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["tables"]
+    assert {"funnel", "pairs", "scores", "cost"} <= {table["name"] for table in tables}
+
+
+def test_a_project_without_a_launched_study_gets_a_sentence() -> None:
+    make_project()
+    with pytest.raises(CommandError, match="no study of vases has been launched yet"):
+        call_command("report", "vases")
+
+
+def test_an_unknown_project_gets_a_sentence() -> None:
+    make_project()
+    with pytest.raises(CommandError, match=r"There is no project called vase\. The projects are: vases\."):
+        call_command("report", "vase")

@@ -1,0 +1,80 @@
+"""A project small enough to be counted by hand: four candidates, a filter of two people, a baseline of two instances.
+
+Step 3, ann and ben on one survey: image 0 and image 0; image 0 and None; None and None; image 1 and image 2.
+The baseline: all four right about instance 1; about instance 4 only the last question (the negative caption) wrong.
+"""
+
+from decimal import Decimal
+
+from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+
+ANN, BEN, CLEO, DORA = 901, 902, 903, 904
+
+STEP_3 = StudyFacts(
+    slug="step-3",
+    title="Pick the image",
+    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.")],
+    rule="chosen-v1",
+    fed_by="",
+    answers_wanted=2,
+    max_answers=2,
+    currency="USD",
+    per_session=Decimal("8.00"),
+    estimated_minutes=40,
+    sessions={"finished": 2, "given_up": 1},
+    annotators=2,
+    paid_seconds=[2400.0, 2400.0],
+    questions=[
+        QuestionFacts(11, 1, "best_of_n", 0, "", "accepted", "candidate-0", 2),
+        QuestionFacts(12, 2, "best_of_n", 0, "", "undecided", "", 2),
+        QuestionFacts(13, 3, "best_of_n", 0, "", "rejected", "", 2),
+        QuestionFacts(14, 4, "best_of_n", 0, "", "accepted", "candidate-1", 2),
+    ],
+    answers=[
+        *(AnswerFacts(11, ANN, 5, "candidate-0"), AnswerFacts(11, BEN, 5, "candidate-0")),
+        *(AnswerFacts(12, ANN, 5, "candidate-0"), AnswerFacts(12, BEN, 5, "none")),
+        *(AnswerFacts(13, ANN, 5, "none"), AnswerFacts(13, BEN, 5, "none")),
+        *(AnswerFacts(14, ANN, 5, "candidate-1"), AnswerFacts(14, BEN, 5, "candidate-2")),
+    ],
+)
+
+
+def four(instance: int, *, last: str = "negative_image") -> list[QuestionFacts]:
+    first = 100 * instance
+    return [
+        QuestionFacts(first, instance, "image_to_text", 0, "caption", "accepted", "caption", 1),
+        QuestionFacts(first + 1, instance, "image_to_text", 1, "negative_caption", "accepted", "negative_caption", 1),
+        QuestionFacts(first + 2, instance, "text_to_image", 0, "image", "accepted", "image", 1),
+        QuestionFacts(first + 3, instance, "text_to_image", 1, "negative_image", "accepted", last, 1),
+    ]
+
+
+QUESTIONS = [*four(1), *four(4, last="image")]
+BASELINE = StudyFacts(
+    slug="baseline",
+    title="Match",
+    parts=[
+        PartFacts("image_to_text", "Image to text", 2, "Read."),
+        PartFacts("text_to_image", "Text to image", 2, "Look."),
+    ],
+    rule="majority-v1",
+    fed_by="step-3",
+    answers_wanted=1,
+    max_answers=1,
+    currency="USD",
+    per_session=Decimal("6.00"),
+    estimated_minutes=30,
+    sessions={"finished": 2},
+    annotators=2,
+    paid_seconds=[],
+    questions=QUESTIONS,
+    answers=[AnswerFacts(q.id, CLEO if q.instance == 1 else DORA, 6, q.winner) for q in QUESTIONS],
+)
+
+PROJECT = ProjectFacts(
+    slug="small",
+    name="Small & <odd> 100%",
+    categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")},
+    studies=[STEP_3, BASELINE],
+    models=[ModelFacts("CLIP_x", {1: (True, True, True, False), 4: (True, True, True, True), 3: (True,) * 4})],
+)

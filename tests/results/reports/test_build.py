@@ -1,0 +1,126 @@
+"""The report of the small project, every number worked out by hand."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from results.reports.base import Range, Undefined
+from results.reports.build import report_of
+from results.reports.facts import AnswerFacts
+from tests.results.reports.small import ANN, BASELINE, PROJECT, STEP_3
+
+REPORT = report_of(PROJECT)
+
+
+def rows(name: str) -> list[list[Any]]:
+    return [list(row) for row in REPORT.table(name).rows]
+
+
+def test_the_report_has_the_tables_and_plots_of_the_papers() -> None:
+    assert [table.name for table in REPORT.tables] == [
+        *("protocol", "funnel", "dataset", "pairs", "filtering", "scores", "intervals", "comparison", "models", "cost")
+    ]
+    assert [plot.name for plot in REPORT.plots] == ["funnel", "pairs", "scores"]
+
+
+def test_the_funnel_counts_instances_per_type_and_subtype_in_the_order_of_the_pipeline() -> None:
+    assert rows("funnel") == [
+        ["imported", "all", "all", 4, None, None, None, None],
+        ["imported", "add", "obj", 2, None, None, None, None],
+        ["imported", "swap", "att", 2, None, None, None, None],
+        ["step-3", "all", "all", 4, 4, 2, 1, 1],
+        ["step-3", "add", "obj", 2, 2, 1, 0, 1],
+        ["step-3", "swap", "att", 2, 2, 1, 1, 0],
+        ["baseline", "all", "all", 2, 2, 2, 0, 0],
+        ["baseline", "add", "obj", 1, 1, 1, 0, 0],
+        ["baseline", "swap", "att", 1, 1, 1, 0, 0],
+    ]
+
+
+def test_what_was_kept_is_what_the_last_filter_accepted_and_not_what_the_baseline_sampled() -> None:
+    assert rows("dataset") == [["all", "all", 2, 8], ["add", "obj", 1, 4], ["swap", "att", 1, 4]]
+
+
+def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
+    # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2.
+    pair, mean = rows("pairs")
+    assert pair[:4] == ["step-3", "1", "any image / None", 4]
+    assert pair[4:6] == [pytest.approx(0.75), pytest.approx(0.5)]
+    assert isinstance(pair[6], Range | Undefined)
+    assert mean[1] == "mean of 1"
+    assert mean[5] == pytest.approx(0.5)
+
+
+def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:
+    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    assert found["any image / None", "Percent agreement"] == [4, pytest.approx(0.75), 2, pytest.approx(1)]
+    assert found["options", "Percent agreement"] == [4, pytest.approx(0.5), 2, pytest.approx(0.5)]
+
+
+def test_agreement_on_what_was_filtered_is_undefined_with_its_reason() -> None:
+    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    after = found["any image / None", "Krippendorff's alpha"][3]
+    assert isinstance(after, Undefined)
+    assert "Unanimous" in after.reason
+
+
+def test_the_baseline_is_not_asked_about_agreement_before_filtering() -> None:
+    assert {row[0] for row in rows("filtering")} == {"step-3"}
+
+
+def test_scores_of_people_and_of_the_model_on_the_same_instances() -> None:
+    found = {tuple(row[:3]): row[3:] for row in rows("scores")}
+    assert found["Humans", "all", "all"] == [2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
+    assert found["Humans", "add", "all"] == [1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert found["Humans", "swap", "att"] == [1, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
+    assert found["CLIP_x", "all", "all"] == [2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
+    assert found["CLIP_x", "add", "obj"][3] == 0.0
+
+
+def test_models_are_scored_on_all_that_was_kept_too() -> None:
+    assert rows("models")[0][:4] == ["CLIP_x", "all", "all", 2]
+
+
+def test_people_against_the_model_pairs_the_instances() -> None:
+    found = {row[1]: row for row in rows("comparison")}
+    # People alone right about instance 1, the model alone about instance 4: no difference, exact p = 1.
+    assert found["Group"][2:4] == [2, pytest.approx(0)]
+    assert found["Group"][5:] == [1, 1, pytest.approx(1)]
+
+
+def test_intervals_over_annotators_need_one_person_per_instance() -> None:
+    assert rows("intervals")[0][5] is not None
+    shared = replace(BASELINE, answers=[*BASELINE.answers, AnswerFacts(100, ANN, 7, "caption")])
+    report = report_of(replace(PROJECT, studies=[STEP_3, shared]))
+    assert report.table("intervals").rows[0][5] is None
+
+
+def test_an_instance_with_an_unanswered_question_is_no_score() -> None:
+    questions = [replace(q, answers=0, winner="", state="undecided") if q.id == 403 else q for q in BASELINE.questions]
+    report = report_of(replace(PROJECT, studies=[STEP_3, replace(BASELINE, questions=questions)]))
+    assert report.table("scores").rows[0][3:6] == (1, 1.0, 1.0)
+
+
+def test_cost_and_wage() -> None:
+    # 8.00 for 40 minutes is 12 an hour; two finished sessions cost 16.
+    step_3, baseline = rows("cost")
+    assert step_3[:8] == ["step-3", 2, 2, "USD", Decimal("8.00"), Decimal("16.00"), 2, Decimal(12)]
+    assert baseline[7] == Undefined("Nobody has finished yet.")
+
+
+def test_tables_that_nothing_could_fill_are_left_out() -> None:
+    report = report_of(replace(PROJECT, studies=[replace(STEP_3, answers=[])], models=[]))
+    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "filtering", "cost"]
+    assert [plot.name for plot in report.plots] == ["funnel"]
+
+
+def test_the_same_rows_make_the_same_report() -> None:
+    assert report_of(PROJECT) == REPORT
+
+
+def test_no_id_of_an_annotator_is_in_the_report() -> None:
+    assert not any(
+        str(cell) in {"901", "902", "903", "904"} for table in REPORT.tables for row in table.rows for cell in row
+    )

@@ -1,0 +1,117 @@
+import json
+import xml.etree.ElementTree as ElementTree
+from decimal import Decimal
+
+import pytest
+from bs4 import BeautifulSoup
+
+from results.reports.base import Cell, Column, Plot, Point, Range, Report, Series, Shown, Table, Undefined
+from results.reports.build import report_of
+from results.reports.formats import FORMATS, get_files
+from results.reports.formats.md import escape as md_escape
+from results.reports.formats.tex import escape as tex_escape
+from results.reports.plots import svg
+from results.reports.text import cell_text
+from tests.results.reports.small import PROJECT
+
+TABLE = Table(
+    "odd",
+    "A & B <c>",
+    [Column("Na_me"), Column("n", "count"), Column("Share", "share"), Column("Kappa", "coefficient")],
+    [["a|b $5", 7512, 0.5, Undefined("Only one rater.")], ["c", 0, None, Range(-0.25, 0.5)]],
+    ["50 % of {all}."],
+)
+REPORT = Report("Odd & <named>", [TABLE], [Plot("p", "T", "D <d>", "bars", "count", [Series("", [Point("x", 3)])])])
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown", "expected"),
+    [
+        (7512, "count", "7,512"),
+        (0.00125, "share", "0.13"),
+        (0.9040, "share", "90.40"),
+        (0.125, "coefficient", "0.13"),
+        (-0.001, "coefficient", "0.00"),
+        (0.0004, "p", "< 0.001"),
+        (0.0215, "p", "0.022"),
+        (Decimal("1234.5"), "money", "1,234.50"),
+        (Range(0.84, 0.955), "share", "84.00 to 95.50"),
+        (None, "count", ""),
+        ("none", "text", "none"),
+    ],
+)
+def test_a_number_is_rounded_once_and_half_up(cell: Cell, shown: Shown, expected: str) -> None:
+    assert cell_text(cell, shown) == expected
+
+
+def test_markdown_shows_the_table_and_why_a_number_is_missing() -> None:
+    text = get_files("md")(REPORT)["report.md"]
+    assert "| Na\\_me | n | Share (%) | Kappa |\n| --- | ---: | ---: | ---: |" in text
+    assert "| a\\|b $5 | 7,512 | 50.00 | undefined (a) |" in text
+    assert "(a) Only one rater." in text
+    assert "| c | 0 |  | -0.25 to 0.50 |" in text
+
+
+def test_latex_escapes_what_latex_would_run() -> None:
+    given = '\\input{x} & 50% $a_b #1 ~ ^ <|> "'
+    assert tex_escape(given) == (
+        r"\textbackslash{}input\{x\} \& 50\% \$a\_b \#1 \textasciitilde{} \textasciicircum{} "
+        r"\textless{}\textbar{}\textgreater{} \textquotedbl{}"
+    )
+
+
+def test_latex_has_a_row_per_row_and_as_many_cells_as_columns() -> None:
+    text = get_files("tex")(REPORT)["report.tex"]
+    assert r"\begin{tabular}{lrrr}" in text
+    assert r"a\textbar{}b \$5 & 7,512 & 50.00 & undefined (a) \\" in text
+    assert r"\caption{A \& B \textless{}c\textgreater{}. 50 \% of \{all\}. (a) Only one rater.}" in text
+
+
+def test_markdown_marks_are_shown_as_they_are() -> None:
+    assert md_escape("a_b *c*\n<d>") == r"a\_b \*c\* \<d\>"
+
+
+def test_html_is_one_page_that_shows_text_as_text_and_asks_for_nothing() -> None:
+    page = BeautifulSoup(get_files("html")(REPORT)["report.html"], "html.parser")
+    assert page.h1 is not None
+    assert page.h1.get_text() == "Odd & <named>"
+    assert [cell.get_text() for cell in page.select("tbody tr")[0].select("td")] == [
+        *("a|b $5", "7,512", "50.00", "undefined (a)")
+    ]
+    assert not page.select("script, link, img, [src], [href]")
+    assert page.svg is not None
+
+
+def test_json_holds_exact_values_and_reasons() -> None:
+    (table,) = json.loads(get_files("json")(REPORT)["report.json"])["tables"]
+    assert table["rows"] == [
+        {"Na_me": "a|b $5", "n": 7512, "Share": 0.5, "Kappa": None},
+        {"Na_me": "c", "n": 0, "Share": None, "Kappa": {"low": -0.25, "high": 0.5}},
+    ]
+    assert table["undefined"] == [{"row": 0, "column": "Kappa", "reason": "Only one rater."}]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_writes_the_whole_small_report_twice_the_same(format: str) -> None:
+    files = get_files(format)(report_of(PROJECT))
+    assert next(iter(files)) == f"report.{format}"
+    assert files == get_files(format)(report_of(PROJECT))
+    assert all(f"{name}.svg" in files for name in ("funnel", "pairs", "scores")) == (format in {"md", "tex"})
+
+
+def test_every_plot_is_well_formed_and_described_in_words() -> None:
+    for plot in report_of(PROJECT).plots:
+        root = ElementTree.fromstring(svg(plot))  # noqa: S314 (made by ourselves)
+        space = "{http://www.w3.org/2000/svg}"
+        assert root.get("role") == "img"
+        assert [root.findtext(f"{space}title"), root.findtext(f"{space}desc")] == [plot.title, plot.description]
+        assert not any(element.get("style") for element in root.iter())
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    plot = Plot("p", "T", "D", "bars", "share", [Series("", [Point("a", 0.25), Point("b", 0.5), Point("c", None)])])
+    root = ElementTree.fromstring(svg(plot))  # noqa: S314
+    bars = [e for e in root.iter("{http://www.w3.org/2000/svg}rect") if e.get("fill") == "#0072b2"]
+    short, long = (float(bar.get("width", "0")) for bar in bars)
+    assert long == pytest.approx(2 * short)
+    assert "undefined" in svg(plot)

@@ -1,0 +1,87 @@
+"""What is gathered for reports, at the end of BiVLC's pipeline in small."""
+
+from typing import Any
+
+import pytest
+
+from annotation.models import Annotator
+from results.reports.build import report_of
+from results.tables.reporting import in_pipeline_order, project_facts
+from studies.models import Project
+from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
+from tests.cast import NOON, arrive_at_work, make_draft, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def make_whole_pipeline() -> Project:
+    """Six candidates; step 3 in pairs rejects one, step 4 keeps four of five, the baseline asks about two."""
+    project = make_pipeline_project(6)
+    step_3 = make_study(project, instances=6, answers=2)
+    for person in ("ann", "ben"):
+        answer_all(arrive_at_work(step_3, person), lambda q: "none" if q.instance.key == "vase-5" else "candidate-1")
+    answer_all(
+        arrive_at_work(make_step_4(project), "cleo"), lambda q: "both" if q.instance.key == "vase-0" else "original"
+    )
+    baseline = launch_file(
+        project,
+        {
+            "study": "baseline",
+            "parts": [{"kind": "image_to_text"}, {"kind": "text_to_image"}],
+            "instances": {"from": "step-4", "sample": 2},
+            "surveys": {"size": 8},
+        },
+    )
+    answer_all(arrive_at_work(baseline, "dora"), lambda question: question.right)
+    return project
+
+
+def rows(project: Project, table: str) -> list[list[Any]]:
+    return [list(row) for row in report_of(project_facts(project)).table(table).rows]
+
+
+def test_studies_stand_in_the_order_of_the_pipeline() -> None:
+    assert [study.slug for study in in_pipeline_order(make_whole_pipeline())] == ["best-vase", "step-4", "baseline"]
+
+
+def test_a_draft_is_no_part_of_the_report() -> None:
+    project = make_pipeline_project(1)
+    launch_file(project, {"study": "s3", "kind": "best_of_n"})
+    make_draft(project, instances=1, study="later")
+    assert [study.slug for study in in_pipeline_order(project)] == ["s3"]
+
+
+def test_the_funnel_of_the_pipeline() -> None:
+    project = make_whole_pipeline()
+    totals = [row[:1] + row[3:] for row in rows(project, "funnel") if row[1] == "all"]
+    assert totals == [
+        ["imported", 6, None, None, None, None],
+        ["best-vase", 6, 6, 5, 1, 0],
+        ["step-4", 5, 5, 4, 1, 0],
+        ["baseline", 2, 2, 2, 0, 0],
+    ]
+    assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
+
+
+def test_the_pair_of_the_survey_and_the_scores_of_the_baseline() -> None:
+    project = make_whole_pipeline()
+    pair, mean = rows(project, "pairs")
+    assert (pair[0], pair[3], pair[5], mean[5]) == ("best-vase", 6, 1.0, 1.0)
+    assert rows(project, "scores")[0] == ["Humans", "all", "all", 2, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
+    project = make_whole_pipeline()
+    Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
+    facts = project_facts(project)
+    assert facts.studies[0].annotators == 1
+    assert len(facts.studies[0].answers) == 6
+    assert "pairs" not in {table.name for table in report_of(facts).tables}
+
+
+@pytest.mark.parametrize("instances", [2, 12])
+def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
+    project = make_pipeline_project(instances)
+    answer_all(arrive_at_work(make_study(project, instances=instances), "ann"), "candidate-0")
+    with django_assert_num_queries(9):
+        project_facts(project)
