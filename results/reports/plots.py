@@ -20,7 +20,7 @@ def svg(plot: Plot) -> str:
     """Return the plot as an <svg> element with a title and a description for those who cannot see it."""
     labels = list(dict.fromkeys(point.label for series in plot.series for point in series.points))
     block = _THICK * len(plot.series) + _GAP
-    legend = _FOOT if len(plot.series) > 1 else 0
+    legend = _THICK * len(plot.series) + _GAP if len(plot.series) > 1 else 0
     bottom = _TOP + block * len(labels)
     height = bottom + _FOOT + legend
     low, high = _limits(plot)
@@ -112,11 +112,10 @@ def _mark(plot: Plot, point: Point, scale: _Scale, top: float, colour: str) -> I
 
 
 def _legend(plot: Plot, top: int) -> Iterator[str]:
-    step = (WIDTH - 24) / len(plot.series)
     for number, series in enumerate(plot.series):
-        x = round(12 + step * number, 2)
-        yield f'<rect x="{x}" y="{top}" width="12" height="12" fill="{_COLOURS[number % len(_COLOURS)]}"/>'
-        yield _text(x + 18, top + 11, _shortened(series.name), size=12)
+        y = top + _THICK * number
+        yield f'<rect x="{_LEFT}" y="{y}" width="12" height="12" fill="{_COLOURS[number % len(_COLOURS)]}"/>'
+        yield _text(_LEFT + 18, y + 11, series.name, size=12)
 
 
 def _shortened(text: str) -> str:

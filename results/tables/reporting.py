@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.db.models import Count
 
 from annotation.models import Decision, Response, Session
-from predictions.models import Model, Prediction
+from predictions.models import Prediction
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
@@ -100,12 +100,19 @@ def _answers(study: Study) -> list[AnswerFacts]:
 
 
 def _models(project: Project) -> Iterable[ModelFacts]:
-    """Yield what each model got right of the instances about which it was asked all four questions."""
-    for model in Model.objects.about(project):
+    """Yield what each model got right of the instances about which it was asked all four questions.
+
+    A model that read captions made by another rule than the instances' own was asked something else, and is named so.
+    """
+    own_rules = set(
+        Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
+    )
+    predictions = Prediction.objects.about(project)
+    for model, rule, _ in predictions.evaluations():
         outcomes = {
             row.instance: (row.ipos2t, row.ineg2t, row.tpos2i, row.tneg2i)
-            for row in Prediction.objects.filter(model=model).about(project).outcomes()
+            for row in predictions.outcomes(model=model, caption_rule=rule)
             if row.ipos2t is not None and row.ineg2t is not None and row.tpos2i is not None and row.tneg2i is not None
         }
         if outcomes:
-            yield ModelFacts(str(model), outcomes)
+            yield ModelFacts(str(model) if rule in own_rules else f"{model}, captions by {rule}", outcomes)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotator
+from predictions.models import QUESTIONS, Model, Prediction
 from results.reports.build import report_of
 from results.tables.reporting import in_pipeline_order, project_facts
 from studies.models import Project
@@ -70,6 +71,39 @@ def test_the_pair_of_the_survey_and_the_scores_of_the_baseline() -> None:
     assert rows(project, "scores")[0] == ["Humans", "all", "all", 2, 1, 1, 1, 1, 1, 1, 1]
 
 
+def predict(project: Project, *, name: str, caption_rule: str, wrong: str = "") -> None:
+    """Store all four answers of a model about every instance of the project, right but for the variant `wrong`."""
+    model = Model.objects.create(name=name, created_at=NOON)
+    Prediction.objects.bulk_create(
+        Prediction(
+            model=model,
+            instance=instance,
+            kind=kind,
+            variant=variant,
+            caption_rule=caption_rule,
+            is_right=variant != wrong,
+            source_file="results.csv",
+            source_row=1,
+            created_at=NOON,
+        )
+        for instance in project.instances.all()
+        for kind, variant in QUESTIONS.values()
+    )
+
+
+def test_models_stand_beside_people_and_captions_by_another_rule_are_named() -> None:
+    project = make_whole_pipeline()
+    predict(project, name="CLIP", caption_rule="as-is-v1", wrong="negative_caption")
+    predict(project, name="NegCLIP", caption_rule="bivlc-release-v1")
+    overall = [row for row in rows(project, "scores") if row[1] == "all"]
+    assert overall == [
+        ["Humans", "all", "all", 2, 1, 1, 1, 1, 1, 1, 1],
+        ["CLIP", "all", "all", 2, 1, 0, 0, 1, 1, 1, 0],
+        ["NegCLIP, captions by bivlc-release-v1", "all", "all", 2, 1, 1, 1, 1, 1, 1, 1],
+    ]
+    assert [row[3] for row in rows(project, "models") if row[1] == "all"] == [4, 4]
+
+
 def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
     project = make_whole_pipeline()
     Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
@@ -83,5 +117,5 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(make_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         project_facts(project)
