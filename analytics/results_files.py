@@ -185,6 +185,9 @@ def _json_object(path: Path) -> Mapping[str, Any]:
         raise ResultsFileError([f"{path.name} is not UTF-8 text."]) from error
     except json.JSONDecodeError as error:
         raise ResultsFileError([f"{path.name} is not JSON: line {error.lineno}, {error.msg}."]) from error
+    except (ValueError, RecursionError) as error:
+        reason = "a number is too long or the nesting too deep"
+        raise ResultsFileError([f"{path.name} is not JSON that can be read: {reason}."]) from error
     if not isinstance(content, dict):
         raise ResultsFileError([f"{path.name} is not a JSON object of items by key."])
     return content

@@ -74,7 +74,8 @@ def import_predictions(
             maker = _maker(model, now=now, dry_run=dry_run)
             new = _new_ones(project, maker, answers)
             if not dry_run:
-                _save(maker, new, file=file.name[:255], now=now)
+                # A name of the disk may have bytes that are no text.
+                _save(maker, new, file=file.name.encode(errors="replace").decode()[:255], now=now)
     except IntegrityError as error:
         raise PredictionsRefused(["Another import ran meanwhile. Nothing was imported; import again."]) from error
     except DatabaseError as error:

@@ -43,7 +43,7 @@ def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(proje
     first, second = add_instance(project, 1), add_instance(project, 2, type="add", subtype="obj")
     add_instance(project, 3)
     predict(model, second, I2T, "image", True)
-    predict(model, second, I2T, "image", False, caption_rule="as-is-v1")
+    predict(model, first, I2T, "negative_image", True, caption_rule="as-is-v1")
     predict(model, second, "best_of_n", "", None, scores={"candidate-0": 1.0, "candidate-1": 2.0})
     for variant, is_right in (("caption", False), ("negative_caption", True)):
         predict(model, first, T2I, variant, is_right)

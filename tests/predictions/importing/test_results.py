@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from analytics.results_files import ResultsFileError
 from predictions.importing import Answer, get_reader
 
 I2T, T2I = "image_to_text", "text_to_image"
@@ -33,6 +36,14 @@ def test_a_choice_on_sugarcrepe_becomes_an_answer_about_the_original_image(tmp_p
     (row,) = get_reader("sugarcrepe-results")(file)
     assert (row.instance.filename, row.answers) == ("1.jpg", (Answer(I2T, "image", True),))
     assert row.caption_rule == "as-is-v1"
+
+
+@pytest.mark.parametrize("content", ['{"a":' * 100_000, '{"a":' + "1" * 5000 + "}"], ids=["deep", "long"])
+def test_json_that_python_cannot_read_is_refused_too(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "gpt4v-add_obj.json"
+    file.write_text(content)
+    with pytest.raises(ResultsFileError, match="is not JSON that can be read"):
+        get_reader("sugarcrepe-answers")(file)
 
 
 def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:
