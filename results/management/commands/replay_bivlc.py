@@ -1,0 +1,102 @@
+"""`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_slug
+
+from analytics.results_files import ResultsFileError
+from results.replay.against_models import check_folder
+from results.replay.pipeline import Replay, Setting, run
+from results.replay.progress import Progress
+from results.replay.script import CannotReplay, read_accepted
+from results.replay.tables import closing, sections
+from results.replay.verdict import deviations
+from studies.actions.import_source import ImportRefused
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.models import Project
+
+# A longer name would not fit into the names of the studies.
+LONGEST_NAME = 40
+RESEARCHER = "replay"
+
+
+class Command(BaseCommand):
+    help = (
+        "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with made-up "
+        "annotators through the real code, and print the paper's tables."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--manifest", required=True, type=Path, metavar="FILE", help="BiVLC_negative_imgs.csv")
+        parser.add_argument(
+            "--accepted", required=True, type=Path, metavar="FILE", help="accepted.csv: which rows were released"
+        )
+        images = parser.add_mutually_exclusive_group()
+        images.add_argument("--images", type=Path, metavar="DIR", help="the folder with the images of the manifest")
+        images.add_argument(
+            "--images-later", action="store_true", help="draw pictures that stand in for the images (the default)"
+        )
+        parser.add_argument("--results", type=Path, metavar="DIR", help="the folder with the result files of models")
+        parser.add_argument("--seed", default="bivlc", metavar="S", help="the same seed is the same replay")
+        parser.add_argument("--project", default="bivlc", metavar="NAME", help="the project to make (default bivlc)")
+        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            setting = _setting(options)
+            if options["results"] is not None:
+                check_folder(options["results"])
+            with Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+                replay = run(setting, progress=progress)
+            for section in sections(replay, options["results"]):
+                self.stdout.write(f"{section}\n\n")
+        except (CannotReplay, ImportRefused, DesignRefused, StudyError, ResultsFileError) as error:
+            raise CommandError(str(error)) from error
+        self._conclude(replay)
+
+    def _conclude(self, replay: Replay) -> None:
+        found = deviations(replay)
+        if not found:
+            self.stdout.write("Everything that was published came out.")
+        self.stdout.write(closing(replay))
+        if found:
+            raise CommandError("The replay differs from what was published:\n" + "\n".join(found))
+
+
+def _setting(options: dict[str, Any]) -> Setting:
+    name: str = options["project"]
+    if Project.objects.filter(slug=name).exists():
+        raise CannotReplay(f"There is already a project called {name}. Give the replay a new one with --project NAME.")
+    try:
+        validate_slug(name)
+    except ValidationError as error:
+        raise CannotReplay(f"{name!r} cannot name a project. Use letters, digits, hyphens and underscores.") from error
+    if len(name) > LONGEST_NAME:
+        raise CannotReplay(f"The project's name {name!r} is too long. Use at most {LONGEST_NAME} characters.")
+    return Setting(
+        project=Project(slug=name, name="BiVLC, replayed"),
+        manifest=options["manifest"],
+        images_dir=options["images"],
+        released=read_accepted(options["accepted"]),
+        by=_researcher(options["owner"]),
+        seed=options["seed"],
+    )
+
+
+def _researcher(username: str | None) -> User:
+    if username is None:
+        user, created = User.objects.get_or_create(username=RESEARCHER)
+        if created:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+        return user
+    found = User.objects.filter(username=username).first()
+    if found is None:
+        raise CannotReplay(f"There is no user called {username!r}. Make one with createsuperuser.")
+    return found

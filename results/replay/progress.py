@@ -1,0 +1,37 @@
+"""How far a replay is: one bar per stage."""
+
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from django.core.management.base import OutputWrapper
+from tqdm import tqdm
+
+
+class Progress:
+    """Shows a bar for the stage that is under way."""
+
+    def __init__(self, out: TextIO | OutputWrapper | None) -> None:
+        """`out`: where the bars go, None for nowhere."""
+        self._out = out
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, stage: str, total: int) -> None:
+        self.end()
+        self._bar = tqdm(total=total or None, desc=stage, file=self._out, disable=self._out is None, mininterval=0.5)
+
+    def step(self, count: int = 1) -> None:
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

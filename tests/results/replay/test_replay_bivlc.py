@@ -1,0 +1,170 @@
+"""The replay in small, through the command: 60 candidates, 40 accepted by step 3, 35 kept by step 4, 8 in the baseline.
+
+By hand: released are 28 of 42 and 7 of 18; step 4 takes away 28 // 7 and 7 // 7 more. Step 3 has 60 answers and 40 of
+the second seats of five surveys of 8; step 4 has 40; the baseline 8 x 4. Of 8 instances 90.4 % are 7.
+"""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from annotation.models import Decision, Response, Session, SessionState
+from results.replay.stand_ins import GENERATOR
+from studies.models import Image, Instance, InstanceImage, Project, Question, Study, Survey
+from tests.results.replay.manifests import write_accepted, write_manifest, write_results
+
+pytestmark = pytest.mark.django_db
+
+
+def replay(folder: Path, **options: Any) -> str:
+    out = StringIO()
+    call_command(
+        "replay_bivlc",
+        manifest=write_manifest(folder),
+        accepted=write_accepted(folder),
+        stdout=out,
+        verbosity=0,
+        **options,
+    )
+    return out.getvalue()
+
+
+def test_the_tables_of_a_small_replay_are_those_counted_by_hand(tmp_path: Path) -> None:
+    out = replay(tmp_path, results=write_results(tmp_path / "results"))
+    assert "| replace | obj | 42 | 32 | 28 | " in out
+    assert "| swap | att | 18 | 8 | 7 | " in out
+    assert "| all |  | 60 | 40 | 35 | 8 |" in out
+    assert "| replace | obj | 28 | 112 | - |" in out
+    assert "| all |  | 35 | 140 | - |" in out
+    assert "| I2T | 7 | 8 | 87.50 | 90.40 |" in out
+    # 7 of the 35 rows have the image of the caption wrong: 80 % are right.
+    assert "| guesser | 100.00 | 80.00 | 80.00 | 100.00 | 100.00 | 80.00 | 100.00 |" in out
+    assert "Everything that was published came out." in out
+    assert "172 answers of " in out.splitlines()[-1]
+
+
+def test_step_3_accepts_and_step_4_keeps_what_the_file_says(tmp_path: Path) -> None:
+    replay(tmp_path)
+    released = {str(index) for index in (*range(28), *range(42, 49))}
+    kept = Decision.objects.filter(study__slug="bivlc-step-4", state=Decision.State.ACCEPTED)
+    assert set(kept.values_list("question__instance__key", flat=True)) == released
+    assert Decision.objects.filter(study__slug="bivlc-step-3", state=Decision.State.ACCEPTED).count() == 40
+    assert not Decision.objects.filter(state=Decision.State.UNDECIDED).exists()
+
+
+def test_five_pairs_answer_the_same_surveys_and_a_researcher_settles_what_they_leave_open(tmp_path: Path) -> None:
+    replay(tmp_path)
+    pairs = Survey.objects.filter(study__slug="bivlc-step-3", seats_planned=2)
+    assert [survey.survey_questions.count() for survey in pairs] == [8] * 5
+    asked_twice = Question.objects.filter(study__slug="bivlc-step-3", answers_wanted=2)
+    split = [
+        question
+        for question in asked_twice
+        if len(set(Response.objects.filter(question=question).values_list("choice", flat=True))) == 2
+    ]
+    assert len(split) > 5
+    for question in split:
+        assert question.decision.settled_by is not None
+        assert question.decision.settled_choice != ""
+    assert Decision.objects.exclude(settled_choice="").count() == len(split)
+
+
+def test_step_4_is_at_work_while_step_3_still_is(tmp_path: Path) -> None:
+    replay(tmp_path)
+    first_of_step_4 = Response.objects.filter(study__slug="bivlc-step-4").order_by("pk")[0]
+    last_of_step_3 = Response.objects.filter(study__slug="bivlc-step-3").order_by("-pk")[0]
+    assert first_of_step_4.pk < last_of_step_3.pk
+
+
+def test_everybody_finishes_and_nobody_answers_a_question_twice(tmp_path: Path) -> None:
+    replay(tmp_path)
+    assert set(Session.objects.values_list("state", flat=True)) == {SessionState.FINISHED}
+    answered = list(Response.objects.values_list("question", "annotator"))
+    assert len(answered) == len(set(answered)) == 172
+
+
+def test_the_baseline_asks_all_texts_before_all_images(tmp_path: Path) -> None:
+    replay(tmp_path)
+    for survey in Survey.objects.filter(study__slug="bivlc-baseline"):
+        kinds = list(survey.survey_questions.order_by("position").values_list("question__kind", flat=True))
+        assert kinds == ["image_to_text"] * 4 + ["text_to_image"] * 4
+
+
+def test_stand_ins_are_labelled_all_different_and_there_to_be_shown(tmp_path: Path) -> None:
+    out = replay(tmp_path)
+    # 60 x 4 candidates, and 30 photos of which two rows each have one.
+    assert Image.objects.count() == 270
+    assert set(Image.objects.values_list("generator", flat=True)) == {GENERATOR}
+    assert not InstanceImage.objects.filter(image=None).exists()
+    assert InstanceImage.objects.filter(role="image").count() == 60
+    image = Image.objects.all()[0]
+    assert default_storage.size(f"images/{image.pk[:2]}/{image.pk}") == image.byte_size
+    assert "The images are not the paper's: 270 pictures" in out
+
+
+def test_a_second_replay_needs_a_project_of_its_own(tmp_path: Path) -> None:
+    replay(tmp_path)
+    with pytest.raises(CommandError, match="There is already a project called bivlc"):
+        replay(tmp_path)
+    replay(tmp_path, project="again")
+    assert Study.objects.filter(slug="again-step-4", fed_by__slug="again-step-3").exists()
+    assert Project.objects.count() == 2
+
+
+def test_the_same_seed_is_the_same_answers_and_another_seed_is_others(tmp_path: Path) -> None:
+    def answers(project: str) -> list[tuple[str, str]]:
+        given = Response.objects.filter(study__project__slug=project)
+        return sorted(given.values_list("question__instance__key", "choice"))
+
+    for project, seed in (("one", "a"), ("same", "a"), ("other", "b")):
+        replay(tmp_path, project=project, seed=seed)
+    assert len(answers("one")) == 172
+    assert answers("one") == answers("same")
+    assert answers("one") != answers("other")
+
+
+def test_a_folder_of_images_without_the_photos_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="lacks 30 of the 30 original photos"):
+        replay(tmp_path, images=tmp_path)
+    assert not Project.objects.exists()
+
+
+def test_a_replay_with_images_of_ones_own_draws_none(tmp_path: Path) -> None:
+    import PIL.Image
+
+    with write_manifest(tmp_path).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = sorted({row["filename"] for row in rows} | {row[f"hn_img_{n}"] for row in rows for n in range(4)})
+    for number, name in enumerate(names):
+        PIL.Image.new("RGB", (8, 8), (number % 256, number // 256, 90)).save(tmp_path / name)
+    out = replay(tmp_path, images=tmp_path)
+    assert "stand in" not in out
+    assert not Image.objects.filter(generator=GENERATOR).exists()
+    assert "| all |  | 60 | 40 | 35 | 8 |" in out
+
+
+def test_files_of_different_releases_are_refused(tmp_path: Path) -> None:
+    accepted = tmp_path / "other.csv"
+    accepted.write_text("index,accepted,release_row\n0,true,0\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="do not have the same rows"):
+        call_command("replay_bivlc", manifest=write_manifest(tmp_path), accepted=accepted, verbosity=0)
+    assert not Instance.objects.exists()
+
+
+def test_results_about_other_instances_are_refused(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "results")
+    file = folder / "BiVLC_guesser.csv"
+    file.write_text(file.read_text(encoding="utf-8").replace("A lamp, number 3.", "A cat."), encoding="utf-8")
+    with pytest.raises(CommandError, match=r"Record 4 of BiVLC_guesser\.csv is not about instance 3"):
+        replay(tmp_path, results=folder)
+
+
+def test_a_folder_without_results_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="has no result file"):
+        replay(tmp_path, results=tmp_path)
+    assert not Project.objects.exists()
