@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from results.views import exports, health, projects, studies
+from results.views import disagreements, exports, health, instances, projects, studies
 from results.views.preview import preview
 from results.views.sign_in import ChangePassword, sign_in
 
@@ -11,6 +11,8 @@ urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("projects/<slug:slug>/", projects.project, name="project"),
+    path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
+    path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/progress/", studies.progress, name="study_progress"),
     *(
@@ -18,6 +20,9 @@ urlpatterns = [
         for name in studies.CHANGES
     ),
     path("studies/<slug:slug>/exports/", exports.request_one, name="study_exports"),
+    path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
+    path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),
+    path("studies/<slug:slug>/disagreements/<int:question>/unsettle/", disagreements.unsettle, name="unsettle"),
     path("studies/<slug:slug>/preview/", preview, name="study_preview"),
     path("exports/<int:pk>/", exports.status, name="export"),
     path("exports/<int:pk>/download/", exports.download, name="export_download"),

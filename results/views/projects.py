@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from results.models import Export
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
+from results.tables.pipeline import funnel, studies_in_order
 from results.views.guards import project_view
 from studies.models import Project
 
@@ -26,6 +27,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "studies": study_lines(project),
+        "funnel": funnel(project, studies_in_order(project)),
         "categories": categories(project),
         "waiting": waiting_images(project),
         "exports": exports[:EXPORTS_SHOWN],

@@ -6,10 +6,11 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
+from annotation.models import Decision
 from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export
-from studies.models import Study, StudyState
+from studies.models import Question, Study, StudyState
 from tests.factories import NOON, launch, make_person
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
@@ -17,6 +18,11 @@ SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 # address: (what a member gets by GET, what a member gets by POST). A study in the draft state has the slug "draft".
 PRIVATE = {
     "/projects/birds/": (FINE, NOT_ALLOWED),
+    "/projects/birds/instances/": (FINE, NOT_ALLOWED),
+    "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
+    "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
+    "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
+    "/studies/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),
     "/studies/birds-step-3/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/progress/": (FINE, NOT_ALLOWED),
     "/studies/draft/launch/": (FINE, ELSEWHERE),
@@ -46,6 +52,12 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         invite_token="other",
     )
     study = launch(draft)
+    fields = {"study": study, "instance": study.project.instances.get(key="row-1"), "kind": "best_of_n"}
+    Question.objects.get_or_create(
+        pk=1,
+        defaults=fields | {"variant": "first", "content": {"caption": "A bird.", "options": []}, "answers_wanted": 1},
+    )
+    Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)

@@ -41,8 +41,8 @@ def test_more_projects_studies_and_instances_add_no_query(
         make_instance(study.project, number)
         launch(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with five parts of its page.
+    # Session and user; then one query of the home page, and the project with seven parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(11):
         client.get("/projects/birds/")

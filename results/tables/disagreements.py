@@ -1,0 +1,40 @@
+"""The questions of a study that people do not agree on, and those that a researcher has settled."""
+
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Q, QuerySet
+
+from annotation.models import Decision
+from results.tables.histories import History, histories
+from studies.models import Question, Study
+
+PER_PAGE = 10
+UNDECIDED, DISAGREE, SETTLED = "undecided", "disagree", "settled"
+SHOWN = {UNDECIDED: "Undecided", DISAGREE: "Different answers", SETTLED: "Settled"}
+
+
+def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
+    """Return the questions of one filter. Undecided ones have all the answers that they were to get so far."""
+    questions = Question.objects.filter(study=study).order_by("instance__source_file", "instance__source_row", "pk")
+    if shown == SETTLED:
+        return questions.exclude(decision__settled_choice="")
+    if shown == DISAGREE:
+        counted = Q(responses__is_current=True, responses__slot__isnull=False)
+        several = questions.filter(decision__answers__gt=1)
+        choices = Count("responses__choice", filter=counted, distinct=True)
+        return several.annotate(choices=choices).filter(choices__gt=1)
+    return questions.filter(decision__state=Decision.State.UNDECIDED, decision__answers__gte=F("answers_wanted"))
+
+
+def page_of_disagreements(study: Study, shown: str, page: Any) -> Page[History]:
+    found: Page[Any] = Paginator(questions_shown(study, shown), PER_PAGE).get_page(page)
+    ids = [question.pk for question in found.object_list]
+    order = {pk: place for place, pk in enumerate(ids)}
+    read = histories(Question.objects.filter(pk__in=ids), project=study.project)
+    found.object_list = sorted(read, key=lambda history: order[history.question.pk])
+    return found
+
+
+def counts_shown(study: Study) -> dict[str, int]:
+    return {shown: questions_shown(study, shown).count() for shown in SHOWN}

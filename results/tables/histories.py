@@ -1,0 +1,161 @@
+"""What was asked about an instance and what people answered, as the researcher reads it: pictures, names, decisions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.models import Decision, Response
+from results.models import Pseudonym
+from studies.kinds import get_kind
+from studies.models import Project, Question
+
+FIXED_LABELS = {"none": "None of these", "both": "Both"}
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """One option in source order: a picture (by its SHA-256), a text, or one that is always offered.
+
+    `chosen_by`: the pseudonyms behind its counted answers. `wins`: the decision is for it.
+    """
+
+    key: str
+    label: str
+    digit: int
+    image: str
+    text: str
+    chosen_by: Sequence[str]
+    wins: bool
+    right: bool
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """One version of one answer. `place`: where the option stood, from 1 of `places`; None for one always last."""
+
+    name: str
+    option: ShownOption
+    place: int | None
+    places: int
+    version: int
+    counted: bool
+    status: str
+    seconds: float | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class History:
+    """One question: what it showed, who chose what, and what followed. `used`: a later study builds on it."""
+
+    question: Question
+    decision: Decision
+    options: Sequence[ShownOption]
+    answers: Sequence[GivenAnswer]
+    used: bool
+
+    @property
+    def caption(self) -> str:
+        caption: str = self.question.content.get("caption", "")
+        return caption
+
+    @property
+    def image(self) -> str:
+        image: dict[str, str] = self.question.content.get("image") or {}
+        return image.get("image", "")
+
+    @property
+    def settled_with(self) -> ShownOption | None:
+        return next((option for option in self.options if option.key == self.decision.settled_choice), None)
+
+    @property
+    def winner(self) -> ShownOption | None:
+        return next((option for option in self.options if option.wins), None)
+
+    @property
+    def can_be_settled(self) -> bool:
+        return self.decision.state == Decision.State.UNDECIDED and not self.used
+
+    @property
+    def deciders(self) -> Sequence[str]:
+        """Return who moved the instance where it went: those for the winner, or against any."""
+        if self.decision.settled_choice or self.decision.state == Decision.State.UNDECIDED:
+            return ()
+        winner = self.decision.winner
+        return [given.name for given in self.answers if given.counted and winner in ("", given.option.key)]
+
+
+def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
+    """Return the histories of `questions`, in their order, with as many queries for many as for one."""
+    used = Exists(Question.objects.filter(drawn_from=OuterRef("pk")))
+    asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
+    given: dict[int, list[Response]] = {question.pk: [] for question in asked}
+    for response in Response.objects.filter(question__in=given).order_by("received_at", "pk"):
+        given[response.question_id].append(response)
+    annotators = {response.annotator_id for responses in given.values() for response in responses}
+    named = Pseudonym.objects.filter(project=project, annotator__in=annotators)
+    names = dict(named.values_list("annotator_id", "name"))
+    return [_history(question, given[question.pk], names) for question in asked]
+
+
+def _history(question: Any, responses: Iterable[Response], names: Mapping[int, str]) -> History:
+    responses = list(responses)
+    chosen_by: dict[str, list[str]] = {}
+    for response in responses:
+        if _is_counted(response):
+            chosen_by.setdefault(response.choice, []).append(names.get(response.annotator_id, ""))
+    options = list(_options(question, chosen_by))
+    by_key = {option.key: option for option in options}
+    return History(
+        question=question,
+        decision=question.decision,
+        options=options,
+        answers=[_answer(response, by_key[response.choice], names) for response in responses],
+        used=question.used,
+    )
+
+
+def _is_counted(response: Response) -> bool:
+    return response.is_current and response.slot_id is not None
+
+
+def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
+    content = question.content
+    fixed = get_kind(question.kind).fixed_options(content)
+    for digit, option in enumerate([*content["options"], *({"key": key} for key in fixed)], start=1):
+        key = option["key"]
+        yield ShownOption(
+            key=key,
+            label=FIXED_LABELS.get(key, key) if key in fixed else key,
+            digit=digit if key not in fixed else 0,
+            image=option.get("image", ""),
+            text=option.get("text", ""),
+            chosen_by=chosen_by.get(key, ()),
+            wins=key == question.decision.winner,
+            right=key == question.right,
+        )
+
+
+def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -> GivenAnswer:
+    order = response.shown_order
+    shuffled = bool(option.image or option.text)
+    return GivenAnswer(
+        name=names.get(response.annotator_id, ""),
+        option=option,
+        place=order.index(option.key) + 1 if shuffled else None,
+        places=len(order),
+        version=response.version,
+        counted=_is_counted(response),
+        status=_status(response),
+        seconds=None if response.send_ms is None else response.send_ms / 1000,
+        at=response.received_at,
+    )
+
+
+def _status(response: Response) -> str:
+    if not response.is_current:
+        return "changed later"
+    return "counted" if response.slot_id is not None else "late, not counted"

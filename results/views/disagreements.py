@@ -1,0 +1,91 @@
+"""The questions of a study that people do not agree on, side by side, and what a researcher makes of them."""
+
+from typing import cast
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.actions import adjudication
+from annotation.actions.adjudication import CannotSettle
+from results.actions.pseudonyms import name_annotators
+from results.tables.disagreements import SHOWN, UNDECIDED, counts_shown, page_of_disagreements
+from results.tables.histories import histories
+from results.views.guards import study_view
+from studies.models import Question, Study
+
+LONGEST_NOTE = 2000
+
+
+@study_view
+@require_safe
+def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
+    name_annotators(project=study.project)
+    shown = _shown(request.GET.get("show", ""))
+    counts = counts_shown(study)
+    context = {
+        "study": study,
+        "shown": shown,
+        "tab": urlencode({"show": shown}),
+        "filters": [(name, label, counts[name]) for name, label in SHOWN.items()],
+        "questions": page_of_disagreements(study, shown, request.GET.get("page")),
+    }
+    return render(request, "results/disagreements/list.html", context)
+
+
+def _shown(name: str) -> str:
+    return name if name in SHOWN else UNDECIDED
+
+
+def _who(request: HttpRequest) -> User:
+    """Return who asks; nobody who has not signed in gets past `study_view`."""
+    return cast(User, request.user)
+
+
+@study_view
+@require_POST
+def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
+    asked = get_object_or_404(Question, study=study, pk=question)
+    choice, note = request.POST.get("choice", ""), request.POST.get("note", "").strip()[:LONGEST_NOTE]
+    if not choice:
+        return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
+    try:
+        adjudication.settle(question=asked, choice=choice, by=_who(request), note=note, now=timezone.now())
+    except CannotSettle as error:
+        return _refused(request, study, asked, error.message, note)
+    messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.")
+    return _back(request, study)
+
+
+@study_view
+@require_POST
+def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
+    asked = get_object_or_404(Question, study=study, pk=question)
+    try:
+        adjudication.unsettle(question=asked, now=timezone.now())
+    except CannotSettle as error:
+        return _refused(request, study, asked, error.message, "")
+    messages.success(request, f"The settlement about {asked.instance.key} is taken back; the answers decide again.")
+    return _back(request, study)
+
+
+def _back(request: HttpRequest, study: Study) -> HttpResponse:
+    """Return to the list as it was."""
+    query = {"show": _shown(request.POST.get("show", ""))}
+    if (page := request.POST.get("page", "")).isdecimal():
+        query["page"] = page
+    return redirect(f"{reverse('study_disagreements', args=[study.slug])}?{urlencode(query)}")
+
+
+def _refused(request: HttpRequest, study: Study, question: Question, problem: str, note: str) -> HttpResponse:
+    """Show the question alone with what is wrong; the note is kept."""
+    name_annotators(project=study.project)
+    asked = histories(Question.objects.filter(pk=question.pk), project=study.project)[0]
+    show = _shown(request.POST.get("show", ""))
+    context = {"study": study, "asked": asked, "problem": problem, "note": note, "show": show}
+    return render(request, "results/disagreements/refused.html", context, status=409)

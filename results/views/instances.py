@@ -1,0 +1,60 @@
+"""The instances of a project, and the whole history of one."""
+
+from dataclasses import asdict
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from results.actions.pseudonyms import name_annotators
+from results.tables.histories import histories
+from results.tables.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
+from results.tables.pipeline import studies_in_order
+from results.views.guards import project_view
+from studies.models import Instance, Project
+
+
+@project_view
+@require_safe
+def instances(request: HttpRequest, project: Project) -> HttpResponse:
+    studies = studies_in_order(project)
+    wanted = _wanted(request)
+    categories = categories_of(project)
+    context = {
+        "project": project,
+        "wanted": wanted,
+        "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
+        "lines": instance_lines(project, studies, wanted, request.GET.get("page")),
+        "types": sorted({type for type, _ in categories if type}),
+        "subtypes": sorted({subtype for _, subtype in categories if subtype}),
+        "studies": studies,
+        "states": STATES,
+    }
+    return render(request, "results/instances/list.html", context)
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    given = {name: request.GET.get(name, "").strip() for name in Wanted.__dataclass_fields__}
+    # PostgreSQL takes no text with a zero character.
+    return Wanted(**{name: value.replace("\0", "") for name, value in given.items()})
+
+
+@project_view
+@require_safe
+def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
+    name_annotators(project=project)
+    instance = get_object_or_404(Instance.objects.filter(project=project), key=key)
+    places = {study.pk: place for place, study in enumerate(studies_in_order(project))}
+    history = histories(asked_about(instance), project=project)
+    history.sort(key=lambda asked: (places[asked.question.study_id], asked.question.part, asked.question.pk))
+    context = {
+        "project": project,
+        "instance": instance,
+        "captions": [
+            (role, text, instance.original_captions.get(role, "")) for role, text in instance.captions.items()
+        ],
+        "images": images_of([instance])[instance.pk],
+        "history": history,
+    }
+    return render(request, "results/instances/instance.html", context)

@@ -1,0 +1,67 @@
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import DjangoAssertNumQueries
+
+from results.tables.pipeline import funnel, studies_in_order
+from studies.models import Project
+from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+
+@pytest.fixture
+def project(researcher: User) -> Project:
+    """Four imported; step 3 accepts three, of which step 4 keeps one, drops one, and waits for an answer to one."""
+    project = project_of(researcher)
+    chosen = by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="candidate-3", vase_3="none")
+    sit_through(open_study(project, STEP_3), "ann", chosen)
+    sit_through(open_study(project, STEP_4), "ben", by_key(vase_0="original", vase_1="both"))
+    return project
+
+
+def test_studies_stand_in_the_order_in_which_instances_pass_them(project: Project) -> None:
+    open_study(project, STEP_3 | {"study": "another"})
+    open_study(project, BASELINE)
+    assert [study.slug for study in studies_in_order(project)] == ["step-3", "step-4", "baseline", "another"]
+
+
+def test_the_funnel_counts_what_each_study_lets_go_on(project: Project) -> None:
+    found = funnel(project, studies_in_order(project))
+    assert found.imported == 4
+    counted = [
+        (step.study.slug, step.filters, step.cell.left, step.cell.counts.asked, step.cell.counts.rejected)
+        for step in found.steps
+    ]
+    assert counted == [("step-3", True, 3, 4, 1), ("step-4", True, 1, 3, 1)]
+    assert [step.cell.percent for step in found.steps] == [75.0, 25.0]
+
+
+def test_the_funnel_is_counted_per_type_and_subtype(project: Project) -> None:
+    make_another_subtype(project)
+    rows = funnel(project, studies_in_order(project)).rows
+    assert [(row.name, row.is_type, row.imported, [cell.left for cell in row.cells]) for row in rows] == [
+        ("replace", True, 2, [2, 1]),
+        ("swap", True, 2, [1, 0]),
+        ("att", False, 1, [1, 0]),
+        ("obj", False, 1, [0, 0]),
+    ]
+
+
+def make_another_subtype(project: Project) -> None:
+    project.instances.filter(key="vase-3").update(subtype="obj")
+
+
+def test_an_instance_asked_about_four_times_counts_once(project: Project) -> None:
+    open_study(project, BASELINE)
+    baseline = funnel(project, studies_in_order(project)).steps[-1]
+    assert (baseline.study.slug, baseline.filters, baseline.cell.left) == ("baseline", False, 1)
+    assert baseline.cell.counts.undecided == 1
+
+
+def test_a_longer_pipeline_takes_no_more_queries(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    open_study(project, BASELINE)
+    for number in range(3):
+        # Studies; imported; questions counted by category, and by instance for the baseline.
+        with django_assert_num_queries(4):
+            funnel(project, studies_in_order(project))
+        open_study(project, STEP_3 | {"study": f"another-{number}"})

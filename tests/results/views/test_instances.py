@@ -1,0 +1,152 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Response
+from results.models import Pseudonym
+from studies.models import Instance, Project, Study
+from tests.cast import make_instance, make_project
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+LIST = "/projects/vases/instances/"
+
+
+@pytest.fixture
+def step_3(researcher: User) -> Study:
+    return open_study(project_of(researcher), STEP_3)
+
+
+@pytest.fixture
+def project(step_3: Study) -> Project:
+    """vase-0 is kept by step 4, vase-1 is dropped by it, vase-2 and vase-3 wait for answers in step 3."""
+    sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
+    step_4 = open_study(step_3.project, STEP_4)
+    sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
+    return step_3.project
+
+
+def listed(client: Client, **query: str) -> list[str]:
+    return [line.instance.key for line in client.get(LIST, query).context["lines"].object_list]
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ({}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+        ({"type": "swap"}, ["vase-2", "vase-3"]),
+        ({"type": "swap", "subtype": "obj"}, []),
+        ({"study": "step-4"}, ["vase-0", "vase-1"]),
+        ({"state": "accepted"}, ["vase-0"]),
+        ({"state": "accepted", "study": "step-3"}, ["vase-0", "vase-1"]),
+        ({"state": "rejected"}, ["vase-1"]),
+        ({"state": "rejected", "study": "step-3"}, []),
+        ({"state": "undecided"}, ["vase-2", "vase-3"]),
+        ({"state": "not-asked"}, []),
+        ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
+        ({"words": "VASE-2"}, ["vase-2"]),
+        ({"words": "a map, vase-1"}, ["vase-1"]),
+        ({"words": "caption"}, []),
+        ({"words": "a\0b"}, []),
+        ({"study": "no-such-study"}, []),
+        ({"page": "nonsense"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+    ],
+)
+def test_the_list_is_narrowed(client: Client, query: dict[str, str], keys: list[str]) -> None:
+    assert listed(client, **query) == keys
+
+
+def test_a_caption_is_found_in_any_alphabet(client: Client, project: Project) -> None:
+    make_instance(project, "cat", captions={"note": "Рыжая кошка спит."}, source_row=9)
+    assert listed(client, words="кошка") == ["cat"]
+
+
+def test_each_line_says_where_its_instance_stands(client: Client, project: Project) -> None:
+    lines = client.get(LIST).context["lines"].object_list
+    assert [[(each.study.slug, each.state) for each in line.standings] for line in lines] == [
+        [("step-3", "accepted"), ("step-4", "accepted")],
+        [("step-3", "accepted"), ("step-4", "rejected")],
+        [("step-3", "undecided")],
+        [("step-3", "undecided")],
+    ]
+
+
+def test_pages_keep_the_filter(client: Client, project: Project) -> None:
+    for number in range(30):
+        make_instance(project, f"late-{number}", source_row=100 + number)
+    page = client.get(LIST, {"state": "not-asked"}).content.decode()
+    assert 'href="?state=not-asked&amp;page=2"' in page
+    assert len(listed(client, state="not-asked", page="2")) == 10
+
+
+def test_more_instances_take_no_more_queries(
+    client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    # Session, user, project; studies, categories, count, page, images, decisions.
+    with django_assert_num_queries(9):
+        client.get(LIST)
+    for number in range(10):
+        make_instance(project, f"late-{number}")
+    with django_assert_num_queries(9):
+        client.get(LIST)
+
+
+def page_of(client: Client, key: str) -> str:
+    return " ".join(client.get(f"{LIST}{key}/").content.decode().split())
+
+
+def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Client, project: Project) -> None:
+    page = page_of(client, "vase-1")
+    ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    way = page[page.index('<ol class="path"') : page.index("</ol>", page.index('<ol class="path"'))]
+    assert "accepted</span> candidate-1" in way
+    assert way.index(ann) < way.index("rejected") < way.index(ben)
+    answer = Response.objects.get(annotator__provider_id="ann", question__instance__key="vase-1")
+    assert f"{answer.shown_order.index('candidate-1') + 1} of 5" in page
+    assert "always last" in page
+    assert "4.2 s" in page
+    assert "Rule unambiguous-v1, 1 of 1 answer (both 1)." in page
+
+
+def test_the_page_of_an_instance_shows_what_was_imported(client: Client, project: Project) -> None:
+    Instance.objects.filter(key="vase-0").update(original_captions={"caption": "a VASE"}, caption_rule="some-rule-v1")
+    page = page_of(client, "vase-0")
+    assert "row 1 of vases.csv" in page
+    assert "before some-rule-v1: a VASE" in page
+    assert "no licence given" in page
+    assert page.count("/full") >= 5
+
+
+def test_answers_that_do_not_count_are_told_apart(client: Client, project: Project) -> None:
+    Response.objects.filter(annotator__provider_id="ann").update(slot=None)
+    Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
+    page = page_of(client, "vase-0")
+    assert page.count("late, not counted") == 1
+    assert page.count("changed later") == 1
+
+
+def test_a_key_with_a_slash_has_a_page(client: Client, project: Project) -> None:
+    make_instance(project, "train/1 ü")
+    assert client.get(LIST, {"words": "train/"}).content.decode().count("train/1%20%C3%BC/") == 1
+    assert "train/1 ü" in page_of(client, "train/1 ü")
+
+
+def test_an_instance_of_another_project_is_not_found(client: Client, project: Project) -> None:
+    make_instance(make_project("maps"), "elsewhere")
+    assert client.get(f"{LIST}elsewhere/").status_code == 404
+
+
+def test_more_answers_take_no_more_queries(
+    client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    key = "vase-0"
+    sit_through(step_3, "ann", "candidate-0")
+    client.get(f"{LIST}{key}/")
+    # Session, user, project; names to give, instance, studies, questions, responses, names, images.
+    with django_assert_num_queries(10):
+        client.get(f"{LIST}{key}/")
+    sit_through(open_study(step_3.project, STEP_3 | {"study": "again"}), "cleo", "none")
+    client.get(f"{LIST}{key}/")
+    with django_assert_num_queries(10):
+        client.get(f"{LIST}{key}/")
