@@ -1,7 +1,6 @@
 """Reads what an annotator's page posts. What the browser measured is optional and never trusted."""
 
 import json
-import math
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -18,15 +17,20 @@ _LARGEST = {
     "window_height": 32_767,
 }
 MOST_IMAGES = 20
-# Of the id of a row: what fits the database.
-LONGEST_NUMBER = 18
+# What fits the id of a row.
+_LONGEST_ID = 18
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
+
+
+def read_id(text: str) -> int | None:
+    """Return the id of a row that the browser sent; None when it is none."""
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_ID else None
 
 
 def read_sent(post: Mapping[str, str]) -> Sent:
     """Return the answer in a posted form. Raises BadAnswer when it names no question, no submission or no choice."""
-    slot, replaces = post.get("slot", ""), post.get("replaces", "")
-    if not slot.isdecimal() or len(slot) > LONGEST_NUMBER:
+    slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
+    if slot is None:
         raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
     if replaces and (not replaces.isdecimal() or len(replaces) > 4):
         raise BadAnswer("The page sent a change to an unknown answer. Reload it and choose again.")
@@ -38,7 +42,7 @@ def read_sent(post: Mapping[str, str]) -> Sent:
     if not value:
         raise BadAnswer("Choose an image, or None of these, then send.")
     return Sent(
-        slot=int(slot),
+        slot=slot,
         submission=submission,
         value=value,
         replaces=int(replaces) if replaces else None,
@@ -76,4 +80,5 @@ def _is_small(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and abs(value) < 1e9
+    # Neither NaN nor infinity is below it.
+    return isinstance(value, int | float) and abs(value) < 1e9

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions import practice, responses, sending, sessions
 from annotation.errors import BadAnswer
-from annotation.forms import LONGEST_NUMBER, read_sent
+from annotation.forms import read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
 from annotation.views.guards import annotator_view, session_view, wants_json
@@ -136,10 +136,10 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
 
 def _practice_feedback(request: HttpRequest, session: Session) -> HttpResponse | None:
     """Return the feedback on the practice answer named in the address, if it is this session's."""
-    asked = request.GET.get("feedback", "")
-    if not asked.isdecimal():
+    asked = read_id(request.GET.get("feedback", ""))
+    if asked is None:
         return None
-    given = PracticeAnswer.objects.filter(session=session, pk=int(asked)).select_related("practice_question").first()
+    given = PracticeAnswer.objects.filter(session=session, pk=asked).select_related("practice_question").first()
     if given is None:
         return None
     question = given.practice_question
@@ -204,12 +204,12 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
 def practise(request: HttpRequest, session: Session) -> HttpResponse:
     if session.state != SessionState.PRACTICE:
         return _back(session)
-    asked = request.POST.get("slot", "")
+    asked = read_id(request.POST.get("slot", ""))
     try:
-        if not asked.isdecimal():
+        if asked is None:
             raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
         given = practice.answer(
-            session=session, question=int(asked), value=request.POST.get("choice", ""), now=timezone.now()
+            session=session, question=asked, value=request.POST.get("choice", ""), now=timezone.now()
         )
     except BadAnswer as error:
         return _practice(request, session, error=error.message, status=error.status)
@@ -258,8 +258,7 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         # Another tab was faster: this one is behind, and what it holds may be answered too.
         body["go"] = f"{session_urls(token).page}?kept=first"
         return body
-    held = request.POST.get("have", "")
-    have = int(held) if held.isdecimal() and len(held) <= LONGEST_NUMBER else 0
+    have = read_id(request.POST.get("have", "")) or 0
     following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun)
     if following is None and not have:
         # The next part begins, with instructions of its own.

@@ -74,6 +74,13 @@ def test_a_strangers_token_is_not_found(client: Client) -> None:
     assert response.status_code == 404
 
 
+@pytest.mark.parametrize("token", ["a%00b", "%ff%fe", "x" * 5000])
+def test_a_token_that_no_database_could_hold_is_not_found(client: Client, token: str) -> None:
+    assert client.get(f"/s/{token}/").status_code == 404
+    answer = {"slot": "1", "submission": str(uuid.uuid4()), "choice": "1"}
+    assert client.post(f"/s/{token}/answer/", answer).status_code == 404
+
+
 def test_the_script_gets_the_question_after_the_one_it_holds(client: Client) -> None:
     session = arrive_at_work(make_study(instances=4))
     soup = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
@@ -149,7 +156,12 @@ def test_what_the_browser_measured_is_stored(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "images", ["nonsense", "{}", "[1, 2]", '[{"value": NaN}]', "[" * 5000, '[{"loaded_ms": 1e999}]']
+    "images",
+    [
+        *("nonsense", "{}", "[1, 2]", '[{"value": NaN}]', "[" * 5000, '[{"loaded_ms": 1e999}]'),
+        f'[{{"loaded_ms": 1{"0" * 400}}}]',
+    ],
+    ids=str.__len__,
 )
 @pytest.mark.parametrize("number", ["-1", "1e9", "NaN", "9" * 40, "99999999999"])
 def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, images: str, number: str) -> None:
@@ -209,6 +221,16 @@ def right_value(html: bytes, study: Study) -> str:
     option = BeautifulSoup(html, "html.parser").select_one(f'[data-option]:has(a[href*="{image}"])')
     assert option is not None
     return str(option["data-option"])
+
+
+@pytest.mark.parametrize("number", ["", "x", "9" * 30, "9" * 5000])
+def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client, number: str) -> None:
+    session = arrive_at_work(study_with_practice())
+    page = page_of(session)
+    assert client.get(f"{page}?feedback={number}").status_code == 200
+    refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
+    assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
+    assert PracticeAnswer.objects.count() == 0
 
 
 def test_failing_every_round_ends_kindly_with_its_own_code(client: Client) -> None:
