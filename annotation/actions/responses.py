@@ -156,8 +156,8 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
         return False
     if slot.annotator_id == session.annotator_id:
         return True
-    # The session held the seat and lost it: what it still sends is late, not wrong.
-    return session.last_seat_id is not None and session.last_seat_id == slot.seat_id
+    # The session was at its questions and lost the seat: what it still sends is late, not wrong.
+    return session.first_question_at is not None and session.last_seat_id == slot.seat_id
 
 
 def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:

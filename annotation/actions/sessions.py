@@ -134,17 +134,18 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     try:
         with transaction.atomic():
-            given = seats.claim(session=session, now=now, seat=session.last_seat)
-            if given is None:
-                return session
-            Session.objects.filter(pk=session.pk, state=SessionState.LAPSED).update(
-                state=session.state_before_lapse,
-                state_before_lapse="",
-                ended_at=None,
-                lease_until=now + _lease(session.study),
-                last_seen_at=now,
-                questions_total=session.questions_answered + given,
-            )
+            # The session before its seat, as everywhere, so that a page and an answer never wait for one another.
+            lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
+            given = seats.claim(session=session, now=now, seat=session.last_seat) if lapsed.first() else None
+            if given is not None:
+                lapsed.update(
+                    state=session.state_before_lapse,
+                    state_before_lapse="",
+                    ended_at=None,
+                    lease_until=now + _lease(session.study),
+                    last_seen_at=now,
+                    questions_total=session.questions_answered + given,
+                )
     except IntegrityError:
         # The annotator has another session open in this study: that one goes on.
         return session
@@ -176,6 +177,8 @@ def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
 
 
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:
+    if session.state != SessionState.CONSENT:
+        return
     if agreed:
         move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now)
     else:
@@ -185,8 +188,9 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
 def begin(*, session: Session, part: int, now: datetime) -> None:
     """Go on from the instructions of `part`: to practice if the study has some, else to the questions."""
     if session.state == SessionState.WORKING:
-        Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
-        session.refresh_from_db()
+        if session.part_begun < part < len(session.study.design["parts"]):
+            Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
+            session.refresh_from_db()
     elif session.study.practice_questions.exists():
         move(session=session, to=SessionState.PRACTICE, now=now)
     else:

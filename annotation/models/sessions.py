@@ -31,8 +31,8 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.FAILED_CHECKS: frozenset(),
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
-    # Somebody who comes back late goes on where they were, if their seat is still free.
-    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING}),
+    # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
+    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}),
     S.SUPERSEDED: frozenset(),
 }
 # In these a session holds a seat.

@@ -15,6 +15,7 @@ from annotation.actions import practice, responses, sending, sessions
 from annotation.errors import BadAnswer
 from annotation.forms import read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
 from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
 from annotation.views.guards import annotator_view, session_view, wants_json
 from studies.kinds import get_kind, posted_values, shown_order
@@ -87,6 +88,9 @@ def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
 
 def _work(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
     slots = responses.open_slots(session=session, limit=2)
+    if not slots:
+        # Another tab's last answer, or the end of the time, has just gone by: look again where the session is.
+        return _back(session)
     if slots[0].part > session.part_begun:
         return _instructions(request, session, part=slots[0].part)
     slots = [slot for slot in slots if slot.part <= session.part_begun]
@@ -186,7 +190,10 @@ def _end(request: HttpRequest, session: Session) -> HttpResponse:
 def consent(request: HttpRequest, session: Session) -> HttpResponse:
     if request.POST.get("agree") not in {"yes", "no"}:
         raise BadAnswer("Choose whether you agree to take part.", "Go back and press one of the two buttons.")
-    sessions.consent(session=session, agreed=request.POST["agree"] == "yes", now=timezone.now())
+    now = timezone.now()
+    # Who reads for longer than the seat is kept has still answered.
+    session = sessions.resume(session=session, now=now)
+    sessions.consent(session=session, agreed=request.POST["agree"] == "yes", now=now)
     return _back(session)
 
 
@@ -310,9 +317,10 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def give_up(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask first (the page's script asks in a dialog instead), then leave."""
-    if request.method != "POST":
+    if request.method == "POST":
+        sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
+    elif session.state in OPEN_STATES:
         return render(request, "annotation/give_up.html", _context(session))
-    sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
     return _back(session)
 
 

@@ -3,13 +3,15 @@
 import json
 import re
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.models import PracticeAnswer, Response, Session, SessionState
+from annotation.actions import sessions
+from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Study
 from tests.cast import arrive, arrive_at_work, make_instance, make_project, make_study
 
@@ -199,6 +201,72 @@ def test_giving_up_is_asked_by_get_and_done_by_post_and_gives_no_code(client: Cl
     session.refresh_from_db()
     assert session.state == SessionState.GIVEN_UP
     assert not any(code in end for code in CompletionCode.objects.values_list("code", flat=True))
+
+
+def test_stopping_late_stops_and_does_not_take_the_seat_again(client: Client) -> None:
+    session = lapsed(arrive_at_work(make_study()))
+    client.post(f"{page_of(session)}give-up/", follow=True)
+    session.refresh_from_db()
+    assert session.state == SessionState.GIVEN_UP
+    assert Seat.objects.filter(session=None).count() == 1
+
+
+def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=1))
+    page = page_of(session)
+    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
+    assert client.get(f"{page}give-up/")["Location"] == page
+    assert client.post(f"{page}give-up/")["Location"] == page
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED
+
+
+def lapsed(session: Session) -> Session:
+    """Return the session after its time has run out."""
+    sessions.expire(now=session.lease_until + timedelta(seconds=1))
+    session.refresh_from_db()
+    return session
+
+
+@pytest.mark.parametrize(("agree", "state"), [("yes", SessionState.INSTRUCTIONS), ("no", SessionState.NO_CONSENT)])
+def test_consent_counts_however_long_it_was_thought_about(client: Client, agree: str, state: str) -> None:
+    session = lapsed(arrive(make_study(consent="Agree?")))
+    assert client.post(f"{page_of(session)}consent/", {"agree": agree})["Location"] == page_of(session)
+    session.refresh_from_db()
+    assert session.state == state
+    assert Seat.objects.filter(session=session).exists() == (agree == "yes")
+
+
+def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Client) -> None:
+    study = make_study(consent="Agree?")
+    session = lapsed(arrive(study, "ann"))
+    arrive(study, "ben")
+    ended = client.post(f"{page_of(session)}consent/", {"agree": "yes"}, follow=True)
+    assert "The time for this sitting is over" in ended.content.decode()
+    session.refresh_from_db()
+    assert session.state == SessionState.LAPSED
+
+
+def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
+    session = arrive(make_study(instances=1, consent="Agree?"))
+    client.post(f"{page_of(session)}consent/", {"agree": "no"})
+    answer = {"slot": Slot.objects.get().pk, "submission": str(uuid.uuid4()), "choice": "1"}
+    assert post_json(client, session, answer).status_code == 404
+    assert Response.objects.count() == 0
+
+
+@pytest.mark.parametrize("part", ["1", "8", "-1", "x"])
+def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str) -> None:
+    session = arrive_at_work(make_study())
+    client.post(f"{page_of(session)}begin/", {"part": part})
+    assert client.get(page_of(session)).status_code == 200
+
+
+def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(client: Client) -> None:
+    session = arrive_at_work(make_study(instances=1))
+    # What a request sees that read the session just before the answer and its questions just after it.
+    Slot.objects.update(answered_at=session.arrived_at)
+    assert client.get(page_of(session))["Location"] == page_of(session)
 
 
 def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> None:
