@@ -133,17 +133,17 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     earlier = Response.objects.filter(question=slot.question, annotator=session.annotator_id).first()
     if earlier is not None:
         return _receipt(session, slot, first_kept=earlier.submission_id != sent.submission)
-    if session.state == SessionState.LAPSED and slot.annotator_id != session.annotator_id:
-        revived = sessions.revive(session=session, now=now)
-        if revived.state == SessionState.WORKING:
-            # The seat was still free: the answer counts like any other.
-            return _store_first(token=token, sent=sent, now=now)
-    slot.refresh_from_db(fields=["annotator", "answered_at"])
-    if slot.annotator_id == session.annotator_id:
-        # The question is open: this session is not at its questions yet, or a newer one of the same person is.
-        return _receipt(session, slot, stored=False)
-    _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False)
-    return _receipt(session, slot, late=True)
+    if session.state == SessionState.LAPSED:
+        session = sessions.revive(session=session, now=now)
+        slot.refresh_from_db(fields=["annotator", "answered_at"])
+    if slot.annotator_id != session.annotator_id:
+        _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False)
+        return _receipt(session, slot, late=True)
+    if session.state == SessionState.WORKING:
+        # The seat was still free, and came back now or with a page just before: the answer counts like any other.
+        return _store_first(token=token, sent=sent, now=now)
+    # The question is open: this session is not at its questions yet, or a newer one of the same person is.
+    return _receipt(session, slot, stored=False)
 
 
 def _locked_session(token: str) -> Session | None:

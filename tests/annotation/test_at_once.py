@@ -1,0 +1,115 @@
+"""What happens at the same moment: the same link opened many times, a page and an answer of one session, two launches."""
+
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotation.actions import responses, sessions
+from annotation.actions.launching import launch
+from annotation.errors import OtherPerson
+from annotation.models import Annotator, Response, Seat, Session, SessionState
+from annotation.recruitment.invite import named_entry
+from studies.errors import StudyError
+from studies.models import Study, Survey
+from tests.annotation.test_responses import next_slot
+from tests.cast import NOON, arrive, arrive_at_work, make_draft, make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOMORROW = NOON + timedelta(days=1)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Return what the calls return, each made in a thread and on a connection of its own."""
+
+    def alone(call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(alone, calls))
+
+
+def test_the_same_link_opened_many_times_at_once_is_one_session() -> None:
+    study = make_study(answers=3)
+    found = at_once(*[lambda: arrive(study).pk] * 20)
+    assert len(set(found)) == 1
+    assert (Session.objects.count(), Annotator.objects.count()) == (1, 1)
+    assert Seat.objects.filter(session__isnull=False).count() == 1
+
+
+def test_the_same_name_invited_in_two_browsers_at_once_is_one_session() -> None:
+    study = make_study(answers=3)
+    at_once(*[lambda: sessions.start(study=study, entry=named_entry("ann"), now=NOON)] * 8)
+    assert Session.objects.count() == 1
+
+
+def test_new_submissions_of_one_person_at_once_leave_one_session_open() -> None:
+    study = make_study(answers=3)
+    at_once(*[lambda name=name: arrive(study, session=name) for name in "abcd"])
+    assert Session.objects.filter(ended_at=None).count() == 1
+    assert Session.objects.filter(state=SessionState.SUPERSEDED).count() == 3
+    assert Seat.objects.filter(session__isnull=False).count() == 1
+
+
+def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -> None:
+    study = make_study(answers=3)
+
+    def come(person: str) -> bool:
+        try:
+            return bool(arrive(study, person, session="shared"))
+        except OtherPerson:
+            return False
+
+    assert sum(at_once(*[lambda person=person: come(person) for person in "abcd"])) == 1
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
+    session = arrive_at_work(make_study(instances=3))
+    slot = next_slot(session)
+    sessions.expire(now=TOMORROW)
+    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
+
+    def look() -> str:
+        known = Session.objects.select_related("study", "last_seat").get(pk=session.pk)
+        return sessions.resume(session=known, now=TOMORROW).state
+
+    def answer() -> str:
+        return responses.submit(token=session.token, sent=sent, now=TOMORROW).state
+
+    assert set(at_once(look, answer, look, answer)) == {SessionState.WORKING}
+    assert Response.objects.get().slot_id == slot.pk
+
+
+def test_the_last_answer_sent_twice_at_once_finishes_once() -> None:
+    session = arrive_at_work(make_study(instances=1))
+    slot = next_slot(session)
+    answers = [responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value=value) for value in "1234"]
+    receipts = at_once(
+        *[lambda sent=sent: responses.submit(token=session.token, sent=sent, now=NOON) for sent in answers]
+    )
+    assert sorted(receipt.first_kept for receipt in receipts) == [False, True, True, True]
+    assert {receipt.state for receipt in receipts} == {SessionState.FINISHED}
+    assert Response.objects.count() == 1
+
+
+def test_of_two_launches_at_once_one_is_refused() -> None:
+    draft = make_draft(instances=3, surveys={"size": 1})
+
+    def try_to_launch() -> bool:
+        try:
+            launch(study=Study.objects.get(pk=draft.pk), now=NOON)
+        except StudyError:
+            return False
+        return True
+
+    assert sorted(at_once(try_to_launch, try_to_launch)) == [False, True]
+    assert (Survey.objects.count(), Seat.objects.count()) == (3, 3)
