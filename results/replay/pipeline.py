@@ -66,6 +66,12 @@ class Replay:
     played: dict[str, Played] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[stage] = time.monotonic() - started
+
     @property
     def is_whole(self) -> bool:
         """Whether it is the paper's size, so that the published numbers are due."""
@@ -75,19 +81,19 @@ class Replay:
 def run(setting: Setting, *, progress: Progress) -> Replay:
     """Run the whole replay in a project that is new. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting, fates=_fates(setting))
-    with _timed(replay, "import"):
+    with replay.timed("import"):
         _import(replay, progress)
-    with _timed(replay, "stand-ins"):
-        if setting.images_dir is None:
+    if setting.images_dir is None:
+        with replay.timed("stand-ins"):
             replay.stand_ins = fill_with_stand_ins(
                 project=setting.project, photo_role=PHOTO, photo_key="coco", progress=progress
             )
-    with _timed(replay, "launch"):
+    with replay.timed("launch"):
         for name in (STEP_3, STEP_4):
             replay.studies[name] = _launch(replay, name)
-    with _timed(replay, "steps 3 and 4"):
+    with replay.timed("steps 3 and 4"):
         _play_steps(replay, progress)
-    with _timed(replay, "baseline"):
+    with replay.timed("baseline"):
         replay.studies[BASELINE] = _launch(replay, BASELINE)
         _play_baseline(replay, progress)
     return replay
@@ -124,13 +130,6 @@ def _check_photos(folder: Path, records: Sequence[Record]) -> None:
             f"{folder} lacks {len(missing):,} of the {len(photos):,} original photos that step 4 shows, the first of "
             f"them {missing[0]}. Put them beside the generated images, or replay with --images-later."
         )
-
-
-@contextmanager
-def _timed(replay: Replay, stage: str) -> Iterator[None]:
-    started = time.monotonic()
-    yield
-    replay.seconds[stage] = time.monotonic() - started
 
 
 def _import(replay: Replay, progress: Progress) -> None:

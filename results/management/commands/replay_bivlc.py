@@ -1,6 +1,9 @@
 """`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
 
+import logging
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 
 from analytics.results_files import ResultsFileError
-from results.replay.against_models import check_folder
+from predictions.errors import PredictionsRefused
 from results.replay.pipeline import Replay, Setting, run
 from results.replay.progress import Progress
+from results.replay.result_files import check_folder, take_in
 from results.replay.script import CannotReplay, read_accepted
-from results.replay.tables import closing, sections
-from results.replay.verdict import deviations
+from results.replay.tables import closing, report
+from results.replay.verdict import checks
+from results.reports.formats import get_files
+from results.tables.reporting import project_facts
 from studies.actions.import_source import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
@@ -24,6 +30,7 @@ from studies.models import Project
 # A longer name would not fit into the names of the studies.
 LONGEST_NAME = 40
 RESEARCHER = "replay"
+REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
 
 
 class Command(BaseCommand):
@@ -48,25 +55,42 @@ class Command(BaseCommand):
         parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        results: Path | None = options["results"]
         try:
             setting = _setting(options)
-            if options["results"] is not None:
-                check_folder(options["results"])
-            with Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+            if results is not None:
+                check_folder(results)
+            with _quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
                 replay = run(setting, progress=progress)
-            for section in sections(replay, options["results"]):
-                self.stdout.write(f"{section}\n\n")
-        except (CannotReplay, ImportRefused, DesignRefused, StudyError, ResultsFileError) as error:
+                if results is not None:
+                    take_in(replay, results, progress=progress)
+            self._report(replay, results)
+        except REFUSALS as error:
             raise CommandError(str(error)) from error
-        self._conclude(replay)
 
-    def _conclude(self, replay: Replay) -> None:
-        found = deviations(replay)
-        if not found:
-            self.stdout.write("Everything that was published came out.")
-        self.stdout.write(closing(replay))
-        if found:
-            raise CommandError("The replay differs from what was published:\n" + "\n".join(found))
+    def _report(self, replay: Replay, results: Path | None) -> None:
+        with replay.timed("report"):
+            facts = project_facts(replay.setting.project)
+            found = checks(replay, facts)
+            text = get_files("md")(report(replay, facts, found, results))["report.md"]
+        self.stdout.write(f"{text}\n{closing(replay)}")
+        wrong = [
+            f"{check.what}: {check.published} published, {check.found} here" for check in found if not check.agrees
+        ]
+        if wrong:
+            raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
+
+
+@contextmanager
+def _quiet_sessions() -> Iterator[None]:
+    """Leave out the line that each session logs when it starts: it would cut through the progress bar."""
+    logger = logging.getLogger("annotation.actions.sessions")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _setting(options: dict[str, Any]) -> Setting:

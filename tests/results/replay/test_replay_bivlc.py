@@ -36,16 +36,26 @@ def replay(folder: Path, **options: Any) -> str:
 
 def test_the_tables_of_a_small_replay_are_those_counted_by_hand(tmp_path: Path) -> None:
     out = replay(tmp_path, results=write_results(tmp_path / "results"))
-    assert "| replace | obj | 42 | 32 | 28 | " in out
-    assert "| swap | att | 18 | 8 | 7 | " in out
-    assert "| all |  | 60 | 40 | 35 | 8 |" in out
-    assert "| replace | obj | 28 | 112 | - |" in out
-    assert "| all |  | 35 | 140 | - |" in out
-    assert "| I2T | 7 | 8 | 87.50 | 90.40 |" in out
-    # 7 of the 35 rows have the image of the caption wrong: 80 % are right.
-    assert "| guesser | 100.00 | 80.00 | 80.00 | 100.00 | 100.00 | 80.00 | 100.00 |" in out
-    assert "Everything that was published came out." in out
+    assert "| imported | all | all | 60 | " in out
+    assert "| bivlc-step-3 | all | all | 60 | 60 | 40 | 20 | 0 |" in out
+    assert "| bivlc-step-3 | replace | obj | 42 | 42 | 32 | 10 | 0 |" in out
+    assert "| bivlc-step-4 | all | all | 40 | 40 | 35 | 5 | 0 |" in out
+    assert "| bivlc-step-4 | swap | att | 8 | 8 | 7 | 1 | 0 |" in out
+    assert "| replace | obj | 28 | 112 |" in out
+    assert "| all | all | 35 | 140 |" in out
+    # The share of 7 in 8.
+    assert "| Humans | all | all | 8 | 87.50" in out
+    assert "| instances kept | 35 | 35 | yes |" in out
     assert "172 answers of " in out.splitlines()[-1]
+
+
+def test_models_are_scored_on_what_was_kept(tmp_path: Path) -> None:
+    out = replay(tmp_path, results=write_results(tmp_path / "results"))
+    models = out.partition("## Models on all instances that were kept")[2]
+    # 7 of the 35 rows have the image of the caption wrong: 80 % are right.
+    shares = ["100.00", "80.00", "80.00", "100.00", "100.00", "80.00", "100.00"]
+    (row,) = (line for line in models.splitlines() if line.startswith("| guesser | all | all | 35 |"))
+    assert [cell.strip(" %") for cell in row.split("|")[5:-1]] == shares
 
 
 def test_step_3_accepts_and_step_4_keeps_what_the_file_says(tmp_path: Path) -> None:
@@ -104,7 +114,7 @@ def test_stand_ins_are_labelled_all_different_and_there_to_be_shown(tmp_path: Pa
     assert InstanceImage.objects.filter(role="image").count() == 60
     image = Image.objects.all()[0]
     assert default_storage.size(f"images/{image.pk[:2]}/{image.pk}") == image.byte_size
-    assert "The images are not the paper's: 270 pictures" in out
+    assert "not the paper's: 270 stand-ins of 4 by 2 pixels" in out
 
 
 def test_a_second_replay_needs_a_project_of_its_own(tmp_path: Path) -> None:
@@ -143,9 +153,9 @@ def test_a_replay_with_images_of_ones_own_draws_none(tmp_path: Path) -> None:
     for number, name in enumerate(names):
         PIL.Image.new("RGB", (8, 8), (number % 256, number // 256, 90)).save(tmp_path / name)
     out = replay(tmp_path, images=tmp_path)
-    assert "stand in" not in out
+    assert "stand-in" not in out
     assert not Image.objects.filter(generator=GENERATOR).exists()
-    assert "| all |  | 60 | 40 | 35 | 8 |" in out
+    assert "| instances kept | 35 | 35 | yes |" in out
 
 
 def test_files_of_different_releases_are_refused(tmp_path: Path) -> None:
@@ -156,11 +166,11 @@ def test_files_of_different_releases_are_refused(tmp_path: Path) -> None:
     assert not Instance.objects.exists()
 
 
-def test_results_about_other_instances_are_refused(tmp_path: Path) -> None:
+def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) -> None:
     folder = write_results(tmp_path / "results")
     file = folder / "BiVLC_guesser.csv"
-    file.write_text(file.read_text(encoding="utf-8").replace("A lamp, number 3.", "A cat."), encoding="utf-8")
-    with pytest.raises(CommandError, match=r"Record 4 of BiVLC_guesser\.csv is not about instance 3"):
+    file.write_text(file.read_text(encoding="utf-8").replace("False", "maybe", 1), encoding="utf-8")
+    with pytest.raises(CommandError, match=r"Record 1 .*Tpos_2I is 'maybe'"):
         replay(tmp_path, results=folder)
 
 
