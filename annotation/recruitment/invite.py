@@ -1,16 +1,23 @@
 """Arrival by a plain invite link, without a recruitment platform."""
 
+import re
 import secrets
 
 from annotation.recruitment.base import Entry
 
 PROVIDER = "invite"
 LONGEST_NAME = 100
+_VISIT = re.compile(r"[0-9a-f]{24}")
 
 
-def anonymous_entry() -> Entry:
-    """Return the arrival of a person nobody knows: a new one each time, kept apart by the browser's cookie."""
-    person = secrets.token_hex(12)
+def new_visit() -> str:
+    """Return what the invitation's page carries, so that Start pressed twice on it starts once."""
+    return secrets.token_hex(12)
+
+
+def anonymous_entry(visit: str) -> Entry:
+    """Return the arrival of a person nobody knows: whoever started this visit, or else somebody new."""
+    person = visit if _VISIT.fullmatch(visit) else new_visit()
     return Entry(provider=PROVIDER, person=person, session_id=person)
 
 

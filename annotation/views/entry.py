@@ -74,9 +74,10 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method != "POST":
         # A look at the link (a chat's preview, a virus scanner) must not take anybody's place.
         estimated = study.design["time"]["estimated_minutes"]
-        context = {"title": study.title, "estimated_minutes": estimated}
+        context = {"title": study.title, "estimated_minutes": estimated, "visit": invite.new_visit()}
         return render(request, "annotation/start.html", context)
-    session = _start(study, invite.named_entry(name) if name else invite.anonymous_entry())
+    visit = request.POST.get("visit", "")
+    session = _start(study, invite.named_entry(name) if name else invite.anonymous_entry(visit))
     response = _go_to_session(session)
     if not name:
         age = INVITE_COOKIE_DAYS * 86400

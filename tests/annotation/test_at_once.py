@@ -1,4 +1,4 @@
-"""What happens at the same moment: the same link opened many times, a page and an answer of one session, two launches."""
+"""What happens at the same moment: one link opened many times, a page and an answer of one session, two launches."""
 
 import uuid
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """The door: what each link leads to."""
 
 import pytest
+from bs4 import BeautifulSoup
 from django.test import Client
 from django.urls import reverse
 
@@ -101,6 +102,27 @@ def test_an_invitation_starts_one_session_per_browser(client: Client) -> None:
     assert client.post(link)["Location"] == first
     assert client.get(link)["Location"] == first
     assert Client().post(link)["Location"] != first
+    assert Session.objects.count() == 2
+
+
+def test_start_pressed_twice_takes_one_seat(client: Client) -> None:
+    study = make_study(answers=3)
+    link = f"{door(study)}?invite={study.invite_token}"
+    page = BeautifulSoup(client.get(link).content, "html.parser")
+    visit = page.select_one("input[name=visit]")
+    assert visit is not None
+    # The browser has followed neither answer yet, so it sends no cookie.
+    first, second = (Client().post(link, {"visit": visit["value"]}) for _ in range(2))
+    assert first["Location"] == second["Location"]
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("visit", ["", "name:ann", "x" * 5000, "\0", "ab" * 11])
+def test_a_visit_that_no_page_gave_is_a_new_person(client: Client, visit: str) -> None:
+    study = make_study(answers=3)
+    link = f"{door(study)}?invite={study.invite_token}"
+    client.post(f"{link}&who=ann")
+    assert Client().post(link, {"visit": visit}).status_code == 303
     assert Session.objects.count() == 2
 
 
