@@ -230,7 +230,7 @@ _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
 
 def _chosen(visit: _Visit, question: Question, choices: Mapping[str, str]) -> str:
     """Return the value to post: the reference's with the person's accuracy, else one of the others, each as likely."""
-    right = question.instance.reference.get("right")
+    right = _known_answer(question)
     if right is None:
         return visit.dice.choice(sorted(choices))
     value = _value_of(right, question.content, choices)
@@ -241,8 +241,17 @@ def _chosen(visit: _Visit, question: Question, choices: Mapping[str, str]) -> st
     return visit.dice.choice(sorted(choices.keys() - {value}))
 
 
+def _known_answer(question: Question) -> str | None:
+    """Return the option that the source says is right, None where it says nothing."""
+    known = question.instance.reference.get("right")
+    if question.right or known is None:
+        return question.right or None
+    # A source that knows the faithful picture knows that the other one does not fit the original caption.
+    return "original" if question.kind == "ambiguity" else str(known)
+
+
 def _choices(form: Tag) -> dict[str, str]:
-    """Return the values one can choose, each with the SHA-256 of the image beside it ("" where there is none)."""
+    """Return the values one can choose, each with the SHA-256 of the image beside it, or else its text."""
     choices = {}
     for radio in form.select('input[type="radio"][name="choice"]'):
         image = None
@@ -252,15 +261,18 @@ def _choices(form: Tag) -> dict[str, str]:
             image = around.select_one('img[src^="/images/"]')
             if image is not None:
                 break
-        choices[str(radio["value"])] = str(image["src"]).split("/")[2] if image is not None else ""
+        text = radio.find_next_sibling("span")
+        written = text.get_text(strip=True) if text is not None else ""
+        choices[str(radio["value"])] = str(image["src"]).split("/")[2] if image is not None else written
     return choices
 
 
 def _value_of(right: str, content: Mapping[str, Any], choices: Mapping[str, str]) -> str:
-    """Return the value that stands for option `right` on this page, which names no options but shows their images."""
-    image = next((option["image"] for option in content["options"] if option["key"] == right), None)
-    for value, shown in choices.items():
-        if shown == image or (image is None and value == right):
+    """Return the value that stands for option `right` on this page, which names no options but shows what they are."""
+    shown = next((option for option in content["options"] if option["key"] == right), None)
+    looks = None if shown is None else shown.get("image") or shown["text"].strip()
+    for value, seen in choices.items():
+        if seen == looks or (looks is None and value == right):
             return value
     raise CannotRead(f"The page does not offer the option {right}.")
 

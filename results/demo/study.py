@@ -1,4 +1,5 @@
-"""The demo's study file, written from the scenes: it practises on two of them and asks about the others."""
+"""The demo's study files: BiVLC's step 3, step 4 and baseline in small. The first is written from the scenes: it
+practises on two of them and asks about the others."""
 
 from collections.abc import Sequence
 
@@ -28,6 +29,35 @@ practice:
   pass: 2
   rounds: 2
   questions:
+"""
+
+
+FILTER_SLUG = "drawn-scenes-filter"
+FILTER_FILE = """\
+# BiVLC's step 4 in small: does only the original picture fit the original description? Asks about what the first study
+# has accepted, as soon as it is accepted.
+study: drawn-scenes-filter
+title: Which of two pictures fits the description?
+kind: ambiguity
+instances: {from: drawn-scenes}
+surveys: {size: 10}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+BASELINE_SLUG = "drawn-scenes-baseline"
+BASELINE_FILE = """\
+# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts.
+study: drawn-scenes-baseline
+title: Match pictures and descriptions
+parts:
+  - kind: image_to_text
+  - kind: text_to_image
+instances: {from: drawn-scenes-filter, sample: 4}
+surveys: {size: 8}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
 """
 
 

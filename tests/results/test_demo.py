@@ -17,6 +17,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation.models import Response, Seat, Session, SessionState
+from predictions.models import Prediction
 from results.demo.scenes import describe_instances
 from results.demo.study import practice_instances, study_file
 from studies.design import read_design
@@ -37,7 +38,7 @@ def demo_folder(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def _counts() -> dict[str, int]:
-    models = (User, Instance, Image, Study, Question, Session, Response)
+    models = (User, Instance, Image, Study, Question, Session, Response, Prediction)
     return {model.__name__: model._default_manager.count() for model in models}
 
 
@@ -53,6 +54,16 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert SessionState.FINISHED in states
     assert Seat.objects.filter(study=study, session=None).exists()
     assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
+    # The next two studies ask about what came before, and somebody has answered in each.
+    fed = Study.objects.filter(fed_by__isnull=False)
+    assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {
+        "drawn-scenes-filter": "drawn-scenes",
+        "drawn-scenes-baseline": "drawn-scenes-filter",
+    }
+    for following in fed:
+        assert Response.objects.filter(study=following).count() >= 8
+    # Four questions about each of the 4 instances of the sample.
+    assert Prediction.objects.count() == 16
     # What the demo prints: this name and password open the project and the study.
     password = (demo_folder / "demo-password").read_text()
     signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})

@@ -17,10 +17,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from annotation.models import Session
+from predictions.models import Model
 from results.demo.manifest import IMAGES, MANIFEST, write_manifest
+from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from results.demo.study import SLUG, study_file
+from results.demo.study import BASELINE_FILE, BASELINE_SLUG, FILTER_FILE, FILTER_SLUG, SLUG, study_file
 from studies.models import Instance, Membership, Project, Study, StudyState
 
 USER = "researcher"
@@ -28,10 +30,11 @@ PROJECT = "demo"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
-# About half of the study's 8 seats are filled; a fifth annotator gives up half way.
-ANNOTATORS = 5
+# About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
+STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 1}
 LEAVE = 0.2
 ACCURACY = 0.9
+MODEL_ACCURACY = 0.75
 
 
 class Command(BaseCommand):
@@ -64,15 +67,28 @@ class Command(BaseCommand):
         folder = settings.DATA_DIR / "scenes"
         if not Instance.objects.filter(project=project).exists():
             self._import_scenes(folder)
-        study = Study.objects.filter(slug=SLUG).first() or self._create_study(project, folder)
+        for slug, annotators in STAGES.items():
+            self._run_study(project, slug, annotators, folder)
+        if not Model.objects.about(project).exists():
+            self._predict(project, folder)
+        return password
+
+    def _predict(self, project: Project, folder: Path) -> None:
+        asked = Instance.objects.filter(questions__study__slug=BASELINE_SLUG).distinct().order_by("pk")
+        file = folder / "scores.jsonl"
+        lines = score_lines(asked.values_list("key", flat=True), seed=SEED, accuracy=MODEL_ACCURACY)
+        file.write_text("".join(lines), encoding="utf-8")
+        call_command("import_predictions", project.slug, str(file), format="scores", model=MODEL, stdout=self.stdout)
+
+    def _run_study(self, project: Project, slug: str, annotators: int, folder: Path) -> None:
+        study = Study.objects.filter(slug=slug).first() or self._create_study(project, slug, folder)
         if study.state == StudyState.DRAFT:
-            call_command("launch_study", SLUG, stdout=self.stdout)
+            call_command("launch_study", slug, stdout=self.stdout)
         if not Session.objects.filter(study=study).exists():
             self.stdout.write("Simulated annotators take some of its seats ...")
             call_command(
-                "simulate", SLUG, annotators=ANNOTATORS, accuracy=ACCURACY, leave=LEAVE, seed=SEED, stdout=self.stdout
+                "simulate", slug, annotators=annotators, accuracy=ACCURACY, leave=LEAVE, seed=SEED, stdout=self.stdout
             )
-        return password
 
     def _import_scenes(self, folder: Path) -> None:
         manifest = folder / MANIFEST
@@ -82,13 +98,14 @@ class Command(BaseCommand):
         options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
         call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
 
-    def _create_study(self, project: Project, folder: Path) -> Study:
-        file = folder / "study.yaml"
+    def _create_study(self, project: Project, slug: str, folder: Path) -> Study:
+        file = folder / f"{slug}.yaml"
         instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
-        file.write_text(study_file(instances), encoding="utf-8")
+        texts = {SLUG: study_file(instances), FILTER_SLUG: FILTER_FILE, BASELINE_SLUG: BASELINE_FILE}
+        file.write_text(texts[slug], encoding="utf-8")
         # It ends with the advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
-        return Study.objects.get(slug=SLUG)
+        return Study.objects.get(slug=slug)
 
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
@@ -157,5 +174,7 @@ The demo runs on {site}
     user name {USER}, password {password}
   The project:                          {site}/projects/{study.project.slug}/
   The study:                            {site}/studies/{study.slug}/
+  ... and the two that follow from it:  {site}/studies/{FILTER_SLUG}/
+                                        {site}/studies/{BASELINE_SLUG}/
 
 Ctrl-C stops it."""
