@@ -2,38 +2,33 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db.models import Q
 
+from results.actions.papers import DESCRIPTION, add_papers, describe_files
 from results.actions.places import new_place, pack, stored_bytes, why_not
 from results.actions.pseudonyms import name_annotators
+from results.actions.releases import freeze_release, write_release
+from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
-from results.exporting import FORMATS, Write, get_writer
-from results.models import Export
+from results.exporting import FORMATS, get_writer
+from results.exporting.dossier import About
+from results.models import Export, Release
+from results.tables.dossiers import study_dossier
 from results.tables.exported import count_rows, exported_rows
 from studies.models import Project, Study, StudyState
 
 logger = logging.getLogger(__name__)
 
-ROWS_BETWEEN_REPORTS = 1000
 WAITING_AT_MOST = timedelta(minutes=2)
 # Longer than the task is allowed to take.
 RUNNING_AT_MOST = timedelta(minutes=15)
-Report = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Written:
-    path: Path
-    rows: int
 
 
 def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
@@ -58,34 +53,46 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     writer = get_writer(format)
     path = folder / f"{study.slug}-{writer.filename}"
     name_annotators(project=study.project)
-    total = count_rows(writer, study)
+    total = count_rows(writer.rows, study)
     try:
-        with new_place(path) as place, writer.open(place, stored_bytes) as write:
-            done = _write_rows(write, exported_rows(writer, study), total, report)
+        with new_place(path) as place:
+            with writer.open(place, stored_bytes) as write:
+                done = write_rows(write, exported_rows(writer.rows, study), total, report)
+            if writer.is_folder:
+                add_papers(place, writer, study_dossier(study, About()))
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(done, done)
     return Written(path, done)
 
 
-def _write_rows(write: Write, rows: Iterable[Any], total: int, report: Report) -> int:
-    done = 0
-    report(done, total)
-    for done, row in enumerate(rows, start=1):
-        write(row)
-        if done % ROWS_BETWEEN_REPORTS == 0:
-            report(done, total)
-    return done
+def describe_exports(*, study: Study, written: Sequence[Path], format: str) -> Path | None:
+    """Write croissant.json beside the exports of one run, or nothing for a format without a description.
+
+    `study` is the last one; what is said of the data is said of it and of the studies before it.
+    """
+    writer = get_writer(format)
+    if writer.is_folder or writer.rows != "instances":
+        return None
+    path = written[0].parent / DESCRIPTION
+    try:
+        with new_place(path) as place:
+            place.write_text(describe_files(written, writer, study_dossier(study, About())), encoding="utf-8")
+    except OSError as error:
+        raise CannotExport(why_not(error, path)) from error
+    return path
 
 
-def request_export(*, study: Study, format: str, by: AbstractBaseUser, now: datetime) -> Export:
-    """Note that `by` wants an export of `study`; a task makes it. Raises CannotExport."""
+def request_export(
+    *, study: Study, format: str, by: AbstractBaseUser, now: datetime, release: Release | None = None
+) -> Export:
+    """Note that `by` wants an export of `study`, or of its `release`; a task makes it. Raises CannotExport."""
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
     return Export.objects.create(
-        project=study.project, study=study, format=format, requested_by_id=by.pk, requested_at=now
+        project=study.project, study=study, release=release, format=format, requested_by_id=by.pk, requested_at=now
     )
 
 
@@ -104,7 +111,7 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
 
     try:
         with tempfile.TemporaryDirectory() as folder:
-            written = write_export(study=export.study, format=export.format, folder=Path(folder), report=report)
+            written = _write(export, Path(folder), report)
             name = _store(export, written.path)
     except CannotExport as error:
         fail_export(export=export, error=str(error), now=now())
@@ -121,6 +128,13 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
         default_storage.delete(name)
 
 
+def _write(export: Export, folder: Path, report: Report) -> Written:
+    if export.release is None:
+        return write_export(study=export.study, format=export.format, folder=folder, report=report)
+    freeze_release(release=export.release)
+    return write_release(release=export.release, format=export.format, folder=folder, report=report)
+
+
 def _store(export: Export, path: Path) -> str:
     """Keep what was made, a folder as one ZIP file; return its name in the storage."""
     whole = path
@@ -133,6 +147,8 @@ def _store(export: Export, path: Path) -> str:
 
 def download_name(export: Export) -> str:
     """Return under what name `export` is downloaded."""
+    if export.release:
+        return f"{export.study.slug}-{export.release.name}.zip"
     writer = get_writer(export.format)
     return f"{export.study.slug}-{writer.filename}{'.zip' if writer.is_folder else ''}"
 

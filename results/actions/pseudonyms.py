@@ -1,10 +1,13 @@
 """Pseudonyms: the names under which annotators are shown and leave. Random, so that nothing leads back."""
 
 import secrets
+from collections.abc import Callable, Mapping, Sequence
+
+from django.db.models import QuerySet
 
 from annotation.models import Annotator
-from results.models import Pseudonym
-from studies.models import Project
+from results.models import Pseudonym, Release, ReleasePseudonym
+from studies.models import Project, Study
 
 # Without the signs that are taken for one another when read aloud or copied by hand (0 O, 1 I L, 8 B, 5 S, 2 Z).
 ALPHABET = "34679ACDEFGHJKMNPQRTUVWXY"
@@ -14,18 +17,35 @@ _ATTEMPTS = 20
 
 def name_annotators(*, project: Project) -> None:
     """Give every annotator of `project` who has no name yet one that nobody in the project has."""
+
+    def store(names: Mapping[int, str]) -> None:
+        made = [Pseudonym(project=project, annotator_id=annotator, name=name) for annotator, name in names.items()]
+        Pseudonym.objects.bulk_create(made, ignore_conflicts=True)
+
+    people = Annotator.objects.filter(sessions__study__project=project)
+    _name_all(people.exclude(pseudonyms__project=project), store)
+
+
+def name_for_release(*, release: Release, studies: Sequence[Study]) -> None:
+    """Give everybody who answered in `studies` a name in `release`, as `name_annotators` does in a project."""
+
+    def store(names: Mapping[int, str]) -> None:
+        made = [ReleasePseudonym(release=release, annotator_id=person, name=name) for person, name in names.items()]
+        ReleasePseudonym.objects.bulk_create(made, ignore_conflicts=True)
+
+    people = Annotator.objects.filter(responses__study__in=studies, withdrawn_at=None)
+    _name_all(people.exclude(release_pseudonyms__release=release), store)
+
+
+def _name_all(nameless: QuerySet[Annotator], store: Callable[[Mapping[int, str]], None]) -> None:
     for _ in range(_ATTEMPTS):
-        nameless = Annotator.objects.filter(sessions__study__project=project).exclude(pseudonyms__project=project)
         missing = list(nameless.distinct().order_by("pk").values_list("pk", flat=True))
         if not missing:
             return
         # A name that is taken, or an annotator whom another request has just named, is passed over here and is
         # named in the next round if need be.
-        Pseudonym.objects.bulk_create(
-            (Pseudonym(project=project, annotator_id=annotator, name=_random_name()) for annotator in missing),
-            ignore_conflicts=True,
-        )
-    raise RuntimeError("No free pseudonym was found: the project has more annotators than there are names.")
+        store({annotator: _random_name() for annotator in missing})
+    raise RuntimeError("No free pseudonym was found: there are more annotators than there are names.")
 
 
 def _random_name() -> str:

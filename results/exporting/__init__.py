@@ -11,6 +11,8 @@ FORMATS = {
     "parquet": "results.exporting.parquet.Parquet",
     "hf": "results.exporting.hf.HuggingFace",
     "responses": "results.exporting.responses.Responses",
+    "decisions": "results.exporting.decisions.Decisions",
+    "predictions": "results.exporting.predictions.Predictions",
 }
 
 

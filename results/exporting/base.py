@@ -1,14 +1,17 @@
 """What an export format is, and the shape that all formats of one text file share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
+# What has no split, and what holds several.
+DEFAULT_SPLIT = "test"
 # The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
 ReadImage = Callable[[str], bytes]
+Rows = Literal["instances", "responses", "decisions", "predictions"]
 # Takes one row of `results.exporting.rows`.
 Write = Callable[[Any], None]
 
@@ -23,10 +26,10 @@ class Column:
 
 
 class Writer(Protocol):
-    """One format. `rows` says which rows it takes: accepted instances, or every response."""
+    """One format. `rows` says which rows it takes."""
 
     title: str
-    rows: Literal["instances", "responses"]
+    rows: Rows
     filename: str
     """The end of its files' names, after the name of the study and a dash."""
     is_folder: bool
@@ -37,17 +40,31 @@ class Writer(Protocol):
     """What a description of the data says of it; empty when there is none of this format."""
     data_files: str
     """The data files in its folder, as a pattern; "" when the file is the data."""
+    features: Mapping[str, Mapping[str, str]]
+    """How the `datasets` library reads its columns; empty where it finds out by itself."""
 
     def open(self, path: Path, read_image: ReadImage) -> AbstractContextManager[Write]:
         """Begin the file or the folder `path`, which is not there yet; it is whole when the context ends."""
 
+    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Return split -> the pattern of its data files, which are called `names`."""
 
-class TextWriter(ABC):
-    """A format that is one UTF-8 text file, written row by row."""
 
+class OneFile:
+    """What is the same for all formats of one file, which holds all splits."""
+
+    filename: str
     is_folder = False
     data_files = ""
     columns: Sequence[Column] = ()
+    features: Mapping[str, Mapping[str, str]] = {}
+
+    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
+        return {DEFAULT_SPLIT: self.filename}
+
+
+class TextWriter(OneFile, ABC):
+    """A format that is one UTF-8 text file, written row by row."""
 
     def start(self, out: IO[str]) -> None:
         """Write what comes before the first row."""

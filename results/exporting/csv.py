@@ -8,6 +8,7 @@ import csv
 from typing import IO, Any, Literal
 
 from results.exporting.base import TextWriter
+from results.exporting.descriptions import INSTANCE_DESCRIPTIONS
 from results.exporting.rows import IMAGE_ROLES, INSTANCE_COLUMNS, AcceptedInstance, instance_record
 from results.exporting.spreadsheets import cell
 
@@ -22,6 +23,7 @@ class Csv(TextWriter):
     title = "Accepted instances, CSV for spreadsheets"
     rows: Literal["instances"] = "instances"
     filename = "instances.csv"
+    columns = INSTANCE_DESCRIPTIONS
     content_type = "text/csv; charset=utf-8"
 
     def start(self, out: IO[str]) -> None:

@@ -6,19 +6,18 @@ per split; instances without a split are "test".
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import Column, ReadImage, Write
+from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
 from results.exporting.columnar import TableFile
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DEFAULT_SPLIT = "test"
 BYTES_PER_SHARD = 400 * 1024 * 1024
 COLUMNS = (
     Column("image", "sc:ImageObject", "The image that the caption describes."),
@@ -28,6 +27,11 @@ COLUMNS = (
     Column("type", "sc:Text", "How the caption was changed."),
     Column("subtype", "sc:Text", "What was changed in it."),
 )
+# What the `datasets` library reads to know that a column holds images.
+FEATURES: Mapping[str, Mapping[str, str]] = {
+    column.name: {"_type": "Image"} if column.type == "sc:ImageObject" else {"dtype": "string", "_type": "Value"}
+    for column in COLUMNS
+}
 
 
 class HuggingFace:
@@ -38,6 +42,11 @@ class HuggingFace:
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS
+    features = FEATURES
+
+    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
+        found = sorted({name.partition("-")[0] for name in names})
+        return {split: f"data/{split}-*" for split in found}
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
@@ -88,19 +97,11 @@ def _schema() -> "pa.Schema":
     import pyarrow as pa
 
     types: dict[str, Any] = {"sc:ImageObject": pa.struct([("bytes", pa.binary()), ("path", pa.string())])}
-    features = {"info": {"features": features_of_columns()}}
+    features = {"info": {"features": FEATURES}}
     return pa.schema(
         [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],
         metadata={"huggingface": json.dumps(features)},
     )
-
-
-def features_of_columns() -> dict[str, dict[str, str]]:
-    """Return what the `datasets` library reads to know that a column holds images."""
-    return {
-        column.name: {"_type": "Image"} if column.type == "sc:ImageObject" else {"dtype": "string", "_type": "Value"}
-        for column in COLUMNS
-    }
 
 
 class _Split:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import ReadImage, Write
+from results.exporting.base import OneFile, ReadImage, Write
 from results.exporting.columnar import TableFile
 from results.exporting.descriptions import INSTANCE_DESCRIPTIONS
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, instance_record
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Parquet:
+class Parquet(OneFile):
     title = "Accepted instances, Parquet"
     rows: Literal["instances"] = "instances"
     filename = "instances.parquet"
-    is_folder = False
-    data_files = ""
     content_type = "application/vnd.apache.parquet"
     columns = INSTANCE_DESCRIPTIONS
 

@@ -85,6 +85,38 @@ class GivenResponse:
     right: str
 
 
+@dataclass(frozen=True, slots=True)
+class DecidedQuestion:
+    """What followed for a question under its rule. `settled`: a researcher decided it, not the answers."""
+
+    task: str
+    study: str
+    kind: str
+    state: str
+    rule: str
+    winner: str
+    right: str
+    answers: int
+    votes: Mapping[str, int]
+    settled: bool
+    decided_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPrediction:
+    """A model's answer to one question about an instance; `scores` is None where the source has outcomes only."""
+
+    task: str
+    model: str
+    version: str
+    weights: str
+    kind: str
+    variant: str
+    caption_rule: str
+    is_right: bool | None
+    scores: Mapping[str, float] | None
+
+
 INSTANCE_COLUMNS = (
     "key",
     "image",
@@ -161,8 +193,29 @@ def image_record(image: ExportedImage) -> dict[str, Any]:
     return {name: getattr(image, name) for name in ExportedImage.__slots__}
 
 
+DECISION_COLUMNS = DecidedQuestion.__slots__
+PREDICTION_COLUMNS = GivenPrediction.__slots__
+
+
 def response_record(row: GivenResponse) -> dict[str, Any]:
     """Return `row` under RESPONSE_COLUMNS, in that order; times in ISO 8601, UTC, to the millisecond."""
     record = {name: getattr(row, name) for name in RESPONSE_COLUMNS}
-    record["received_at"] = row.received_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    record["received_at"] = _moment(row.received_at)
     return record
+
+
+def decision_record(row: DecidedQuestion) -> dict[str, Any]:
+    """Return `row` under DECISION_COLUMNS, in that order."""
+    record = {name: getattr(row, name) for name in DECISION_COLUMNS}
+    record["votes"] = dict(sorted(row.votes.items()))
+    record["decided_at"] = _moment(row.decided_at) if row.decided_at else None
+    return record
+
+
+def prediction_record(row: GivenPrediction) -> dict[str, Any]:
+    """Return `row` under PREDICTION_COLUMNS, in that order."""
+    return {name: getattr(row, name) for name in PREDICTION_COLUMNS}
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

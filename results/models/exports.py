@@ -16,6 +16,14 @@ class Export(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="exports")
+    release = models.ForeignKey(
+        "results.Release",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="exports",
+        help_text="What it is written from; without one, from what there is now.",
+    )
     format = models.CharField(max_length=20)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     rows_done = models.PositiveIntegerField(default=0)

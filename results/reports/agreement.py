@@ -142,11 +142,12 @@ def filtering_table(studies: Iterable[StudyFacts]) -> Table:
         columns += [Column(f"Questions {when}", "count"), Column(f"Value {when}", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for study in studies:
-        rows += _filtering_rows(study)
+        if any(question.answers > 1 for question in study.questions):
+            rows += _filtering_rows(study)
     notes = [
         "Before: all answers. After: only answers about instances that the study accepted. Filtering keeps what people "
         "agree on, so the value after it says little about the questions. Questions with two or more "
-        "answers are counted."
+        "answers are counted; studies without any are left out."
     ]
     return Table("filtering", "Agreement before and after filtering", columns, rows, notes)
 

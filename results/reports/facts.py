@@ -66,6 +66,11 @@ class StudyFacts:
     def kinds(self) -> list[str]:
         return [part.kind for part in self.parts]
 
+    @property
+    def knows_answers(self) -> bool:
+        """Whether it asks questions whose right answer is known; such a study filters nothing."""
+        return any(question.right for question in self.questions)
+
 
 @dataclass(frozen=True)
 class ModelFacts:

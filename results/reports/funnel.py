@@ -77,7 +77,7 @@ def accepted_of(study: StudyFacts) -> set[int]:
 
 def filtering_studies(project: ProjectFacts) -> list[StudyFacts]:
     """Return the studies that decide what belongs to the data: those that ask without knowing the right answer."""
-    return [study for study in project.studies if not any(question.right for question in study.questions)]
+    return [study for study in project.studies if not study.knows_answers]
 
 
 def kept_instances(project: ProjectFacts) -> set[int]:

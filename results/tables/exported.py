@@ -1,30 +1,44 @@
 """The rows that leave in exports, streamed: memory stays flat whatever the size."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from django.db.models import F, QuerySet, Window
+from django.db.models import Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from annotation.models import Decision, Response, Session
-from results.exporting import Writer
-from results.exporting.rows import AcceptedInstance, ExportedImage, GivenResponse
+from predictions.models import Prediction
+from results.exporting.base import Rows
+from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
 from results.models import Pseudonym
 from studies.kinds import get_kind
-from studies.models import InstanceImage, Study
+from studies.models import InstanceImage, Question, Study
 
 CHUNK = 1000
 
 
-def count_rows(writer: Writer, study: Study) -> int:
-    """Return how many rows `writer` will get of `study`."""
-    return _accepted(study).count() if writer.rows == "instances" else _given(study).count()
+def count_rows(rows: Rows, study: Study) -> int:
+    """Return how many rows of that sort `study` has."""
+    counted: dict[Rows, Callable[[Study], QuerySet[Any]]] = {
+        "instances": _accepted,
+        "responses": _given,
+        "decisions": _decided,
+        "predictions": _predicted,
+    }
+    return counted[rows](study).count()
 
 
-def exported_rows(writer: Writer, study: Study) -> Iterator[AcceptedInstance] | Iterator[GivenResponse]:
-    return accepted_instances(study) if writer.rows == "instances" else given_responses(study)
+def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
+    """Yield the rows of that sort, as `results.exporting.rows` has them."""
+    sorts: dict[Rows, Callable[[Study], Iterator[Any]]] = {
+        "instances": accepted_instances,
+        "responses": given_responses,
+        "decisions": decided_questions,
+        "predictions": given_predictions,
+    }
+    return sorts[rows](study)
 
 
 def _accepted(study: Study) -> QuerySet[Decision]:
@@ -132,16 +146,18 @@ def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) 
 
 
 def _given(study: Study) -> QuerySet[Response]:
-    return Response.objects.filter(study=study)
+    return Response.objects.filter(study=study, annotator__withdrawn_at=None)
 
 
-def given_responses(study: Study) -> Iterator[GivenResponse]:
+def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
-    Every annotator must have a pseudonym already (see `results.actions.pseudonyms`); without one this raises
-    KeyError rather than let an id of a provider out.
+    workers: annotator -> the name to leave under; by default their pseudonym in the project. Everybody must have one
+    already (see `results.actions.pseudonyms`); without one this raises KeyError rather than let an id of a provider
+    out. People who withdrew are left out.
     """
-    workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+    if workers is None:
+        workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     sittings = _sittings(study)
     responses = _given(study).order_by("question_id", "received_at", "id")
     for row in responses.values_list(*_RESPONSE_FIELDS).iterator(chunk_size=CHUNK):
@@ -173,7 +189,7 @@ _RESPONSE_FIELDS = (
 
 
 def _given_response(
-    row: tuple[Any, ...], study: Study, workers: dict[int, str], sittings: dict[int, int]
+    row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: dict[int, int]
 ) -> GivenResponse:
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
@@ -196,3 +212,51 @@ def _sittings(study: Study) -> dict[int, int]:
     """Return for each session of `study` the how-manieth of its annotator it is, from 1."""
     number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
     return dict(Session.objects.filter(study=study).annotate(sitting=number).values_list("pk", "sitting"))
+
+
+def _decided(study: Study) -> QuerySet[Decision]:
+    return Decision.objects.filter(study=study)
+
+
+def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
+    """Yield every question of `study` with what followed from its answers."""
+    about = ("question__instance__key", "question__kind", "question__variant", "question__right")
+    rows = (
+        _decided(study)
+        .order_by("question_id")
+        .values_list(*about, "state", "rule", "winner", "answers", "votes", "settled_choice", "decided_at")
+    )
+    for key, kind, variant, right, state, rule, winner, answers, votes, settled, at in rows.iterator(chunk_size=CHUNK):
+        yield DecidedQuestion(
+            task=_task(study, key, kind, variant),
+            study=study.slug,
+            kind=kind,
+            state=state,
+            rule=rule,
+            winner=winner,
+            right=right,
+            answers=answers,
+            votes=votes,
+            settled=bool(settled),
+            decided_at=at,
+        )
+
+
+def _predicted(study: Study) -> QuerySet[Prediction]:
+    asked = Question.objects.filter(study=study, instance=OuterRef("instance"))
+    return Prediction.objects.filter(Exists(asked))
+
+
+def given_predictions(study: Study) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `study` asks about."""
+    rows = (
+        _predicted(study)
+        .order_by("instance_id", "model_id", "kind", "variant", "caption_rule")
+        .values_list(
+            *("instance__key", "model__name", "model__version", "model__weights"),
+            *("kind", "variant", "caption_rule", "is_right", "scores"),
+        )
+    )
+    for key, name, version, weights, kind, variant, caption_rule, is_right, scores in rows.iterator(chunk_size=CHUNK):
+        task = "/".join(filter(None, (key, kind, variant)))
+        yield GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores)

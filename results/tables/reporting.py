@@ -1,6 +1,7 @@
 """The rows that reports are made of, a fixed number of queries per study whatever its size."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 
 from django.db.models import Count
@@ -10,7 +11,7 @@ from predictions.models import Prediction
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
-from studies.models import Instance, Project, Study, StudyState
+from studies.models import Instance, Project, Question, Study, StudyState
 
 
 def project_facts(project: Project) -> ProjectFacts:
@@ -23,6 +24,31 @@ def project_facts(project: Project) -> ProjectFacts:
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         models=list(_models(project)),
     )
+
+
+def release_facts(study: Study) -> ProjectFacts:
+    """Return what there is to say of the data that `study` accepted: how it came to be, and who answered about it."""
+    facts = project_facts(study.project)
+    slugs = {each.slug for each in release_studies(study)}
+    return replace(facts, studies=[each for each in facts.studies if each.slug in slugs])
+
+
+def release_studies(study: Study) -> list[Study]:
+    """Return the studies behind what `study` accepted, and those that ask about it with a right answer known.
+
+    A later filter makes other data; a baseline asks about this data.
+    """
+    studies = in_pipeline_order(study.project)
+    by_id = {each.pk: each for each in studies}
+    above = [by_id[study.pk]]
+    while (feeding := above[-1].fed_by_id) is not None:
+        above.append(by_id[feeding])
+    below = {study.pk}
+    for each in studies:
+        if each.fed_by_id in below and Question.objects.filter(study=each).exclude(right="").exists():
+            below.add(each.pk)
+    family = below | {each.pk for each in above}
+    return [each for each in studies if each.pk in family]
 
 
 def in_pipeline_order(project: Project) -> list[Study]:

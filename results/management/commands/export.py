@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from results.actions.exports import exportable_studies, write_export
+from results.actions.exports import describe_exports, exportable_studies, write_export
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.management.projects import project_called
@@ -24,12 +24,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         try:
-            for study in exportable_studies(project=project, study=options["study"]):
-                self._export(study, options["format"], options["out"])
+            studies = exportable_studies(project=project, study=options["study"])
+            paths = [self._export(study, options["format"], options["out"]) for study in studies]
+            described = describe_exports(study=studies[-1], written=paths, format=options["format"])
         except CannotExport as error:
             raise CommandError(str(error)) from error
+        if described:
+            self.stdout.write(f"{described}: what the files hold")
 
-    def _export(self, study: Study, format: str, folder: Path) -> None:
+    def _export(self, study: Study, format: str, folder: Path) -> Path:
         with tqdm(desc=study.slug, unit=" rows", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:
@@ -38,3 +41,4 @@ class Command(BaseCommand):
 
             written = write_export(study=study, format=format, folder=folder, report=report)
         self.stdout.write(f"{written.path}: {written.rows} rows")
+        return written.path

@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response, Session
 from results.actions import exports
-from results.actions.exports import Written, make_export, request_export, write_export
+from results.actions.exports import make_export, request_export, write_export
+from results.actions.writing import Written
 from results.errors import CannotExport
 from results.models import Export, Pseudonym
 from results.tasks import make_export as make_export_task
@@ -298,7 +299,12 @@ def test_an_error_nobody_foresaw_is_shown_and_raised(study: Study, monkeypatch: 
 @pytest.mark.parametrize(
     ("format", "launched", "sentence"),
     [
-        ("xml", True, "There is no export format called xml. Choose one of jsonl, csv, parquet, hf, responses."),
+        (
+            "xml",
+            True,
+            "There is no export format called xml. "
+            "Choose one of jsonl, csv, parquet, hf, responses, decisions, predictions.",
+        ),
         ("jsonl", False, "There is nothing to export yet: the study has not been launched."),
     ],
 )

@@ -80,8 +80,8 @@ def written(format: str, row: Any) -> str:
 
 
 def test_every_format_of_the_registry_can_be_loaded() -> None:
-    assert set(FORMATS) == {"jsonl", "csv", "parquet", "hf", "responses"}
-    assert {get_writer(name).rows for name in FORMATS} == {"instances", "responses"}
+    assert set(FORMATS) == {"jsonl", "csv", "parquet", "hf", "responses", "decisions", "predictions"}
+    assert [get_writer(name).rows for name in FORMATS] == ["instances"] * 4 + ["responses", "decisions", "predictions"]
 
 
 def test_jsonl_holds_the_instance_exactly_as_stored() -> None:

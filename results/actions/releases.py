@@ -1,0 +1,203 @@
+"""Releases: what a study accepted and every answer behind it, frozen; written again, the same bytes."""
+
+import csv
+import hashlib
+import io
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.files import File
+from django.core.files.storage import default_storage
+
+from results.actions.papers import ANNOTATIONS, add_papers
+from results.actions.places import new_place, stored_bytes, why_not
+from results.actions.pseudonyms import name_for_release
+from results.actions.writing import Report, Written, write_rows
+from results.errors import CannotExport
+from results.exporting import FORMATS, Writer, get_writer
+from results.exporting.base import Rows
+from results.exporting.dossier import About, Dossier
+from results.exporting.frozen import read_row, row_line
+from results.models import Release, ReleasePseudonym
+from results.tables.dossiers import study_dossier
+from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
+from results.tables.reporting import release_studies
+from studies.models import Study, StudyState
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+# What lies beside the data of every release, in its folder of annotations.
+OTHERS: tuple[Rows, ...] = ("responses", "decisions", "predictions")
+RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows == "instances")
+
+
+def prepare_release(*, study: Study, about: About, by: AbstractBaseUser | None, now: datetime) -> tuple[Release, bool]:
+    """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
+
+    One that is there already stays what it is, whatever `about` says.
+    """
+    if not NAME.fullmatch(about.release):
+        raise CannotExport(
+            f"{about.release!r} cannot name a release. Use up to 40 letters, digits, dots, dashes and underscores; "
+            "v1, for instance."
+        )
+    if study.state == StudyState.DRAFT:
+        raise CannotExport("There is nothing to release yet: the study has not been launched.")
+    release, created = Release.objects.get_or_create(
+        project=study.project,
+        name=about.release,
+        defaults={
+            "study": study,
+            "made_at": now,
+            "made_by_id": by.pk if by else None,
+            "description": about.description,
+            "licence": about.licence,
+            "citation": about.citation,
+        },
+    )
+    if release.study_id != study.pk:
+        raise CannotExport(
+            f"The release {about.release} of {study.project.slug} is one of the study {release.study.slug}. "
+            "Choose another name."
+        )
+    return release, created
+
+
+def freeze_release(*, release: Release) -> None:
+    """Keep the rows of `release` as they are now. One that is frozen already is left as it is."""
+    if release.file:
+        return
+    studies = release_studies(release.study)
+    name_for_release(release=release, studies=studies)
+    about = About(
+        release=release.name,
+        description=release.description,
+        licence=release.licence,
+        citation=release.citation,
+        made_on=release.made_at.date().isoformat(),
+    )
+    dossier = study_dossier(release.study, about)
+    with tempfile.TemporaryFile("w+b") as out:
+        digest, counts = _freeze_rows(release, studies, out)
+        out.seek(0)
+        name = default_storage.save(f"releases/{release.pk}/{digest}.jsonl", File(out))
+    # Of two that freeze at once the first one's rows count.
+    first = Release.objects.filter(pk=release.pk, file="").update(
+        file=name,
+        sha256=digest,
+        dossier=asdict(dossier),
+        instances=counts["instances"],
+        responses=counts["responses"],
+    )
+    if not first:
+        default_storage.delete(name)
+    release.refresh_from_db()
+
+
+def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tuple[str, Counter[Rows]]:
+    names = dict(release.pseudonyms.values_list("annotator_id", "name"))
+    counts: Counter[Rows] = Counter()
+    digest = hashlib.sha256()
+
+    def keep(sort: Rows, rows: Iterator[Any]) -> None:
+        for row in rows:
+            line = row_line(sort, row)
+            digest.update(line)
+            out.write(line)
+            counts[sort] += 1
+
+    keep("instances", accepted_instances(release.study))
+    for study in studies:
+        keep("responses", given_responses(study, names))
+        keep("decisions", decided_questions(study))
+    keep("predictions", given_predictions(release.study))
+    return digest.hexdigest(), counts
+
+
+def write_release(*, release: Release, format: str, folder: Path, report: Report) -> Written:
+    """Write `release` into a folder of its own in `folder`, replacing one of the same name. Raises CannotExport."""
+    if format not in RELEASE_FORMATS:
+        raise CannotExport(f"A release cannot be in the format {format}. Choose one of {', '.join(RELEASE_FORMATS)}.")
+    writer = get_writer(format)
+    path = folder / f"{release.study.slug}-{release.name}"
+    gone = _withdrawn(release)
+    _check_frozen(release)
+    try:
+        with new_place(path) as place:
+            rows = _write_data(release, writer, place, report)
+            others = [get_writer(name) for name in OTHERS]
+            (place / ANNOTATIONS).mkdir(parents=True)
+            for other in others:
+                with other.open(place / ANNOTATIONS / other.filename, stored_bytes) as write:
+                    for row in _frozen_rows(release, other.rows):
+                        if other.rows != "responses" or row.worker not in gone:
+                            write(row)
+            add_papers(place, writer, Dossier(**release.dossier), others)
+    except OSError as error:
+        raise CannotExport(why_not(error, path)) from error
+    report(rows, rows)
+    return Written(path, rows)
+
+
+def _write_data(release: Release, writer: Writer, place: Path, report: Report) -> int:
+    if not writer.is_folder:
+        place.mkdir()
+        place = place / writer.filename
+    with writer.open(place, stored_bytes) as write:
+        return write_rows(write, _frozen_rows(release, "instances"), release.instances, report)
+
+
+def _withdrawn(release: Release) -> set[str]:
+    people = release.pseudonyms.filter(annotator__withdrawn_at__isnull=False)
+    return set(people.values_list("name", flat=True))
+
+
+def _check_frozen(release: Release) -> None:
+    if not release.file:
+        raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
+    try:
+        with default_storage.open(release.file) as stored:
+            digest = hashlib.file_digest(stored, "sha256").hexdigest()
+    except OSError as error:
+        raise CannotExport(f"The storage has lost the rows of the release {release.name}.") from error
+    if digest != release.sha256:
+        raise CannotExport(f"The rows of the release {release.name} are no longer those that were frozen.")
+
+
+def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:
+    with default_storage.open(release.file) as stored:
+        for line in stored:
+            row = read_row(line, sort)
+            if row is not None:
+                yield row
+
+
+def write_provider_ids(*, release: Release, folder: Path) -> Path:
+    """Write who stands behind the names of `release`, for its owner alone to read. Raises CannotExport."""
+    path = folder / f"{release.study.slug}-{release.name}-provider-ids.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, place = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            out.write(provider_ids(release))
+        os.replace(place, path)
+    except OSError as error:
+        raise CannotExport(why_not(error, path)) from error
+    return path
+
+
+def provider_ids(release: Release) -> str:
+    """Return the names of `release` with the ids behind them as CSV; not of people who withdrew."""
+    out = io.StringIO(newline="")
+    table = csv.writer(out)
+    table.writerow(("worker", "provider", "provider_id"))
+    people = ReleasePseudonym.objects.filter(release=release, annotator__withdrawn_at=None).order_by("name")
+    table.writerows(people.values_list("name", "annotator__provider", "annotator__provider_id"))
+    return out.getvalue()

@@ -1,0 +1,32 @@
+"""Writing rows one by one, and saying how far it is."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from results.exporting import Write
+
+# About this often whoever waits is told.
+REPORTS = 50
+MOST_ROWS_BETWEEN_REPORTS = 1000
+# Takes the rows done and the rows in all.
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Written:
+    path: Path
+    rows: int
+
+
+def write_rows(write: Write, rows: Iterable[Any], total: int, report: Report) -> int:
+    """Write the rows; return how many there were."""
+    done = 0
+    step = max(1, min(total // REPORTS, MOST_ROWS_BETWEEN_REPORTS))
+    report(done, total)
+    for done, row in enumerate(rows, start=1):
+        write(row)
+        if done % step == 0:
+            report(done, total)
+    return done

@@ -1,0 +1,204 @@
+"""The dataset card: README.md as the Hugging Face hub shows it, written from what the studies hold."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from results.exporting.dossier import About, Dossier
+from results.reports.base import Report
+from results.reports.cost import FINISHED
+from results.reports.facts import ProjectFacts, StudyFacts
+from results.reports.formats.md import escape, section
+from results.reports.text import cell_text
+
+PRIVACY = (
+    "Annotators appear under random names that are made for this release alone. No name, no e-mail address, no IP "
+    "address and no id of a recruitment platform is in it. People who withdrew are not in it."
+)
+# The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
+AGREEMENT_TABLES = ("pairs", "filtering")
+SCORE_TABLES = ("scores", "intervals", "models", "comparison")
+
+
+@dataclass(frozen=True, order=True)
+class Origin:
+    """Where images in a role come from."""
+
+    role: str
+    source: str
+    licence: str
+    generator: str
+
+
+def dossier_of(
+    facts: ProjectFacts, report: Report, *, study: str, size: int, origins: Mapping[Origin, int], about: About
+) -> Dossier:
+    """Say everything that is known of what `study` accepted. `origins`: where images come from -> how many do."""
+    name = "-".join(filter(None, (study, about.release)))
+    limits = list(_limits(facts, origins))
+    protocol = [_protocol(each) for each in facts.studies]
+    description = about.description or _description(facts, study, size)
+    parts = [
+        f"# {escape(_title(facts, about))}",
+        description,
+        *(section(report.table(name)) for name in ("dataset",) if size),
+        "## How it was made",
+        *(_made(each) for each in facts.studies),
+        section(report.table("funnel")),
+        section(report.table("cost")),
+        "## Agreement",
+        *_tables(report, AGREEMENT_TABLES, "No two annotators answered the same questions."),
+        "## People and models",
+        *_tables(report, SCORE_TABLES, "Nobody was asked questions whose right answer is known."),
+        _image_section(origins),
+        "## Privacy",
+        PRIVACY,
+        "## Known limits",
+        "\n".join(f"- {escape(limit)}" for limit in limits),
+        *_citation(about),
+    ]
+    return Dossier(
+        name=name,
+        title=_title(facts, about),
+        release=about.release,
+        description=description,
+        licence=about.licence,
+        citation=about.citation,
+        made_on=about.made_on,
+        size=size,
+        body="\n\n".join(parts) + "\n",
+        collection=_collection(facts),
+        protocol=protocol,
+        annotations_per_item=_answers_per_question(facts),
+        analysis=_analysis(report),
+        limits=limits,
+        privacy=PRIVACY,
+    )
+
+
+def card(dossier: Dossier, splits: Mapping[str, str], features: Mapping[str, Mapping[str, str]]) -> str:
+    """Return README.md. splits: split -> its files, as a pattern; features: how `datasets` reads each column."""
+    front = [f"pretty_name: {_yaml(dossier.title)}"]
+    front += [f"license: {_yaml(dossier.licence)}"] if dossier.licence else []
+    front += [f"size_categories:\n- {_size_category(dossier.size)}"]
+    if splits:
+        front += ["configs:\n- config_name: default\n  data_files:"]
+        front += [f"  - split: {split}\n    path: {_yaml(pattern)}" for split, pattern in splits.items()]
+    if features:
+        front += ["dataset_info:\n  features:"]
+        front += [f"  - name: {name}\n    dtype: {_dtype(feature)}" for name, feature in features.items()]
+    return "\n".join(["---", *front, "---", "", dossier.body])
+
+
+def _dtype(feature: Mapping[str, str]) -> str:
+    return "image" if feature["_type"] == "Image" else feature["dtype"]
+
+
+def _yaml(text: str) -> str:
+    # JSON's strings are YAML's, too.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _size_category(size: int) -> str:
+    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
+        if size < limit:
+            return name
+    return "n>1M"
+
+
+def _title(facts: ProjectFacts, about: About) -> str:
+    return " ".join(filter(None, (facts.name, about.release)))
+
+
+def _description(facts: ProjectFacts, study: str, size: int) -> str:
+    return (
+        f"{size:,} instances of the project {escape(facts.name)} that people accepted in the study {escape(study)}, "
+        f"out of {len(facts.categories):,} candidates."
+    )
+
+
+def _made(study: StudyFacts) -> str:
+    """Tell of one study, with the instructions that people read, word for word."""
+    lines = [f"### {escape(study.slug)}: {escape(study.title)}", escape(_protocol(study))]
+    for number, part in enumerate(study.parts, start=1):
+        which = f"Part {number}. " if len(study.parts) > 1 else ""
+        lines += [f"{which}{escape(part.title)}. Instructions:", _quoted(part.instructions)]
+    return "\n\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or "> (none)"
+
+
+def _protocol(study: StudyFacts) -> str:
+    """Say in words how a study worked."""
+    answers = f"{study.answers_wanted} answer{'s' if study.answers_wanted > 1 else ''} per question"
+    if study.max_answers > study.answers_wanted:
+        answers += f", up to {study.max_answers} while undecided"
+    return (
+        f"Study {study.slug} ({', '.join(study.kinds)}) asked {len(study.questions):,} questions about instances of "
+        f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {study.annotators:,} "
+        f"annotators answered; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
+        f"{cell_text(study.per_session, 'money')} for an estimated {study.estimated_minutes:g} minutes."
+    )
+
+
+def _tables(report: Report, names: Sequence[str], otherwise: str) -> Iterable[str]:
+    there = {table.name: table for table in report.tables}
+    found = [section(there[name], level=3) for name in names if name in there]
+    return found or [otherwise]
+
+
+def _image_section(origins: Mapping[Origin, int]) -> str:
+    lines = ["## Images", "| Role | Source | Licence | Generator | Images |", "| --- | --- | --- | --- | ---: |"]
+    lines += [
+        f"| {escape(origin.role)} | {_or_unknown(origin.source)} | {_or_unknown(origin.licence)} "
+        f"| {escape(origin.generator) or 'none named'} | {n:,} |"
+        for origin, n in sorted(origins.items())
+    ]
+    return lines[0] + "\n\n" + "\n".join(lines[1:])
+
+
+def _or_unknown(text: str) -> str:
+    return escape(text) or "not stated"
+
+
+def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]:
+    """Say what the data itself shows of its limits."""
+    for study in facts.studies:
+        undecided = sum(question.state == "undecided" for question in study.questions)
+        once = sum(question.answers == 1 for question in study.questions)
+        if once:
+            yield f"{study.slug}: {once:,} of {len(study.questions):,} questions were answered by one person only."
+        if undecided:
+            yield f"{study.slug}: {undecided:,} questions are undecided and belong to neither side."
+        if study.settled:
+            yield f"{study.slug}: {study.settled:,} questions were settled by a researcher, not by annotators."
+    unlicensed = sum(n for origin, n in origins.items() if not origin.licence)
+    if unlicensed:
+        yield f"The licence of {unlicensed:,} images is not stated."
+    yield "Agreement is reported before and after filtering, because filtering keeps what people agree on."
+    yield "Wages are computed on this site's clock, from arrival to the way back; fees and taxes are not in them."
+
+
+def _collection(facts: ProjectFacts) -> str:
+    people = ", ".join(f"{study.annotators:,} in {study.slug}" for study in facts.studies)
+    return f"Answers of people on web pages, one question at a time. Annotators: {people}."
+
+
+def _answers_per_question(facts: ProjectFacts) -> str:
+    return "; ".join(f"{study.slug}: {study.answers_wanted}" for study in facts.studies)
+
+
+def _analysis(report: Report) -> list[str]:
+    """Say what agreement there was before filtering, in words."""
+    there = {table.name: table for table in report.tables}
+    found = []
+    for study, labels, measure, n, value, *_ in there["filtering"].rows if "filtering" in there else ():
+        if isinstance(value, float):
+            found.append(f"{measure} before filtering, {study}, {labels}: {cell_text(value, 'coefficient')} (n = {n}).")
+    return found or ["No two annotators answered the same questions."]
+
+
+def _citation(about: About) -> list[str]:
+    return ["## Citation", f"```bibtex\n{about.citation.strip()}\n```"] if about.citation.strip() else []

@@ -1,0 +1,176 @@
+"""Croissant 1.0, the machine-readable description of a dataset, with what is known for its responsible-AI part.
+
+See http://docs.mlcommons.org/croissant. `mlcroissant` validates it and loads the records by it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from results.exporting.base import Column
+from results.exporting.dossier import Dossier
+
+RECORDS = "instances"
+# As mlcroissant writes it for version 1.0.
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+# Croissant's own names where they are not the registered ones.
+_ENCODINGS = {"application/vnd.apache.parquet": "application/x-parquet", "application/jsonl": "application/jsonlines"}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of the dataset. `columns` are the columns that are described; without them it is only listed."""
+
+    path: str
+    sha256: str
+    size: int
+    content_type: str
+    columns: Sequence[Column] = ()
+
+
+def croissant(dossier: Dossier, files: Sequence[DataFile]) -> str:
+    """Return the description of a dataset of these files as JSON-LD.
+
+    Files with the same columns are the parts of one record set, in their order.
+    """
+    content: dict[str, Any] = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
+        "name": dossier.name,
+        "description": dossier.description,
+        "version": version_of(dossier.release),
+        **_known(license=dossier.licence, citeAs=dossier.citation, datePublished=dossier.made_on),
+        **_responsible(dossier),
+    }
+    parts = _parts(files)
+    content["distribution"] = [_file_object(file) for file in files]
+    content["distribution"] += [_file_set(name, part) for name, part in parts if len(part) > 1]
+    content["recordSet"] = [_record_set(name, part) for name, part in parts]
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def version_of(release: str) -> str:
+    """Return the name of a release as a version of three numbers.
+
+    Example: "v2" is "2.0.0"; a name that is no number, and none at all, are "0.0.0".
+    """
+    found = re.fullmatch(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?", release)
+    return ".".join(str(int(number or 0)) for number in found.groups()) if found else "0.0.0"
+
+
+def _known(**properties: str) -> dict[str, str]:
+    return {name: value for name, value in properties.items() if value}
+
+
+def _responsible(dossier: Dossier) -> dict[str, Any]:
+    return {
+        "rai:dataCollection": dossier.collection,
+        "rai:dataAnnotationProtocol": list(dossier.protocol),
+        "rai:dataAnnotationPlatform": ["Lineup, self-hosted"],
+        "rai:annotationsPerItem": dossier.annotations_per_item,
+        "rai:dataAnnotationAnalysis": list(dossier.analysis),
+        "rai:dataLimitations": list(dossier.limits),
+        "rai:personalSensitiveInformation": [dossier.privacy],
+    }
+
+
+def _parts(files: Iterable[DataFile]) -> list[tuple[str, list[DataFile]]]:
+    """Return the record sets: name -> the files of it. The first is called after what a dataset holds."""
+    grouped: dict[tuple[str, Sequence[Column]], list[DataFile]] = {}
+    for file in files:
+        if file.columns:
+            grouped.setdefault((file.path.rpartition("/")[0], file.columns), []).append(file)
+    names = [RECORDS, *(found[0].path.rpartition("/")[2].partition(".")[0] for found in list(grouped.values())[1:])]
+    return list(zip(names, grouped.values(), strict=True)) if grouped else []
+
+
+def _encoding(content_type: str) -> str:
+    bare = content_type.partition(";")[0]
+    return _ENCODINGS.get(bare, bare)
+
+
+def _file_object(file: DataFile) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.path,
+        "name": file.path,
+        "contentUrl": file.path,
+        "contentSize": f"{file.size} B",
+        "encodingFormat": _encoding(file.content_type),
+        "sha256": file.sha256,
+    }
+
+
+def _file_set(name: str, files: Sequence[DataFile]) -> dict[str, Any]:
+    # Contained in nothing: mlcroissant then finds the files beside the description.
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{name}-files",
+        "name": f"{name}-files",
+        "encodingFormat": _encoding(files[0].content_type),
+        "includes": [file.path for file in files],
+    }
+
+
+def _record_set(name: str, files: Sequence[DataFile]) -> dict[str, Any]:
+    source = {"fileSet": {"@id": f"{name}-files"}} if len(files) > 1 else {"fileObject": {"@id": files[0].path}}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "field": [_field(name, column, source) for column in files[0].columns],
+    }
+
+
+def _field(records: str, column: Column, source: dict[str, Any]) -> dict[str, Any]:
+    # An embedded image is a struct of its bytes and its name.
+    inside = {"transform": {"jsonPath": "bytes"}} if column.type == "sc:ImageObject" else {}
+    return {
+        "@type": "cr:Field",
+        "@id": f"{records}/{column.name}",
+        "name": f"{records}/{column.name}",
+        "description": column.description,
+        "dataType": column.type,
+        "source": source | {"extract": {"column": column.name}} | inside,
+    }

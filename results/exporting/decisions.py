@@ -1,0 +1,29 @@
+"""`decisions`: every question with what followed from its answers, and under which rule."""
+
+import csv
+from typing import IO, Literal
+
+from results.exporting.base import Column, TextWriter
+from results.exporting.rows import DECISION_COLUMNS, DecidedQuestion, decision_record
+from results.exporting.spreadsheets import cell
+
+
+class Decisions(TextWriter):
+    title = "All decisions, CSV with rule and version"
+    rows: Literal["decisions"] = "decisions"
+    filename = "decisions.csv"
+    content_type = "text/csv; charset=utf-8"
+    columns = (
+        Column("task", "sc:Text", "The question: the instance, and which question about it where there are several."),
+        Column("study", "sc:Text", "The study that asked it."),
+        Column("state", "sc:Text", "accepted, rejected or undecided."),
+        Column("rule", "sc:Text", "The rule that decided it, with its version."),
+        Column("winner", "sc:Text", "The option it was accepted with."),
+        Column("answers", "sc:Integer", "How many answers it rests on."),
+    )
+
+    def start(self, out: IO[str]) -> None:
+        csv.writer(out).writerow(DECISION_COLUMNS)
+
+    def write(self, row: DecidedQuestion, out: IO[str]) -> None:
+        csv.writer(out).writerow([cell(value) for value in decision_record(row).values()])

@@ -1,0 +1,36 @@
+"""What travels with a dataset beside its data: said once, written into its card and its description."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class About:
+    """What people say about a release; everything else is counted. `made_on`: an ISO date, or ""."""
+
+    release: str = ""
+    description: str = ""
+    licence: str = ""
+    citation: str = ""
+    made_on: str = ""
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """`body` is the card below its front matter, in Markdown; `size` how many instances there are."""
+
+    name: str
+    title: str
+    release: str
+    description: str
+    licence: str
+    citation: str
+    made_on: str
+    size: int
+    body: str
+    collection: str
+    protocol: Sequence[str]
+    annotations_per_item: str
+    analysis: Sequence[str]
+    limits: Sequence[str]
+    privacy: str

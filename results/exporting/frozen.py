@@ -1,0 +1,48 @@
+"""The rows of a release as they are kept: one JSON array a line, which sort of row and its fields."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from results.exporting.base import Rows
+from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
+
+
+def row_line(sort: Rows, row: Any) -> bytes:
+    """Return the line that keeps `row`, a row of `results.exporting.rows`."""
+    kept = json.dumps([sort, asdict(row)], ensure_ascii=False, default=datetime.isoformat)
+    return f"{kept}\n".encode()
+
+
+def read_row(line: bytes, wanted: Rows) -> Any:
+    """Return the row that `line` keeps, exactly as it was, or None when it is of another sort than `wanted`."""
+    if not line.startswith(f'["{wanted}", '.encode()):
+        return None
+    return _READ[wanted](json.loads(line)[1])
+
+
+def _instance(kept: Mapping[str, Any]) -> AcceptedInstance:
+    return AcceptedInstance(**{**kept, "images": [ExportedImage(**image) for image in kept["images"]]})
+
+
+def _response(kept: Mapping[str, Any]) -> GivenResponse:
+    return GivenResponse(**{**kept, "received_at": datetime.fromisoformat(kept["received_at"])})
+
+
+def _decision(kept: Mapping[str, Any]) -> DecidedQuestion:
+    at = kept["decided_at"]
+    return DecidedQuestion(**{**kept, "decided_at": datetime.fromisoformat(at) if at else None})
+
+
+def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
+    return GivenPrediction(**kept)
+
+
+_READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
+    "instances": _instance,
+    "responses": _response,
+    "decisions": _decision,
+    "predictions": _prediction,
+}

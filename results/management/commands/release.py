@@ -1,0 +1,67 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from results.actions.exports import exportable_studies
+from results.actions.releases import (
+    RELEASE_FORMATS,
+    freeze_release,
+    prepare_release,
+    write_provider_ids,
+    write_release,
+)
+from results.errors import CannotExport
+from results.exporting.dossier import About
+from results.management.projects import project_called
+from results.models import Release
+
+
+class Command(BaseCommand):
+    help = (
+        "Freezes what a study accepted, with every answer behind it, and writes it with its card and description. "
+        "Made again under the same name it is the same release, byte for byte."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="slug of the project")
+        parser.add_argument("--study", required=True, metavar="SLUG", help="whose accepted instances are released")
+        parser.add_argument("--name", required=True, help="what the release is called: v1, for instance")
+        parser.add_argument("--format", default="hf", choices=RELEASE_FORMATS, help="hf, with images, by default")
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
+        parser.add_argument("--description", default="", help="what the data is; by default it is counted")
+        parser.add_argument("--licence", default="", help="the licence of the data: an SPDX name or an address")
+        parser.add_argument("--citation", default="", help="how to cite it, in BibTeX")
+        parser.add_argument(
+            "--with-provider-ids",
+            action="store_true",
+            help="also write who stands behind the pseudonyms, into a file of its own that only its owner can read",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        about = About(options["name"], options["description"], options["licence"], options["citation"])
+        try:
+            (study,) = exportable_studies(project=project, study=options["study"])
+            release, created = prepare_release(study=study, about=about, by=None, now=timezone.now())
+            freeze_release(release=release)
+            self._write(release, options["format"], options["out"], created=created)
+            if options["with_provider_ids"]:
+                path = write_provider_ids(release=release, folder=options["out"])
+                self.stdout.write(f"{path}: who stands behind the pseudonyms. Keep it apart from the release.")
+        except CannotExport as error:
+            raise CommandError(str(error)) from error
+
+    def _write(self, release: Release, format: str, folder: Path, *, created: bool) -> None:
+        with tqdm(desc=release.name, unit=" instances", file=self.stderr, disable=None) as bar:
+
+            def report(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            written = write_release(release=release, format=format, folder=folder, report=report)
+        when = "frozen now" if created else f"frozen {release.made_at:%Y-%m-%d %H:%M} UTC"
+        self.stdout.write(f"{written.path}: {written.rows} instances, {release.responses} responses, {when}")

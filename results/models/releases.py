@@ -1,0 +1,57 @@
+from django.conf import settings
+from django.db import models
+
+from annotation.models import Annotator
+from studies.models import Project, Study
+
+
+class Release(models.Model):
+    """A frozen export: what a study had accepted, and every answer behind it, at one moment.
+
+    The rows are one file in the storage, named by `sha256`; what is written from them is the same bytes for ever, but
+    for people who withdraw later. `dossier` is what its card and description say.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="releases")
+    name = models.CharField(max_length=40)
+    made_at = models.DateTimeField()
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    description = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    citation = models.TextField(blank=True)
+    file = models.CharField(max_length=255, blank=True, help_text="Name in the storage; empty until it is frozen.")
+    sha256 = models.CharField(max_length=64, blank=True)
+    dossier = models.JSONField(default=dict)
+    instances = models.PositiveIntegerField(default=0)
+    responses = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("-made_at",)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="release_name_once_per_project"),
+            models.CheckConstraint(
+                condition=models.Q(file="", sha256="") | (~models.Q(file="") & ~models.Q(sha256="")),
+                name="release_frozen_whole",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.study} {self.name}"
+
+
+class ReleasePseudonym(models.Model):
+    """The name under which an annotator leaves in one release, and in no other."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="pseudonyms")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="release_pseudonyms")
+    name = models.CharField(max_length=40)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("release", "annotator"), name="one_pseudonym_per_release"),
+            models.UniqueConstraint(fields=("release", "name"), name="release_pseudonym_names_one_person"),
+        )
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,258 @@
+"""Releases of a whole pipeline in small: opened by the libraries of their readers, and the same for ever."""
+
+import csv
+import json
+import stat
+import warnings
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import datasets
+import mlcroissant
+import pandas as pd
+import pytest
+import yaml
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation.actions.withdrawing import withdraw
+from annotation.models import Annotator, Response
+from results.actions.exports import make_export, request_export
+from results.exporting import columnar, hf
+from results.models import Export, Pseudonym, Release, ReleasePseudonym
+from studies.models import Project
+from tests.cast import NOON, make_draft, make_project
+from tests.factories import make_person
+from tests.results.actions.test_image_exports import store_pictures
+from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
+from tests.results.tables.test_reporting import make_whole_pipeline
+
+pytestmark = pytest.mark.django_db
+
+FORMATS = ("hf", "parquet", "jsonl", "csv")
+PEOPLE = ("ann", "ben", "cleo", "dora")
+
+
+def release(folder: Path, *, study: str = "step-4", name: str = "v1", format: str = "hf", **options: Any) -> Path:
+    options = {"licence": "CC-BY-4.0", "citation": "@misc{small}", **options}
+    call_command("release", "vases", study=study, name=name, format=format, out=folder, **options)
+    return folder / f"{study}-{name}"
+
+
+@pytest.fixture
+def pipeline(db: None) -> Project:
+    project = make_whole_pipeline()
+    store_pictures()
+    return project
+
+
+def described(folder: Path) -> Any:
+    with warnings.catch_warnings():
+        # Of the libraries that mlcroissant itself stands on.
+        warnings.simplefilter("ignore")
+        return mlcroissant.Dataset(jsonld=folder / "croissant.json")
+
+
+def records(folder: Path, record_set: str) -> list[dict[str, Any]]:
+    dataset = described(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [{name.partition("/")[2]: value for name, value in one.items()} for one in dataset.records(record_set)]
+
+
+def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path) -> None:
+    loaded = datasets.load_dataset(str(release(tmp_path)), cache_dir=str(tmp_path / "cache"))
+    assert list(loaded) == ["test"]
+    assert (len(loaded["test"]), loaded["test"].column_names) == (4, BIVLC_COLUMNS)
+    assert loaded["test"][0]["image"].size == (8, 6)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
+    pipeline: Project, format: str, tmp_path: Path
+) -> None:
+    folder = release(tmp_path, format=format)
+    metadata = described(folder).metadata
+    assert not metadata.ctx.issues.errors
+    assert not metadata.ctx.issues.warnings
+    found = records(folder, "instances")
+    assert len(found) == 4
+    assert {record["caption"] for record in found} == {f"A vase, vase-{n}.".encode() for n in (1, 2, 3, 4)}
+    if format == "hf":
+        assert found[0]["image"].size == (8, 6)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_description_reads_the_answers_too(pipeline: Project, format: str, tmp_path: Path) -> None:
+    folder = release(tmp_path, format=format)
+    assert len(records(folder, "responses")) == Response.objects.count() == 6 * 2 + 5 + 8
+    assert len(records(folder, "decisions")) == 6 + 5 + 8
+
+
+def test_the_description_says_what_is_known(pipeline: Project, tmp_path: Path) -> None:
+    content = json.loads((release(tmp_path) / "croissant.json").read_text(encoding="utf-8"))
+    assert (content["license"], content["citeAs"], content["version"]) == ("CC-BY-4.0", "@misc{small}", "1.0.0")
+    assert content["rai:annotationsPerItem"] == "best-vase: 2; step-4: 1; baseline: 1"
+    assert "2 in best-vase" in content["rai:dataCollection"]
+    assert any("sessions were finished, each paid USD" in line for line in content["rai:dataAnnotationProtocol"])
+
+
+def test_pandas_reads_the_parquet_file_and_the_long_table(pipeline: Project, tmp_path: Path) -> None:
+    folder = release(tmp_path, format="parquet")
+    assert len(pd.read_parquet(folder / "instances.parquet")) == 4
+    answers = pd.read_csv(folder / "annotations" / "responses.csv")
+    assert list(answers.columns[:3]) == ["task", "worker", "label"]
+    assert answers.groupby("study")["worker"].nunique().to_dict() == {"best-vase": 2, "step-4": 1, "baseline": 1}
+
+
+def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path) -> None:
+    text = (release(tmp_path) / "README.md").read_text(encoding="utf-8")
+    _, front, body = text.split("---\n", 2)
+    about = yaml.safe_load(front)
+    assert about["license"] == "CC-BY-4.0"
+    assert about["configs"][0]["data_files"] == [{"split": "test", "path": "data/test-*"}]
+    assert [feature["name"] for feature in about["dataset_info"]["features"]] == BIVLC_COLUMNS
+    made = [line for line in body.splitlines() if line.startswith("### ")]
+    assert [line.split(":")[0] for line in made[:3]] == ["### best-vase", "### step-4", "### baseline"]
+    for study in pipeline.studies.all():
+        for part in study.design["parts"]:
+            for line in part["instructions"].strip().splitlines():
+                assert f"> {line}".rstrip() in body.splitlines()
+    assert "| best-vase | 1 | any image / None | 6 | 100.00 | 1.00 |" in body
+    assert "The licence of 8 images is not stated." in body
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_made_again_it_is_the_same_bytes_though_answers_have_arrived_meanwhile(
+    pipeline: Project, format: str, tmp_path: Path
+) -> None:
+    first = digests(release(tmp_path / "one", format=format))
+    late = pipeline.studies.get(slug="best-vase")
+    answered = Response.objects.filter(study=late).first()
+    assert answered is not None
+    Response.objects.filter(pk=answered.pk).update(choice="none")
+    late.decisions.update(state="rejected", winner="")
+    again = digests(release(tmp_path / "two", format=format))
+    assert again == first
+    assert len(first) >= 6
+
+
+def test_another_release_has_other_pseudonyms(pipeline: Project, tmp_path: Path) -> None:
+    release(tmp_path, name="v1", format="jsonl")
+    release(tmp_path, name="v2", format="jsonl")
+    names = [set(one.pseudonyms.values_list("name", flat=True)) for one in Release.objects.all()]
+    assert [len(one) for one in names] == [4, 4]
+    assert not names[0] & names[1]
+    assert not (names[0] | names[1]) & set(Pseudonym.objects.values_list("name", flat=True))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_path: Path) -> None:
+    for number, person in enumerate(PEOPLE):
+        Annotator.objects.filter(provider_id=person).update(provider_id=f"5f3{number}c0ffee5f3{number}c0ffee")
+    folder = release(tmp_path, format=format)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) >= 6
+    assert not [path for path in files if b"c0ffee" in path.read_bytes() or b"session-of-" in path.read_bytes()]
+
+
+def test_somebody_who_withdrew_leaves_nowhere_though_the_release_was_frozen_before(
+    pipeline: Project, tmp_path: Path
+) -> None:
+    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
+    ben = Annotator.objects.get(provider_id="ben")
+    name = ReleasePseudonym.objects.get(annotator=ben).name
+    assert (before["worker"] == name).sum() == 6
+    withdraw(annotator=ben, now=NOON)
+    folder = release(tmp_path / "two", format="jsonl", with_provider_ids=True)
+    assert not [path for path in folder.rglob("*") if path.is_file() and name in path.read_text(encoding="utf-8")]
+    assert len(pd.read_csv(folder / "annotations" / "responses.csv")) == len(before) - 6
+    assert "ben" not in (tmp_path / "two" / "step-4-v1-provider-ids.csv").read_text(encoding="utf-8")
+
+
+def test_provider_ids_are_a_file_of_their_own_that_only_its_owner_can_read(pipeline: Project, tmp_path: Path) -> None:
+    folder = release(tmp_path, format="jsonl", with_provider_ids=True)
+    path = tmp_path / "step-4-v1-provider-ids.csv"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    people = list(csv.DictReader(StringIO(path.read_text(encoding="utf-8"))))
+    assert {row["provider_id"] for row in people} == set(PEOPLE)
+    workers = set(pd.read_csv(folder / "annotations" / "responses.csv")["worker"])
+    assert {row["worker"] for row in people} == workers
+
+
+def test_without_asking_no_provider_ids_are_written(pipeline: Project, tmp_path: Path) -> None:
+    release(tmp_path, format="jsonl")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "media"] == ["step-4-v1"]
+
+
+def test_rows_that_were_tampered_with_are_refused(pipeline: Project, tmp_path: Path) -> None:
+    release(tmp_path, format="jsonl")
+    frozen = Release.objects.get()
+    default_storage.delete(frozen.file)
+    Release.objects.update(file=default_storage.save("releases/other.jsonl", ContentFile(b'["instances", {}]\n')))
+    with pytest.raises(CommandError, match="no longer those that were frozen"):
+        release(tmp_path, format="jsonl")
+
+
+def test_a_name_belongs_to_one_study(pipeline: Project, tmp_path: Path) -> None:
+    release(tmp_path, format="jsonl")
+    with pytest.raises(CommandError, match=r"is one of the study step-4\. Choose another name"):
+        release(tmp_path, study="best-vase", format="jsonl")
+
+
+@pytest.mark.parametrize("name", ["", "../v1", "v 1", ".v1", "x" * 41])
+def test_a_name_that_is_no_name_of_a_folder_is_refused(pipeline: Project, name: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot name a release"):
+        release(tmp_path, name=name, format="jsonl")
+
+
+def test_a_draft_cannot_be_released(tmp_path: Path) -> None:
+    make_draft(make_project(), instances=1)
+    with pytest.raises(CommandError, match="has been launched yet"):
+        release(tmp_path, study="best-vase")
+
+
+def test_a_release_asked_for_on_a_page_is_frozen_and_packed(pipeline: Project) -> None:
+    study = pipeline.studies.get(slug="step-4")
+    wanted = Release.objects.create(project=pipeline, study=study, name="v1", made_at=NOON)
+    researcher = make_person("researcher")
+    made = []
+    for _ in range(2):
+        export = request_export(study=study, format="hf", by=researcher, now=NOON, release=wanted)
+        make_export(export=export, now=lambda: NOON)
+        export.refresh_from_db()
+        assert (export.state, export.error) == (Export.State.READY, "")
+        with default_storage.open(export.file) as stored:
+            made.append(stored.read())
+    assert made[0] == made[1]
+    wanted.refresh_from_db()
+    assert (wanted.instances, wanted.responses) == (4, 25)
+
+
+def test_the_release_of_a_filter_in_the_middle_says_nothing_of_later_filters(pipeline: Project, tmp_path: Path) -> None:
+    folder = release(tmp_path, study="best-vase", format="jsonl")
+    studies = pd.read_csv(folder / "annotations" / "responses.csv")["study"].unique()
+    assert list(studies) == ["best-vase"]
+
+
+def test_several_shards_are_one_record_set(pipeline: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columnar, "ROWS_PER_GROUP", 1)
+    monkeypatch.setattr(hf, "BYTES_PER_SHARD", 1)
+    folder = release(tmp_path)
+    assert len(list((folder / "data").iterdir())) == 4
+    assert len(records(folder, "instances")) == 4
+    assert len(datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]) == 4
+
+
+def test_exports_of_one_run_are_described_beside_them(pipeline: Project, tmp_path: Path) -> None:
+    call_command("export", "vases", format="parquet", study="step-4", out=tmp_path)
+    assert len(records(tmp_path, "instances")) == 4
+    call_command("export", "vases", format="jsonl", out=tmp_path / "all")
+    listed = json.loads((tmp_path / "all" / "croissant.json").read_text(encoding="utf-8"))["distribution"]
+    assert [file["@id"] for file in listed if "sha256" in file] == [
+        *("best-vase-instances.jsonl", "step-4-instances.jsonl", "baseline-instances.jsonl")
+    ]
+    assert len(records(tmp_path / "all", "instances")) == 5 + 4 + 8
