@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from results.views import disagreements, exports, health, instances, projects, studies
+from results.views import disagreements, exports, findings, health, instances, projects, studies
 from results.views.preview import preview
 from results.views.sign_in import ChangePassword, sign_in
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
+    path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/progress/", studies.progress, name="study_progress"),
     *(
@@ -20,6 +21,7 @@ urlpatterns = [
         for name in studies.CHANGES
     ),
     path("studies/<slug:slug>/exports/", exports.request_one, name="study_exports"),
+    path("studies/<slug:slug>/results/", findings.study_results, name="study_results"),
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
     path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),
     path("studies/<slug:slug>/disagreements/<int:question>/unsettle/", disagreements.unsettle, name="unsettle"),

@@ -1,5 +1,6 @@
 """How far annotators agree: per pair who shared a survey, and over everybody before and after filtering."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -182,3 +183,45 @@ def _estimate(measure: Measure, ratings: list[list[str | None]], categories: Seq
         return 0, Undefined("No question was answered twice, so there is nothing to compare.")
     found = estimate(measure, ratings, categories=categories)
     return found.n_pairable, value_or_reason(found.value, found.reason)
+
+
+def reliability_table(study: StudyFacts) -> Table:
+    """Return every coefficient over all answers of `study`, and over those about what it accepted, with intervals."""
+    columns = [Column("Study"), Column("Labels"), Column("Measure"), Column("Filtering")]
+    columns += [Column("Questions", "count"), Column("Answers", "count")]
+    columns += [Column("Value", "coefficient"), Column("95 % interval", "coefficient")]
+    accepted = accepted_of(study)
+    kept = {question.id for question in study.questions if question.instance in accepted}
+    times = Counter(answer.question for answer in study.answers)
+    several = [answer for answer in study.answers if times[answer.question] > 1]
+    compared = {"before": several}
+    if not any(question.right for question in study.questions):
+        compared["after"] = [answer for answer in several if answer.question in kept]
+    rows: list[Sequence[Cell]] = []
+    labellings: dict[str, Collapse] = dict([_collapse_of(study)])
+    for labels, collapse in (labellings | {"options": str}).items():
+        categories = sorted({collapse(answer.choice) for answer in study.answers})
+        ratings = {when: _ratings(answers, collapse) for when, answers in compared.items()}
+        for name, measure in MEASURES.items():
+            rows += [
+                (study.slug, labels, name, when, *_reliability(measure, ratings[when], categories)) for when in ratings
+            ]
+    notes = [
+        "Before: all answers. After: only answers about instances that the study accepted; filtering keeps what people "
+        "agree on. Questions with two or more answers count. Percentile bootstrap intervals over questions."
+    ]
+    return Table("reliability", "Agreement over all questions with several answers", columns, rows, notes)
+
+
+def _reliability(measure: Measure, ratings: list[list[str | None]], categories: Sequence[str]) -> Sequence[Cell]:
+    if not ratings:
+        nothing = Undefined("No question was answered twice, so there is nothing to compare.")
+        return (0, 0, nothing, nothing)
+    found = estimate(measure, ratings, categories=categories)
+    interval = agreement_over_units(measure, ratings, categories=categories, rng=np.random.default_rng(SEED))
+    return (
+        found.n_pairable,
+        found.n_ratings,
+        value_or_reason(found.value, found.reason),
+        range_or_reason(interval),
+    )

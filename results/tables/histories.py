@@ -9,8 +9,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Decision, Response
 from results.models import Pseudonym
+from results.tables.instances import outcome
 from studies.kinds import get_kind
-from studies.models import Project, Question
+from studies.models import Project, Question, Study
 
 FIXED_LABELS = {"none": "None of these", "both": "Both"}
 
@@ -86,6 +87,40 @@ class History:
             return ()
         winner = self.decision.winner
         return [given.name for given in self.answers if given.counted and winner in ("", given.option.key)]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a study made of an instance. `right`: of its questions with a known right answer, how many were decided so;
+    None where none is known."""
+
+    study: Study
+    state: str
+    asked: Sequence[History]
+    right: int | None
+
+    @property
+    def only(self) -> History | None:
+        return self.asked[0] if len(self.asked) == 1 else None
+
+    @property
+    def deciders(self) -> list[str]:
+        return list(dict.fromkeys(name for one in self.asked for name in one.deciders))
+
+
+def stages(history: Sequence[History]) -> list[Stage]:
+    """Group the questions about one instance by study, in their order."""
+    by_study: dict[int, list[History]] = {}
+    for asked in history:
+        by_study.setdefault(asked.question.study_id, []).append(asked)
+    return [_stage(asked) for asked in by_study.values()]
+
+
+def _stage(asked: Sequence[History]) -> Stage:
+    known = [one for one in asked if one.question.right]
+    right = sum(one.decision.winner == one.question.right for one in known)
+    state = outcome({one.decision.state for one in asked})
+    return Stage(asked[0].question.study, state, asked, right if known else None)
 
 
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
-from results.tables.histories import histories
+from results.tables.histories import histories, stages
 from results.tables.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
 from results.tables.pipeline import studies_in_order
 from results.views.guards import project_view
@@ -56,5 +56,6 @@ def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
         ],
         "images": images_of([instance])[instance.pk],
         "history": history,
+        "stages": stages(history),
     }
     return render(request, "results/instances/instance.html", context)

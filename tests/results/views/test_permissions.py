@@ -20,6 +20,8 @@ PRIVATE = {
     "/projects/birds/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
+    "/projects/birds/results/": (FINE, NOT_ALLOWED),
+    "/studies/birds-step-3/results/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
     "/studies/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),

@@ -1,0 +1,59 @@
+"""The report of a single study: its decisions, what people said, how far they agree, and what they got right."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from results.reports.agreement import pair_agreements, pairs_plot, pairs_table, reliability_table
+from results.reports.answers import (
+    AnswerDetails,
+    places_plot,
+    places_table,
+    rates_plot,
+    rates_table,
+    times_plot,
+    times_table,
+)
+from results.reports.base import Report, Table
+from results.reports.cost import cost_table
+from results.reports.facts import ProjectFacts
+from results.reports.funnel import funnel_table
+from results.reports.scores import all_outcomes, intervals_table, scores_plot, scores_table
+
+
+def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Report:
+    """Return the tables and plots of the only study of `alone`; those that nothing could fill are left out."""
+    study = alone.studies[0]
+    pairs = {study.slug: pair_agreements(study)}
+    answered = all_outcomes(alone)
+    tables = [
+        _decisions_table(alone),
+        scores_table(answered, alone),
+        intervals_table(answered),
+        rates_table(answers),
+        pairs_table(pairs),
+        reliability_table(study),
+        places_table(answers),
+        times_table(answers),
+        cost_table(alone),
+    ]
+    plots = [pairs_plot(pairs), rates_plot(answers), places_plot(answers), times_plot(answers)]
+    if answered:
+        plots.append(scores_plot(answered, alone))
+    return Report(
+        title=f"Results of {study.slug}",
+        tables=[_without_study(table) for table in tables if table.rows],
+        plots=[plot for plot in plots if any(series.points for series in plot.series)],
+    )
+
+
+def _decisions_table(alone: ProjectFacts) -> Table:
+    table = funnel_table(alone)
+    rows = [row for row in table.rows if row[0] == alone.studies[0].slug]
+    return replace(table, name="decisions", title="Decisions by category", rows=rows)
+
+
+def _without_study(table: Table) -> Table:
+    """Drop the column that says the same in every row."""
+    if table.columns[0].title != "Study":
+        return table
+    return replace(table, columns=table.columns[1:], rows=[row[1:] for row in table.rows])

@@ -1,0 +1,103 @@
+"""Every number worked out by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from results.reports.answers import (
+    AnswerDetails,
+    places_plot,
+    places_table,
+    rates_plot,
+    rates_table,
+    times_plot,
+    times_table,
+)
+from results.reports.base import Range, Table, Undefined
+
+NONE = AnswerDetails(
+    kind="best_of_n",
+    category=("add", "obj"),
+    choice="none",
+    right="",
+    fixed=("none",),
+    place=None,
+    places=2,
+    seconds=1.0,
+)
+FIRST = replace(NONE, choice="candidate-1", place=0, seconds=3.0)
+SECOND = replace(NONE, category=("swap", "att"), choice="candidate-0", place=1, seconds=None)
+RIGHT = AnswerDetails(
+    kind="image_to_text",
+    category=("add", "obj"),
+    choice="caption",
+    right="caption",
+    fixed=(),
+    place=0,
+    places=2,
+    seconds=100.0,
+)
+WRONG = replace(RIGHT, choice="negative_caption", place=1)
+
+
+def rows(table: Table) -> list[list[Any]]:
+    return [list(row) for row in table.rows]
+
+
+def test_none_is_counted_for_everything_and_per_category() -> None:
+    counted = [row[1:7] for row in rows(rates_table([NONE, FIRST, SECOND, SECOND]))]
+    assert counted == [
+        ["none", "all", "all", 4, 1, 0.25],
+        ["none", "add", "obj", 2, 1, 0.5],
+        ["none", "swap", "att", 2, 0, 0.0],
+    ]
+
+
+def test_right_answers_are_counted_where_one_is_known() -> None:
+    table = rates_table([RIGHT, RIGHT, RIGHT, WRONG])
+    assert table.title == "How often the right option was chosen"
+    assert rows(table)[0][:7] == ["image_to_text", "right", "all", "all", 4, 3, 0.75]
+    assert isinstance(rows(table)[0][7], Range)
+
+
+def test_an_interval_of_one_answer_is_undefined() -> None:
+    assert isinstance(rows(rates_table([RIGHT]))[0][7], Undefined)
+
+
+def test_places_are_tested_against_equal_chances() -> None:
+    # Three times the first of two places and once the second: chi-squared (3-2)^2/2 + (1-2)^2/2 = 1, w = sqrt(1/4).
+    whole, first, second = rows(places_table([FIRST, FIRST, FIRST, SECOND, NONE]))
+    assert whole[:4] == ["best_of_n", "all", 4, None]
+    assert whole[4:] == [pytest.approx(1), pytest.approx(0.3173, abs=1e-4), pytest.approx(0.5)]
+    assert (first[1:4], second[1:4]) == (["1", 3, 2.0], ["2", 1, 2.0])
+
+
+def test_without_a_place_chosen_there_is_nothing_to_test() -> None:
+    (whole,) = rows(places_table([NONE]))
+    assert whole[4:] == [Undefined("Nobody has chosen a place.")] * 3
+
+
+def test_times_are_quantiles_of_those_that_were_measured() -> None:
+    answers = [replace(NONE, seconds=float(second)) for second in range(11)]
+    assert rows(times_table([*answers, SECOND])) == [["best_of_n", 11, 1.0, 2.5, 5.0, 7.5, 9.0]]
+    assert isinstance(rows(times_table([SECOND]))[0][2], Undefined)
+
+
+def test_the_plots_show_the_same_numbers() -> None:
+    answers = [NONE, FIRST, SECOND, RIGHT]
+    rates, places, times = rates_plot(answers), places_plot(answers), times_plot(answers)
+    assert [series.name for series in rates.series] == ["best_of_n: none", "image_to_text: right"]
+    assert [point.value for point in rates.series[0].points] == [pytest.approx(1 / 3), 0.5, 0.0]
+    assert [point.label for point in rates.series[0].points] == ["all", "add obj", "swap att"]
+    assert [point.value for point in places.series[0].points] == [1, 1]
+    counts = {point.label: point.value for point in times.series[0].points}
+    assert counts == {
+        **{"0 to 2 s": 1, "2 to 5 s": 1, "5 to 10 s": 0, "10 to 20 s": 0, "20 to 40 s": 0, "40 to 80 s": 0},
+        "over 80 s": 0,
+    }
+    assert times.series[1].points[-1].value == 1
+
+
+def test_nothing_answered_is_an_empty_table() -> None:
+    assert [rows(table([])) for table in (rates_table, places_table, times_table)] == [[], [], []]

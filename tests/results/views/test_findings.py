@@ -1,0 +1,87 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Annotator
+from studies.models import Study
+from tests.cast import NOON, make_draft
+from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+STUDY, PROJECT = "/studies/step-3/results/", "/projects/vases/results/"
+
+
+@pytest.fixture
+def step_3(researcher: User) -> Study:
+    """Two people on one survey: the same image, another image, an image and None, None and None."""
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 2})
+    ann = by_key(vase_0="candidate-0", vase_1="candidate-0", vase_2="candidate-0", vase_3="none")
+    ben = by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none")
+    sit_through(study, "ann", ann)
+    sit_through(study, "ben", ben)
+    return study
+
+
+def table(client: Client, address: str, name: str) -> list[list[str]]:
+    """Return the cells of a table of the page."""
+    page = client.get(address)
+    found = {finding.text.table.name: finding for finding in page.context["findings"]}
+    return [[cell for cell, _ in row] for row in found[name].rows]
+
+
+@pytest.mark.usefixtures("step_3")
+def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
+    assert table(client, STUDY, "decisions")[0] == ["all", "all", "4", "4", "1", "1", "2"]
+    assert table(client, STUDY, "rates")[0][1:7] == ["none", "all", "all", "8", "3", "37.50"]
+    # Both say any image twice and None once, and differ once: 3/4 observed; ann 3/4 and ben 2/4 any image, so 1/2.
+    assert table(client, STUDY, "pairs")[0][:5] == ["1", "any image / None", "4", "75.00", "0.50"]
+    assert table(client, STUDY, "times")[0][:5] == ["best_of_n", "8", "4.20", "4.20", "4.20"]
+    assert sum(int(row[2]) for row in table(client, STUDY, "places")[1:]) == 5
+
+
+@pytest.mark.usefixtures("step_3")
+def test_plots_are_pictures_with_words_and_without_styles(client: Client) -> None:
+    page = client.get(STUDY).content.decode()
+    assert page.count("<svg") == 4
+    assert page.count("<desc") == 4
+    assert " style=" not in page
+    assert "<style" not in page
+
+
+@pytest.mark.usefixtures("step_3")
+def test_answers_of_somebody_who_withdrew_are_in_no_result(client: Client) -> None:
+    Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
+    assert table(client, STUDY, "rates")[0][4:6] == ["4", "1"]
+
+
+def test_a_draft_has_no_results_yet(client: Client, step_3: Study) -> None:
+    make_draft(step_3.project, study="later")
+    page = client.get("/studies/later/results/")
+    assert page.context["findings"] == []
+    assert "nobody has answered yet" in page.content.decode()
+
+
+def test_a_study_that_nobody_has_answered_has_its_questions_counted(client: Client, step_3: Study) -> None:
+    open_study(step_3.project, STEP_3 | {"study": "new"})
+    assert table(client, "/studies/new/results/", "decisions")[0] == ["all", "all", "4", "0", "0", "0", "4"]
+
+
+def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client, step_3: Study) -> None:
+    step_4 = open_study(step_3.project, STEP_4)
+    sit_through(step_4, "cleo", "original")
+    sit_through(open_study(step_3.project, BASELINE), "dora", lambda question: question.right)
+    funnel = table(client, PROJECT, "funnel")
+    assert [row[0] for row in funnel if row[1] == "all"] == ["imported", "step-3", "step-4", "baseline"]
+    assert table(client, PROJECT, "scores")[0][:7] == ["Humans", "all", "all", "1", "100.00", "100.00", "100.00"]
+
+
+def test_more_answers_take_no_more_queries(
+    client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    # Session, user, study; sessions, annotators, paid time, questions, answers, settled, categories, details.
+    with django_assert_num_queries(11):
+        client.get(STUDY)
+    open_study(step_3.project, STEP_3 | {"study": "again", "answers": 3})
+    sit_through(Study.objects.get(slug="again"), "cleo", "none")
+    with django_assert_num_queries(11):
+        client.get("/studies/again/results/")
