@@ -156,17 +156,24 @@ def filtering_table(studies: Iterable[StudyFacts]) -> Table:
 def _filtering_rows(study: StudyFacts) -> Iterable[Sequence[Cell]]:
     accepted = accepted_of(study)
     kept = {question.id for question in study.questions if question.instance in accepted}
-    after = [answer for answer in study.answers if answer.question in kept]
+    before = _several_answers(study)
+    after = [answer for answer in before if answer.question in kept]
     labellings: list[tuple[str, Collapse]] = [("options", str)]
     if study.kinds[0] in COLLAPSES:
         labellings.insert(0, COLLAPSES[study.kinds[0]])
     for labels, collapse in labellings:
         # What could have been answered stays the same after filtering, though nobody's answer may say it any more.
         categories = sorted({collapse(answer.choice) for answer in study.answers})
-        ratings = [_ratings(answers, collapse) for answers in (study.answers, after)]
+        ratings = [_ratings(answers, collapse) for answers in (before, after)]
         for name, measure in MEASURES.items():
             cells = [cell for answers in ratings for cell in _estimate(measure, answers, categories)]
             yield (study.slug, labels, name, *cells)
+
+
+def _several_answers(study: StudyFacts) -> list[AnswerFacts]:
+    """Return the answers to questions that several people answered."""
+    times = Counter(answer.question for answer in study.answers)
+    return [answer for answer in study.answers if times[answer.question] > 1]
 
 
 def _ratings(answers: Iterable[AnswerFacts], collapse: Collapse) -> list[list[str | None]]:
@@ -192,8 +199,7 @@ def reliability_table(study: StudyFacts) -> Table:
     columns += [Column("Value", "coefficient"), Column("95 % interval", "coefficient")]
     accepted = accepted_of(study)
     kept = {question.id for question in study.questions if question.instance in accepted}
-    times = Counter(answer.question for answer in study.answers)
-    several = [answer for answer in study.answers if times[answer.question] > 1]
+    several = _several_answers(study)
     compared = {"before": several}
     if not any(question.right for question in study.questions):
         compared["after"] = [answer for answer in several if answer.question in kept]
