@@ -1,11 +1,14 @@
 """What can go wrong for an annotator. The message is for the annotator: whole sentences, kind, and what to do."""
 
+from django.utils.translation import gettext_lazy
+from django_stubs_ext import StrOrPromise
+
 
 class AnnotationError(Exception):
     """Any of the below; `status` is the HTTP status of the page that shows it."""
 
     status = 400
-    heading = "This did not work"
+    heading: StrOrPromise = gettext_lazy("This did not work")
 
     def __init__(self, message: str, what_next: str = "") -> None:
         super().__init__(message)
@@ -16,37 +19,37 @@ class AnnotationError(Exception):
 class BadEntry(AnnotationError):
     """The link that brought the annotator cannot be used."""
 
-    heading = "This link is not complete"
+    heading = gettext_lazy("This link is not complete")
 
 
 class OtherPerson(AnnotationError):
     """The link of a session was opened with the id of another person."""
 
     status = 409
-    heading = "This link belongs to somebody else"
+    heading = gettext_lazy("This link belongs to somebody else")
 
 
 class CannotTakePart(AnnotationError):
     """The annotator may not start now; nothing is wrong with what they did."""
 
     status = 403
-    heading = "You cannot take part"
+    heading = gettext_lazy("You cannot take part")
 
 
 class NothingLeft(AnnotationError):
     status = 200
-    heading = "Everything is taken"
+    heading = gettext_lazy("Everything is taken")
 
 
 class BadAnswer(AnnotationError):
     """What was posted is no answer to the question; nothing was stored."""
 
     status = 422
-    heading = "Your answer could not be read"
+    heading = gettext_lazy("Your answer could not be read")
 
 
 class NotYourQuestion(AnnotationError):
     """The answer is for a question that this session was never given."""
 
     status = 404
-    heading = "This question is not in your list"
+    heading = gettext_lazy("This question is not in your list")

@@ -5,6 +5,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer
 
@@ -31,16 +33,16 @@ def read_sent(post: Mapping[str, str]) -> Sent:
     """Return the answer in a posted form. Raises BadAnswer when it names no question, no submission or no choice."""
     slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
     if slot is None:
-        raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
+        raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
     if replaces and (not replaces.isdecimal() or len(replaces) > 4):
-        raise BadAnswer("The page sent a change to an unknown answer. Reload it and choose again.")
+        raise BadAnswer(gettext("The page sent a change to an unknown answer. Reload it and choose again."))
     try:
         submission = uuid.UUID(post.get("submission", ""))
     except ValueError as error:
-        raise BadAnswer("The page sent your answer without its number. Reload it and choose again.") from error
+        raise BadAnswer(gettext("The page sent your answer without its number. Reload it and choose again.")) from error
     value = post.get("choice", "")
     if not value:
-        raise BadAnswer("Choose an image, or None of these, then send.")
+        raise BadAnswer(gettext("Choose an image, or None of these, then send."))
     return Sent(
         slot=slot,
         submission=submission,

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.actions import sessions
 from annotation.errors import BadAnswer
@@ -33,11 +34,11 @@ def answer(*, session: Session, question: int, value: str, now: datetime) -> Pra
     """
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
-        raise BadAnswer("This practice question does not belong to this study. Reload the page to go on.")
+        raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to go on."))
     order = order_for(session=session, question=asked)
     by_value = posted_values(get_kind(asked.kind), asked.content, order)
     if value not in by_value:
-        raise BadAnswer("Choose one of the options shown, then send again.")
+        raise BadAnswer(gettext("Choose one of the options shown, then send again."))
     choice = by_value[value]
     stored, created = PracticeAnswer.objects.get_or_create(
         session=session,

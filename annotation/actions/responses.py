@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from annotation.actions import sending, sessions
 from annotation.actions.decisions import decide_question
@@ -62,7 +63,9 @@ def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
                 pass
         return _store_with_care(token=token, sent=sent, now=now)
     except IntegrityError as error:
-        raise BadAnswer("This answer was already sent for another question. Reload the page and go on.") from error
+        raise BadAnswer(
+            gettext("This answer was already sent for another question. Reload the page and go on.")
+        ) from error
 
 
 @transaction.atomic
@@ -107,7 +110,7 @@ def _chosen(kind: str, content: Mapping[str, Any], order: list[str], value: str)
     """Return the option that the page posts as `value`. Raises BadAnswer."""
     by_value = posted_values(get_kind(kind), content, order)
     if value not in by_value:
-        raise BadAnswer("Choose one of the options shown, then send again.")
+        raise BadAnswer(gettext("Choose one of the options shown, then send again."))
     return by_value[value]
 
 
@@ -125,7 +128,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     session = _locked_session(token)
     slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
     if session is None or slot is None or not _was_given(session=session, slot=slot):
-        raise NotYourQuestion("This question does not belong to your session. Reload the page to go on.")
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
     choice = _chosen(slot.question.kind, slot.question.content, order, sent.value)
     if sent.replaces is not None:
@@ -203,9 +206,9 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
     """Store a change of mind as the next version, if the session is still at work and the version is the latest."""
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
-        raise BadAnswer("This answer can no longer be changed; your first answer is kept.")
+        raise BadAnswer(gettext("This answer can no longer be changed; your first answer is kept."))
     if slot.question.led_to.exists():
-        raise BadAnswer("Your answer is already in use; it can no longer be changed.")
+        raise BadAnswer(gettext("Your answer is already in use; it can no longer be changed."))
     if current.submission_id == sent.submission:
         return _receipt(session, slot)
     if current.version != sent.replaces:

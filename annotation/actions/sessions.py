@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from annotation.actions import drawing, seats
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
@@ -47,8 +48,8 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         if known.annotator.provider_id != entry.person:
             logger.warning("session %s was opened with the id of another person", known.pk)
             raise OtherPerson(
-                "This link was already used by another participant.",
-                "Open the study from your own page on the platform that invited you.",
+                gettext("This link was already used by another participant."),
+                gettext("Open the study from your own page on the platform that invited you."),
             )
         return resume(session=known, now=now)
     annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
@@ -72,9 +73,11 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         given = seats.claim(session=session, now=now)
     if given is None:
         raise NothingLeft(
-            "All places of this study are taken at the moment.",
-            "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
-            "or return the study on the platform that invited you.",
+            gettext("All places of this study are taken at the moment."),
+            gettext(
+                "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
+                "or return the study on the platform that invited you."
+            ),
         )
     session.questions_total = given
     session.save(update_fields=["questions_total"])
@@ -88,21 +91,24 @@ def _lease(study: Study) -> timedelta:
 
 def _check_open_to(*, study: Study, annotator: Annotator) -> None:
     if annotator.blocked:
-        raise CannotTakePart("You cannot take part in this study.", "Please return it on the platform.")
+        raise CannotTakePart(
+            gettext("You cannot take part in this study."), gettext("Please return it on the platform.")
+        )
     if study.state != StudyState.OPEN:
         reason = {
-            StudyState.DRAFT.value: "This study has not started yet.",
-            StudyState.PAUSED.value: "This study is paused at the moment.",
-            StudyState.CLOSED.value: "This study has ended.",
+            StudyState.DRAFT.value: gettext("This study has not started yet."),
+            StudyState.PAUSED.value: gettext("This study is paused at the moment."),
+            StudyState.CLOSED.value: gettext("This study has ended."),
         }[study.state]
-        raise CannotTakePart(reason, "Please return it on the platform, or try the same link again later.")
+        raise CannotTakePart(reason, gettext("Please return it on the platform, or try the same link again later."))
     most = study.design["recruitment"]["sessions_per_annotator"]
     done = Session.objects.filter(
         study=study, annotator=annotator, state__in=(SessionState.FINISHED, SessionState.FAILED_CHECKS)
     )
     if most and done.count() >= most:
         raise CannotTakePart(
-            "You have already taken part in this study. Thank you!", "Your answers are saved; there is nothing to do."
+            gettext("You have already taken part in this study. Thank you!"),
+            gettext("Your answers are saved; there is nothing to do."),
         )
 
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions import sessions
@@ -33,14 +34,14 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     except prolific.MissingIds as error:
         _note(study, EntryEvent.What.MISSING)
         raise BadEntry(
-            "Please open this study from Prolific.",
-            "The link must carry your participant, study and session ids; Prolific adds them by itself.",
+            gettext("Please open this study from Prolific."),
+            gettext("The link must carry your participant, study and session ids; Prolific adds them by itself."),
         ) from error
     except prolific.UnfilledIds as error:
         _note(study, EntryEvent.What.UNFILLED)
         raise BadEntry(
-            "The study link was not filled in by Prolific.",
-            "Go back to Prolific and press the study link again. If this page returns, tell the researcher.",
+            gettext("The study link was not filled in by Prolific."),
+            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from error
     _check_sent_here(study, entry)
     return _go_to_session(_start(study, entry))
@@ -49,23 +50,29 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
 def _check_sent_here(study: Study, entry: Entry) -> None:
     recruitment = study.design["recruitment"]
     if not recruitment["prolific"]:
-        raise CannotTakePart("This study does not recruit on Prolific.", "Ask the researcher for the right link.")
+        raise CannotTakePart(
+            gettext("This study does not recruit on Prolific."), gettext("Ask the researcher for the right link.")
+        )
     known = recruitment["prolific_study_ids"]
     if known and entry.study_id not in known:
         _note(study, EntryEvent.What.OTHER_STUDY)
         if recruitment["other_studies"] == "refuse":
             raise CannotTakePart(
-                "This link came from another study on Prolific.", "Open the study again from its own page on Prolific."
+                gettext("This link came from another study on Prolific."),
+                gettext("Open the study again from its own page on Prolific."),
             )
 
 
 def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
     if request.GET["invite"] != study.invite_token or not study.design["recruitment"]["invite"]:
-        raise BadEntry("This invitation is not valid.", "Check that you have the whole link, or ask for a new one.")
+        raise BadEntry(
+            gettext("This invitation is not valid."),
+            gettext("Check that you have the whole link, or ask for a new one."),
+        )
     cookie = f"invite-{study.pk}"
     name = request.GET.get("who", "").strip()[: invite.LONGEST_NAME]
     if name and not name.isprintable():
-        raise BadEntry("The name in this link cannot be read.", "Ask the researcher for a new link.")
+        raise BadEntry(gettext("The name in this link cannot be read."), gettext("Ask the researcher for a new link."))
     if not name:
         token = request.get_signed_cookie(cookie, default="", max_age=INVITE_COOKIE_DAYS * 86400)
         known = Session.objects.filter(study=study, token=token).select_related("study", "last_seat").first()

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.errors import AnnotationError
+from annotation.language import in_readers_language
 from annotation.models import Session
 
 P = ParamSpec("P")
@@ -28,12 +29,13 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show AnnotationErrors as pages, keep nothing in caches, and leave out the CSRF cookie.
+    """Show AnnotationErrors as pages, speak the reader's language, cache nothing, and leave out the CSRF cookie.
 
     The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
     browsers refuse cookies can still work (docs/decisions/0001).
     """
 
+    @in_readers_language
     @csrf_exempt
     @never_cache
     @wraps(view)

@@ -119,7 +119,7 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
     asked = practice.next_question(session=session)
     if asked is None:
         # Cannot stay here: the last answer of a round moves the session in the same transaction.
-        raise BadAnswer("Practice is over. Reload the page to go on.")
+        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
     total = session.study.practice_questions.count()
     extra = {
         "page": question_page(
@@ -189,7 +189,9 @@ def _end(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def consent(request: HttpRequest, session: Session) -> HttpResponse:
     if request.POST.get("agree") not in {"yes", "no"}:
-        raise BadAnswer("Choose whether you agree to take part.", "Go back and press one of the two buttons.")
+        raise BadAnswer(
+            gettext("Choose whether you agree to take part."), gettext("Go back and press one of the two buttons.")
+        )
     now = timezone.now()
     # Who reads for longer than the seat is kept has still answered.
     session = sessions.resume(session=session, now=now)
@@ -214,7 +216,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
     asked = read_id(request.POST.get("slot", ""))
     try:
         if asked is None:
-            raise BadAnswer("The page sent no question with your answer. Reload it and choose again.")
+            raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
         given = practice.answer(
             session=session, question=asked, value=request.POST.get("choice", ""), now=timezone.now()
         )

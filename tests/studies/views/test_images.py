@@ -112,3 +112,11 @@ def test_a_file_of_the_storage_is_never_half_there(sha256: str) -> None:
     root = Path(settings.MEDIA_ROOT)
     assert not [path for path in root.rglob(".*") if path.is_file()]
     assert (root / original_name(sha256)).stat().st_mode & 0o044
+
+
+@pytest.mark.parametrize("size", ["view", "unheard-of"])
+def test_a_picture_is_the_same_in_every_language(size: str, client: Client, sha256: str) -> None:
+    # With Vary, a cache would keep it once for every wording of the header.
+    response = client.get(f"/images/{sha256}/{size}", headers={"Accept-Language": "es"})
+    assert not response.has_header("Vary")
+    assert not response.has_header("Content-Language")

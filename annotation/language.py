@@ -1,0 +1,42 @@
+"""Which pages speak the reader's language: the annotator's, and those for what went wrong. All others are English."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def in_readers_language(view: View) -> View:
+    """Mark `view` as translated; a language that its reader asks for and the site does not know stays English."""
+    view.in_readers_language = True  # type: ignore[attr-defined]
+    return view
+
+
+def _is_in_readers_language(request: HttpRequest) -> bool:
+    # Without a match there is no page at that address, which everybody is told in their own language.
+    match = request.resolver_match
+    return match is None or getattr(match.func, "in_readers_language", False)
+
+
+class ReadersLanguageMiddleware(LocaleMiddleware):
+    """Django's own, for translated pages only.
+
+    Elsewhere a page of English words would claim another language and write its numbers with decimal commas, and
+    `Vary: Accept-Language` would have caches keep a picture once for every wording of that header.
+    """
+
+    def process_view(self, request: HttpRequest, *_: object) -> None:
+        if not _is_in_readers_language(request):
+            translation.activate(settings.LANGUAGE_CODE)
+            request.LANGUAGE_CODE = settings.LANGUAGE_CODE
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if _is_in_readers_language(request):
+            return super().process_response(request, response)
+        return response

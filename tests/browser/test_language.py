@@ -1,0 +1,36 @@
+"""What the page's scripts say, in a browser set to Spanish."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Session
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_context_args, "locale": "es-ES"}
+
+
+def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work: Callable[..., Session]) -> None:
+    at_work(instances=4)
+    shown, saved = page.locator("[data-stage] [data-question]"), page.locator("[data-saved]")
+    expect(shown.locator("[data-hint]")).to_have_text("Primero elige una respuesta.")
+    page.keyboard.press("z")
+    expect(page.get_by_role("dialog", name="Imagen A")).to_contain_text("Elegir esta imagen")
+    page.keyboard.press("z")
+
+    page.keyboard.press("2")
+    page.get_by_role("button", name="Enviar").click()
+    expect(saved).to_have_text("Guardado")
+    expect(page).to_have_title("Pregunta 2 de 4 · Which vase?")
+    # The third question came by the script.
+    expect(page.locator("[data-ahead] [data-heading]")).to_have_text("Pregunta 3 de 4")
+
+    context.set_offline(True)
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Enviar").click()
+    expect(saved).to_have_text("Sin conexión: tu respuesta se conserva aquí y se está reintentando")
+    context.set_offline(False)
