@@ -38,5 +38,7 @@ class ReadersLanguageMiddleware(LocaleMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if _is_in_readers_language(request):
-            return super().process_response(request, response)
+            response = super().process_response(request, response)
+        # Nothing that this thread does next is this reader's.
+        translation.deactivate()
         return response

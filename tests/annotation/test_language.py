@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import get_language
 
 from annotation.models import Session
 from studies.models import CompletionCode
@@ -163,6 +164,7 @@ def test_whoever_asks_for_no_language_that_is_there_reads_english(accepted: str 
 def test_one_readers_language_is_not_the_next_readers(spanish: Client, client: Client) -> None:
     session = arrive(make_study())
     assert "Empezar" in read(spanish, page_of(session))
+    assert get_language() == "en"
     assert "Empezar" not in read(client, page_of(session), language="en")
 
 
