@@ -141,7 +141,8 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
 def _practice_feedback(request: HttpRequest, session: Session) -> HttpResponse | None:
     """Return the feedback on the practice answer named in the address, if it is this session's."""
     asked = read_id(request.GET.get("feedback", ""))
-    if asked is None:
+    # The browser's way back from the questions does not lead into the practice again.
+    if asked is None or session.questions_answered:
         return None
     given = PracticeAnswer.objects.filter(session=session, pk=asked).select_related("practice_question").first()
     if given is None:

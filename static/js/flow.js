@@ -20,6 +20,8 @@ function show(form) {
 }
 
 function advance() {
+  // What was said of the question that has just been answered is not said of the next.
+  document.querySelector("main > .notice")?.remove();
   const next = ahead.firstElementChild;
   if (next) return show(next);
   stage.replaceChildren();

@@ -291,6 +291,17 @@ def right_value(html: bytes, study: Study) -> str:
     return str(option["data-option"])
 
 
+def test_the_way_back_from_the_questions_does_not_lead_into_the_practice(client: Client) -> None:
+    study = study_with_practice()
+    session = arrive_at_work(study)
+    page = page_of(session)
+    fields = form_of(client.get(page).content) | {"choice": right_value(client.get(page).content, study)}
+    feedback = client.post(f"{page}practice/", fields)["Location"]
+    assert b"Look at the map." in client.get(feedback).content
+    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
+    assert b"Question 2 of" in client.get(feedback).content
+
+
 @pytest.mark.parametrize("number", ["", "x", "9" * 30, "9" * 5000])
 def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client, number: str) -> None:
     session = arrive_at_work(study_with_practice())

@@ -181,6 +181,9 @@ def test_a_second_tab_that_is_behind_catches_up_and_the_first_answer_stands(
     expect(other.get_by_text("your first answer is kept")).to_be_visible()
     assert question_number(other) == 3
     assert stored_pictures(session) == clicked
+    answer(other, "1")
+    assert question_number(other) == 4
+    expect(other.get_by_text("your first answer is kept")).to_be_hidden()
 
 
 def test_stopping_waits_for_the_answers_on_their_way(
