@@ -174,6 +174,14 @@ def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) ->
         replay(tmp_path, results=folder)
 
 
+def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.replay.pipeline.step_4_answer", lambda key, fate, seed: "original")
+    with pytest.raises(CommandError, match="instances kept: 35 published, 40 here"):
+        replay(tmp_path)
+
+
 def test_a_folder_without_results_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="has no result file"):
         replay(tmp_path, results=tmp_path)
