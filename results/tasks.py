@@ -12,7 +12,10 @@ RESUME_EVERY_SECONDS = 300
 
 @task(name="results.make_export", minutes=10)
 def make_export(export_id: int) -> None:
-    exports.make_export(export=Export.objects.select_related("study__project").get(pk=export_id), now=timezone.now)
+    exports.make_export(
+        export=Export.objects.select_related("study__project", "release__study__project").get(pk=export_id),
+        now=timezone.now,
+    )
 
 
 @task(name="results.resume_exports", minutes=5)

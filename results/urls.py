@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from results.views import disagreements, exports, findings, health, instances, projects, studies
+from results.views import disagreements, exports, findings, health, instances, projects, releases, studies
 from results.views.preview import preview
 from results.views.sign_in import ChangePassword, sign_in
 
@@ -21,6 +21,8 @@ urlpatterns = [
         for name in studies.CHANGES
     ),
     path("studies/<slug:slug>/exports/", exports.request_one, name="study_exports"),
+    path("studies/<slug:slug>/releases/", releases.releases, name="study_releases"),
+    path("releases/<int:pk>/provider-ids/", releases.people, name="release_people"),
     path("studies/<slug:slug>/results/", findings.study_results, name="study_results"),
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
     path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),

@@ -14,7 +14,7 @@ from django.db.models import Q
 from results.actions.papers import DESCRIPTION, add_papers, describe_files
 from results.actions.places import new_place, pack, stored_bytes, why_not
 from results.actions.pseudonyms import name_annotators
-from results.actions.releases import freeze_release, write_release
+from results.actions.releases import check_format, freeze_release, write_release
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
@@ -89,6 +89,8 @@ def request_export(
     """Note that `by` wants an export of `study`, or of its `release`; a task makes it. Raises CannotExport."""
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
+    if release is not None:
+        check_format(format)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
     return Export.objects.create(

@@ -121,10 +121,15 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
     return digest.hexdigest(), counts
 
 
-def write_release(*, release: Release, format: str, folder: Path, report: Report) -> Written:
-    """Write `release` into a folder of its own in `folder`, replacing one of the same name. Raises CannotExport."""
+def check_format(format: str) -> None:
+    """Raise CannotExport for a format that a release cannot have."""
     if format not in RELEASE_FORMATS:
         raise CannotExport(f"A release cannot be in the format {format}. Choose one of {', '.join(RELEASE_FORMATS)}.")
+
+
+def write_release(*, release: Release, format: str, folder: Path, report: Report) -> Written:
+    """Write `release` into a folder of its own in `folder`, replacing one of the same name. Raises CannotExport."""
+    check_format(format)
     writer = get_writer(format)
     path = folder / f"{release.study.slug}-{release.name}"
     gone = _withdrawn(release)

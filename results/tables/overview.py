@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from annotation.models import Response, Slot
 from results.tables.progress import Answers
 from studies.actions.asking import roles_asked, selected_instances
-from studies.models import Instance, InstanceImage, Project, Study, StudyState
+from studies.models import Instance, InstanceImage, Membership, Project, Study, StudyState
 
 
 def visible_projects(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Project]:
@@ -20,6 +20,13 @@ def visible_projects(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Project
     if getattr(user, "is_superuser", False):
         return Project.objects.all()
     return Project.objects.filter(memberships__user=user.pk)
+
+
+def owns(user: AbstractBaseUser | AnonymousUser, project: Project) -> bool:
+    """Tell whether `user` may see who the annotators of `project` are: its owners and superusers may."""
+    if getattr(user, "is_superuser", False):
+        return True
+    return Membership.objects.filter(project=project, user=user.pk, role=Membership.Role.OWNER).exists()
 
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:

@@ -44,7 +44,7 @@ def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..
     @login_required
     @wraps(view)
     def with_export(request: HttpRequest, pk: int) -> Response:
-        exports = Export.objects.select_related("study", "requested_by")
+        exports = Export.objects.select_related("study", "requested_by", "release")
         return view(request, get_object_or_404(exports, project__in=visible_projects(request.user), pk=pk))
 
     return with_export
@@ -67,5 +67,5 @@ def download(request: HttpRequest, export: Export) -> Response:
         default_storage.open(export.file),
         as_attachment=True,
         filename=download_name(export),
-        content_type="application/zip" if writer.is_folder else writer.content_type,
+        content_type="application/zip" if export.release or writer.is_folder else writer.content_type,
     )

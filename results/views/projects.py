@@ -23,7 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @project_view
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
-    exports = Export.objects.filter(project=project).select_related("study", "requested_by")
+    exports = Export.objects.filter(project=project).select_related("study", "requested_by", "release")
     context = {
         "project": project,
         "studies": study_lines(project),

@@ -103,7 +103,9 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": Export.objects.filter(study=study).select_related("study", "requested_by")[:EXPORTS_SHOWN],
+        "exports": Export.objects.filter(study=study).select_related("study", "requested_by", "release")[
+            :EXPORTS_SHOWN
+        ],
     }
     return render(request, "results/study.html", context)
 

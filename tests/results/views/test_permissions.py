@@ -9,8 +9,8 @@ from django.urls import get_resolver
 from annotation.models import Decision
 from results import urls
 from results.actions.exports import make_export, request_export
-from results.models import Export
-from studies.models import Question, Study, StudyState
+from results.models import Export, Release
+from studies.models import Membership, Question, Study, StudyState
 from tests.factories import NOON, launch, make_person
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
@@ -33,9 +33,12 @@ PRIVATE = {
     "/studies/birds-step-3/close/": (FINE, ELSEWHERE),
     "/studies/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
     "/studies/birds-step-3/preview/": (FINE, 303),
+    "/studies/birds-step-3/releases/": (FINE, 409),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
+# Members get 403, owners what it holds.
+OWNERS = {"/releases/1/provider-ids/"}
 PUBLIC = {"/sign-in/", "/healthz", "/readyz"}
 OWN = {"/", "/sign-out/", "/password/"}
 
@@ -64,6 +67,7 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
+    Release.objects.create(pk=1, project=study.project, study=study, name="v1", made_at=NOON)
 
 
 def read(response: Any) -> None:
@@ -88,21 +92,21 @@ def test_every_address_is_in_the_table() -> None:
         )
         .resolve(address)
         .route
-        for address in [*PRIVATE, *PUBLIC, *OWN]
+        for address in [*PRIVATE, *OWNERS, *PUBLIC, *OWN]
     }
     assert len(patterns) > 10
     assert named == patterns
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/"])
+@pytest.mark.parametrize("address", [*PRIVATE, *OWNERS, "/", "/password/"])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", PRIVATE)
+@pytest.mark.parametrize("address", [*PRIVATE, *OWNERS])
 def test_a_stranger_does_not_learn_that_it_exists(address: str, method: str) -> None:
     stranger = Client()
     stranger.force_login(make_person("stranger"))
@@ -122,7 +126,14 @@ def test_members_and_superusers_get_it(
     assert (status(client, "GET", address), status(client, "POST", address)) == expected
 
 
-@pytest.mark.parametrize("address", PRIVATE)
+@pytest.mark.parametrize("address", OWNERS)
+def test_what_is_for_owners_is_for_owners(client: Client, address: str) -> None:
+    assert (status(client, "GET", address), status(client, "POST", address)) == (403, NOT_ALLOWED)
+    Membership.objects.update(role=Membership.Role.OWNER)
+    assert (status(client, "GET", address), status(client, "POST", address)) == (FINE, NOT_ALLOWED)
+
+
+@pytest.mark.parametrize("address", [*PRIVATE, *OWNERS])
 def test_private_pages_are_kept_in_no_cache(client: Client, address: str) -> None:
     response = client.get(address)
     read(response)

@@ -1,0 +1,84 @@
+"""Releases asked for on a page: frozen and made in the background. Who stands behind them is for owners alone."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from results import tasks
+from results.actions.exports import request_export
+from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids
+from results.errors import CannotExport
+from results.exporting import get_writer
+from results.exporting.dossier import About
+from results.models import Release
+from results.tables.overview import owns, visible_projects
+from results.views.guards import study_view
+from studies.models import Study, StudyState
+
+FIELDS = ("name", "description", "licence", "citation")
+
+
+@study_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def releases(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the releases of a study and take orders for more."""
+    problem = ""
+    if request.method == "POST" and isinstance(request.user, User):
+        try:
+            _ask(request, study, request.user)
+        except CannotExport as error:
+            problem = str(error)
+        else:
+            return redirect("study_releases", study.slug)
+    context = {
+        "study": study,
+        "launched": study.state != StudyState.DRAFT,
+        "releases": Release.objects.filter(study=study).prefetch_related(
+            "exports__study", "exports__requested_by", "exports__release"
+        ),
+        "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
+        "given": {name: request.POST.get(name, "") for name in FIELDS},
+        "problem": problem,
+        "owns": owns(request.user, study.project),
+    }
+    return render(request, "results/releases/list.html", context, status=409 if problem else 200)
+
+
+def _ask(request: HttpRequest, study: Study, user: User) -> None:
+    name, description, licence, citation = (request.POST.get(field, "").strip() for field in FIELDS)
+    now = timezone.now()
+    # Before anything is stored, so that a wrong format leaves no release behind.
+    check_format(request.POST.get("format", ""))
+    about = About(release=name, description=description, licence=licence, citation=citation)
+    release, _ = prepare_release(study=study, about=about, by=user, now=now)
+    export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
+    tasks.make_export.delay_on_commit(export.pk)
+
+
+def _release_view(view: Callable[[HttpRequest, Release], HttpResponse]) -> Callable[..., HttpResponse]:
+    @never_cache
+    @login_required
+    @wraps(view)
+    def with_release(request: HttpRequest, pk: int) -> HttpResponse:
+        found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request.user))
+        return view(request, get_object_or_404(found, pk=pk))
+
+    return with_release
+
+
+@_release_view
+@require_safe
+def people(request: HttpRequest, release: Release) -> HttpResponse:
+    """Send the ids behind the pseudonyms of a release to an owner of its project."""
+    if not owns(request.user, release.project):
+        return render(request, "403.html", status=403)
+    name = f"{release.study.slug}-{release.name}-provider-ids.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(provider_ids(release), content_type="text/csv; charset=utf-8", headers=headers)

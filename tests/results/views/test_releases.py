@@ -1,0 +1,115 @@
+import csv
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from results import tasks
+from results.models import Export, Release, ReleasePseudonym
+from studies.models import Membership, Study
+from tests.factories import NOON, answer, questions, sit_down
+
+ASK = "/studies/birds-step-3/releases/"
+
+
+@pytest.fixture
+def answered(study: Study) -> Study:
+    session = sit_down(study, "5f3c0ffee")
+    for question in questions(study):
+        answer(session, question, "candidate-1")
+    return study
+
+
+def ask(client: Client, capture: DjangoCaptureOnCommitCallbacks, **form: str) -> Any:
+    with capture(execute=True):
+        return client.post(ASK, {"name": "v1", "format": "jsonl", **form}, follow=True)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        tasks.make_export, "apply_async", lambda args, kwargs: tasks.make_export.apply(args=args, throw=True)
+    )
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_release_is_frozen_made_and_downloaded(
+    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    assert (
+        "Waiting for the worker" in ask(client, django_capture_on_commit_callbacks, licence="CC0-1.0").content.decode()
+    )
+    release = Release.objects.get()
+    assert (release.licence, release.instances, release.responses) == ("CC0-1.0", 4, 4)
+    assert release.made_by
+    assert release.made_by.username == "researcher"
+    assert release.sha256 in client.get(ASK).content.decode()
+    export = Export.objects.get()
+    response = client.get(f"/exports/{export.pk}/download/")
+    assert response["Content-Type"] == "application/zip"
+    assert 'filename="birds-step-3-v1.zip"' in response["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as packed:  # type: ignore[attr-defined]
+        assert "birds-step-3-v1/instances.jsonl" in packed.namelist()
+        assert not [name for name in packed.namelist() if b"c0ffee" in packed.read(name)]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_same_name_in_another_format_is_the_same_release(
+    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    ask(client, django_capture_on_commit_callbacks)
+    ask(client, django_capture_on_commit_callbacks, format="csv")
+    assert Release.objects.count() == 1
+    assert list(Export.objects.order_by("pk").values_list("format", "state")) == [("jsonl", "ready"), ("csv", "ready")]
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [({"name": "../v1"}, "cannot name a release"), ({"format": "responses"}, "A release cannot be in the format")],
+)
+def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
+    client: Client,
+    answered: Study,
+    form: dict[str, str],
+    sentence: str,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    response = ask(client, django_capture_on_commit_callbacks, citation="@misc{birds}", **form)
+    assert response.status_code == 409
+    assert sentence in response.content.decode()
+    assert "@misc{birds}" in response.content.decode()
+    assert not Export.objects.exists()
+    assert not Release.objects.exists()
+
+
+@pytest.mark.usefixtures("at_once")
+def test_only_an_owner_gets_who_stands_behind_the_names(
+    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    page = ask(client, django_capture_on_commit_callbacks).content.decode()
+    address = f"/releases/{Release.objects.get().pk}/provider-ids/"
+    assert address not in page
+    assert client.get(address).status_code == 403
+    Membership.objects.update(role=Membership.Role.OWNER)
+    assert address in client.get(ASK).content.decode()
+    rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
+    assert rows == [{"worker": ReleasePseudonym.objects.get().name, "provider": "prolific", "provider_id": "5f3c0ffee"}]
+
+
+def test_a_study_that_was_not_launched_has_nothing_to_release(client: Client, draft: Study) -> None:
+    assert "There is nothing to release yet" in client.get(ASK).content.decode()
+
+
+def test_as_many_queries_for_many_releases_as_for_few(
+    client: Client, study: Study, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(12):
+        release = Release.objects.create(project=study.project, study=study, name=f"v{number}", made_at=NOON)
+        Export.objects.create(
+            project=study.project, study=study, release=release, format="hf", requested_at=release.made_at
+        )
+    with django_assert_max_num_queries(12):
+        assert client.get(ASK).status_code == 200
