@@ -128,9 +128,10 @@ def histories(questions: QuerySet[Question], *, project: Project) -> list[Histor
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk")))
     asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
-    for response in Response.objects.filter(question__in=given).order_by("received_at", "pk"):
+    responses = Response.objects.filter(question__in=given).select_related("annotator")
+    for response in responses.order_by("received_at", "pk"):
         given[response.question_id].append(response)
-    annotators = {response.annotator_id for responses in given.values() for response in responses}
+    annotators = {response.annotator_id for of_one in given.values() for response in of_one}
     named = Pseudonym.objects.filter(project=project, annotator__in=annotators)
     names = dict(named.values_list("annotator_id", "name"))
     return [_history(question, given[question.pk], names) for question in asked]
@@ -193,4 +194,5 @@ def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -
 def _status(response: Response) -> str:
     if not response.is_current:
         return "changed later"
-    return "counted" if response.slot_id is not None else "late, not counted"
+    status = "counted" if response.slot_id is not None else "late, not counted"
+    return f"{status}; has withdrawn since" if response.annotator.withdrawn_at else status

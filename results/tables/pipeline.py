@@ -16,7 +16,8 @@ Category = tuple[str, str]
 def studies_in_order(project: Project) -> list[Study]:
     """Return the studies of `project`, each after the one that feeds it, otherwise in the order they were made."""
     fed: dict[int | None, list[Study]] = {}
-    for study in Study.objects.filter(project=project).defer("source").order_by("created_at", "pk"):
+    studies = Study.objects.filter(project=project).select_related("fed_by").defer("source", "fed_by__source")
+    for study in studies.order_by("created_at", "pk"):
         fed.setdefault(study.fed_by_id, []).append(study)
     ordered: list[Study] = []
     waiting = list(fed.get(None, ()))

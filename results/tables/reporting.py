@@ -9,6 +9,7 @@ from django.db.models import Count
 from annotation.models import Decision, Response, Session
 from predictions.models import Prediction
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, StudyState
@@ -53,17 +54,7 @@ def release_studies(study: Study) -> list[Study]:
 
 def in_pipeline_order(project: Project) -> list[Study]:
     """Return the launched studies of `project`, each followed by those that it feeds."""
-    launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).order_by("launched_at", "pk")
-    studies = list(launched.select_related("fed_by"))
-
-    def from_here(study: Study) -> Iterable[Study]:
-        yield study
-        for fed in studies:
-            if fed.fed_by_id == study.pk:
-                yield from from_here(fed)
-
-    roots = [study for study in studies if study.fed_by_id is None]
-    return [study for root in roots for study in from_here(root)]
+    return [study for study in studies_in_order(project) if study.state != StudyState.DRAFT]
 
 
 def study_facts(study: Study) -> StudyFacts:

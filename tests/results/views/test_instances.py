@@ -3,11 +3,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Response
+from annotation.models import Annotator, Response
 from results.models import Pseudonym
 from studies.models import Instance, Project, Study
-from tests.cast import make_instance, make_project
-from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+from tests.cast import NOON, make_instance, make_project
+from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 LIST = "/projects/vases/instances/"
 
@@ -124,6 +124,17 @@ def test_answers_that_do_not_count_are_told_apart(client: Client, project: Proje
     page = page_of(client, "vase-0")
     assert page.count("late, not counted") == 1
     assert page.count("changed later") == 1
+
+
+def test_an_answer_of_somebody_who_withdrew_is_marked(client: Client, project: Project) -> None:
+    Annotator.objects.filter(provider_id="ann").update(withdrawn_at=NOON)
+    assert page_of(client, "vase-0").count("counted; has withdrawn since") == 1
+
+
+def test_the_way_of_an_instance_counts_its_right_answers(client: Client, project: Project) -> None:
+    baseline = open_study(project, BASELINE)
+    sit_through(baseline, "dora", lambda question: "caption" if question.kind == "image_to_text" else question.right)
+    assert "3 of 4 right" in page_of(client, "vase-0")
 
 
 def test_a_key_with_a_slash_has_a_page(client: Client, project: Project) -> None:

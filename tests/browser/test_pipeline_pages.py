@@ -1,0 +1,88 @@
+"""Instances, disagreements and results in a real browser: accessible, as wide as the window, settled by keyboard."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Decision
+from studies.models import Image
+from tests.browser.stage import draw
+from tests.browser.test_accessibility import assert_accessible
+from tests.factories import PASSWORD, make_person
+from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+PAGES = (
+    "/projects/vases/",
+    "/projects/vases/instances/",
+    "/projects/vases/instances/vase-0/",
+    "/projects/vases/results/",
+    "/studies/step-3/disagreements/",
+    "/studies/step-3/disagreements/?show=settled",
+    "/studies/step-3/results/",
+    "/studies/baseline/results/",
+)
+
+
+@pytest.fixture
+def signed_in(page: Page, live_server: LiveServer) -> Page:
+    """A page of the researcher of a pipeline with a kept instance and two that are split."""
+    project = project_of(make_person("ana"))
+    for image in Image.objects.all():
+        draw(image)
+    step_3 = open_study(project, STEP_3 | {"answers": 2})
+    first = by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none")
+    second = by_key(vase_0="candidate-0", vase_1="candidate-2", vase_2="candidate-3", vase_3="none")
+    sit_through(step_3, "ann", first)
+    sit_through(step_3, "ben", second)
+    sit_through(open_study(project, STEP_4), "cleo", "original")
+    sit_through(open_study(project, BASELINE), "dora", lambda question: question.right)
+    page.goto(f"{live_server.url}/sign-in/")
+    page.get_by_label("Name").fill("ana")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Projects").wait_for()
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_accessible(signed_in: Page, live_server: LiveServer, scheme: Any) -> None:
+    signed_in.emulate_media(color_scheme=scheme)
+    for address in PAGES:
+        signed_in.goto(f"{live_server.url}{address}")
+        for summary in signed_in.locator("main details > summary").all():
+            summary.click()
+        assert_accessible(signed_in)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
+    signed_in.set_viewport_size({"width": width, "height": height})
+    for address in PAGES:
+        signed_in.goto(f"{live_server.url}{address}")
+        assert signed_in.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
+
+
+def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}/studies/step-3/disagreements/")
+    page.locator("body").press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("4")
+    expect(page.get_by_role("article").nth(1).get_by_role("radio", name="candidate-3")).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("The question about vase-2 is settled with candidate-3.")
+    assert Decision.objects.get(settled_choice="candidate-3").question.instance.key == "vase-2"
+    expect(page.get_by_role("article")).to_have_count(1)
+    page.keyboard.press("0")
+    expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+
+
+def test_digits_in_a_note_choose_nothing(signed_in: Page, live_server: LiveServer) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}/studies/step-3/disagreements/")
+    page.get_by_label("Note").first.focus()
+    page.keyboard.type("2 people, j and k")
+    expect(page.get_by_label("Note").first).to_have_value("2 people, j and k")
+    expect(page.get_by_role("radio", checked=True)).to_have_count(0)
