@@ -6,6 +6,7 @@ file while it is written.
 
 import difflib
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -298,9 +299,9 @@ def _load(text: str) -> tuple[Any, dict[Path, int]]:
         if node is None:
             raise DesignRefused([Problem(None, "The study file is empty.")])
         lines: dict[Path, int] = {}
-        repeated = [*_walk(node, (), lines, set())]
-        if repeated:
-            raise DesignRefused(repeated)
+        unusable = [*_walk(node, (), lines, set())]
+        if unusable:
+            raise DesignRefused(unusable)
         return loader.construct_document(node), lines
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -310,8 +311,16 @@ def _load(text: str) -> tuple[Any, dict[Path, int]]:
         raise DesignRefused([Problem(None, "This cannot be read as YAML.")]) from error
 
 
+# Far more than a study needs; aliases of aliases could make billions.
+MOST_ENTRIES = 300_000
+# A quoted text can spell them out, though no YAML file may hold them as they are.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
     lines[path] = node.start_mark.line + 1
+    if len(lines) > MOST_ENTRIES:
+        raise DesignRefused([Problem(lines[path], "The study file has too many entries. Do aliases repeat aliases?")])
     if id(node) in above:
         yield Problem(lines[path], "A value contains itself; write it out instead of using an alias.")
         return
@@ -327,6 +336,8 @@ def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) 
     elif isinstance(node, yaml.SequenceNode):
         for number, entry in enumerate(node.value):
             yield from _walk(entry, (*path, number), lines, above)
+    elif _UNSTORABLE.search(node.value):
+        yield Problem(lines[path], "The text has a NUL or half a character, which cannot be stored. Remove it.")
 
 
 def _check(value: Any, schema: Mapping[str, Any], lines: dict[Path, int], prefix: Path) -> Iterator[Problem]:

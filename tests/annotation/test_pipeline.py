@@ -1,10 +1,12 @@
 """One study feeds the next: BiVLC's step 3, step 4 and baseline in small."""
 
+import io
 import uuid
 from typing import Any
 
 import pytest
 import yaml
+from django.core.management import call_command
 
 from annotation.actions import adjudication, launching, responses
 from annotation.actions.responses import Sent
@@ -69,6 +71,16 @@ def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
     chosen = Response.objects.get().choice
     image = next(option["image"] for option in first.question.content["options"] if option["key"] == chosen)
     assert {option["key"]: option["image"] for option in asked.content["options"]}["generated"] == image
+
+
+def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet() -> None:
+    project = make_pipeline_project(1)
+    make_study(project, instances=1)
+    file = {"study": "step-4", "title": "T", "kind": "ambiguity", "instances": {"from": "best-vase"}}
+    create_study(project=project, source=yaml.safe_dump(file), by=None)
+    said = io.StringIO()
+    call_command("launch_study", "step-4", stdout=said)
+    assert "0 questions in 0 surveys, 0 seats, 0 answers wanted" in said.getvalue()
 
 
 def test_what_was_rejected_is_never_asked_about() -> None:

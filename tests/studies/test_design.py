@@ -76,6 +76,13 @@ BAD_FILES = [
     (SMALL + "time: {estimated_minutes: 30, limit_minutes: 40}\n", 4, "no less than 73"),
     (SMALL + "practice: {pass: 1}\n", 4, "1 right answers of 0 questions"),
     (SMALL + "practice:\n  questions:\n    - instance: a\n", 6, "`right` is missing"),
+    (SMALL + 'consent: "a\\0b"\n', 4, "cannot be stored"),
+    (SMALL + 'instances: {keys: ["\\ud800"]}\n', 4, "cannot be stored"),
+    (
+        "a: &a [" + "x, " * 1000 + "]\nb: &b [" + "*a, " * 1000 + "]\nc: [" + "*b, " * 1000 + "]\n",
+        1,
+        "too many entries",
+    ),
     ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
 ]
 

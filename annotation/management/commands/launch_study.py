@@ -23,7 +23,7 @@ class Command(BaseCommand):
             launch(study=study, now=timezone.now())
         except StudyError as error:
             raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
-        seats = study.surveys.aggregate(seats=Sum("seats_planned"))["seats"]
+        seats = study.surveys.aggregate(seats=Sum("seats_planned", default=0))["seats"]
         self.stdout.write(
             f"Study {study.slug} is open: {study.questions.count()} questions in {study.surveys.count()} surveys, "
             f"{seats} seats, {sum(study.questions.values_list('answers_wanted', flat=True))} answers wanted."
