@@ -89,8 +89,10 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
                 project=setting.project, photo_role=PHOTO, photo_key="coco", progress=progress
             )
     with replay.timed("launch"):
+        progress.begin("launch", 2)
         for name in (STEP_3, STEP_4):
             replay.studies[name] = _launch(replay, name)
+            progress.step()
     with replay.timed("steps 3 and 4"):
         _play_steps(replay, progress)
     with replay.timed("baseline"):

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response, Session, SessionState
 from results.replay.stand_ins import GENERATOR
-from studies.models import Image, Instance, InstanceImage, Project, Question, Study, Survey
+from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
+from tests.factories import make_person
 from tests.results.replay.manifests import write_accepted, write_manifest, write_results
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +182,45 @@ def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_err
     monkeypatch.setattr("results.replay.pipeline.step_4_answer", lambda key, fate, seed: "original")
     with pytest.raises(CommandError, match="instances kept: 35 published, 40 here"):
         replay(tmp_path)
+
+
+def test_who_is_named_as_owner_owns_the_project_and_settles(tmp_path: Path) -> None:
+    ada = make_person("ada")
+    replay(tmp_path, owner="ada")
+    assert Membership.objects.get().user == ada
+    assert set(Decision.objects.exclude(settled_choice="").values_list("settled_by", flat=True)) == {ada.pk}
+    assert not User.objects.exclude(pk=ada.pk).exists()
+
+
+def test_without_an_owner_nobody_can_sign_in_as_the_one_who_replays(tmp_path: Path) -> None:
+    replay(tmp_path)
+    assert not Membership.objects.get().user.has_usable_password()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"owner": "nobody"}, "There is no user called 'nobody'"),
+        ({"project": "two words"}, "'two words' cannot name a project"),
+        ({"project": "b" * 41}, "is too long"),
+        ({"manifest": Path("nothing.csv")}, "nothing.csv cannot be read"),
+    ],
+)
+def test_what_cannot_be_replayed_is_said_before_anything_is_made(
+    options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    files = {"manifest": write_manifest(tmp_path), "accepted": write_accepted(tmp_path)}
+    with pytest.raises(CommandError, match=said):
+        call_command("replay_bivlc", verbosity=0, **(files | options))
+    assert not Project.objects.exists()
+
+
+def test_a_manifest_with_too_few_rows_for_five_pairs_is_refused(tmp_path: Path) -> None:
+    manifest, accepted = write_manifest(tmp_path), write_accepted(tmp_path)
+    for file in (manifest, accepted):
+        file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:40]), encoding="utf-8")
+    with pytest.raises(CommandError, match="The manifest has 39 rows; a replay takes at least 40"):
+        call_command("replay_bivlc", manifest=manifest, accepted=accepted, verbosity=0)
 
 
 def test_a_folder_without_results_is_refused_before_anything_is_made(tmp_path: Path) -> None:
