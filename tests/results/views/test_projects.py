@@ -1,8 +1,10 @@
+from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from studies.models import InstanceImage, Study
 from tests.factories import answer, launch, make_instance, make_project, make_study, questions, sit_down
+from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
 
 def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> None:
@@ -46,3 +48,13 @@ def test_more_projects_studies_and_instances_add_no_query(
         client.get("/")
     with django_assert_num_queries(11):
         client.get("/projects/birds/")
+
+
+def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    page = client.get("/projects/vases/").content.decode()
+    for state, number in (("accepted", 1), ("rejected", 1), ("undecided", 2)):
+        address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
+        assert f'href="{address}"' in page
+        assert client.get(address.replace("&amp;", "&")).context["lines"].paginator.count == number
