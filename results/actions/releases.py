@@ -26,6 +26,7 @@ from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import Rows
 from results.exporting.dossier import About, Dossier
 from results.exporting.frozen import read_row, row_line
+from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.tables.dossiers import study_dossier
 from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
@@ -204,5 +205,7 @@ def provider_ids(release: Release) -> str:
     table = csv.writer(out)
     table.writerow(("worker", "provider", "provider_id"))
     people = ReleasePseudonym.objects.filter(release=release, annotator__withdrawn_at=None).order_by("name")
-    table.writerows(people.values_list("name", "annotator__provider", "annotator__provider_id"))
+    for row in people.values_list("name", "annotator__provider", "annotator__provider_id"):
+        # An invited person's id is what they called themselves.
+        table.writerow([cell(value) for value in row])
     return out.getvalue()

@@ -37,6 +37,7 @@ def dossier_of(
     name = "-".join(filter(None, (study, about.release)))
     limits = list(_limits(facts, origins))
     protocol = [_protocol(each) for each in facts.studies]
+    citation = about.citation.strip() or _citation(name, _title(facts, about), about.made_on)
     description = about.description or _description(facts, study, size)
     parts = [
         f"# {escape(_title(facts, about))}",
@@ -55,7 +56,8 @@ def dossier_of(
         PRIVACY,
         "## Known limits",
         "\n".join(f"- {escape(limit)}" for limit in limits),
-        *_citation(about),
+        "## Citation",
+        f"```bibtex\n{citation}\n```",
     ]
     return Dossier(
         name=name,
@@ -63,7 +65,7 @@ def dossier_of(
         release=about.release,
         description=description,
         licence=about.licence,
-        citation=about.citation,
+        citation=citation,
         made_on=about.made_on,
         size=size,
         body="\n\n".join(parts) + "\n",
@@ -200,5 +202,8 @@ def _analysis(report: Report) -> list[str]:
     return found or ["No two annotators answered the same questions."]
 
 
-def _citation(about: About) -> list[str]:
-    return ["## Citation", f"```bibtex\n{about.citation.strip()}\n```"] if about.citation.strip() else []
+def _citation(name: str, title: str, made_on: str) -> str:
+    """Return an entry with what is known, for a release that nobody said how to cite."""
+    plain = title.translate({ord(sign): None for sign in "{}\\"})
+    year = f",\n  year = {{{made_on[:4]}}}" if made_on else ""
+    return f"@misc{{{name},\n  title = {{{{{plain}}}}}{year}\n}}"
