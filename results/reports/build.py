@@ -19,9 +19,10 @@ def report_of(project: ProjectFacts) -> Report:
     """Return the tables and plots of `project`; those that nothing could fill are left out."""
     pairs = {study.slug: pair_agreements(study) for study in project.studies}
     answered = all_outcomes(project)
+    funnel = funnel_table(project)
     tables = [
         protocol_table(project),
-        funnel_table(project),
+        funnel,
         dataset_table(project),
         pairs_table(pairs),
         filtering_table(filtering_studies(project)),
@@ -31,7 +32,7 @@ def report_of(project: ProjectFacts) -> Report:
         models_table(project),
         cost_table(project),
     ]
-    plots = [funnel_plot(project), pairs_plot(pairs), scores_plot(answered, project)]
+    plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(answered, project)]
     return Report(
         title=f"Report of {project.name}",
         tables=[table for table in tables if table.rows],

@@ -40,15 +40,15 @@ def _imported(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
 
 def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, Counter[str]]:
     """Return the counts of all instances, and then of each category in order."""
+    seen = Counter(
+        (project.categories[instance], outcome_of(questions), all(question.answers for question in questions))
+        for instance, questions in by_instance(study.questions).items()
+    )
     counts: dict[Category, Counter[str]] = {(ALL, ALL): Counter()}
-    for category in sorted({project.categories[question.instance] for question in study.questions}):
-        counts[category] = Counter()
-    for instance, questions in by_instance(study.questions).items():
-        seen = ["asked", outcome_of(questions)]
-        if all(question.answers for question in questions):
-            seen.append(ANSWERED)
-        for category in ((ALL, ALL), project.categories[instance]):
-            counts[category].update(seen)
+    for category, outcome, answered in sorted(seen):
+        n = seen[category, outcome, answered]
+        for group in ((ALL, ALL), category):
+            counts.setdefault(group, Counter()).update({"asked": n, outcome: n, ANSWERED: n if answered else 0})
     return counts
 
 
@@ -103,13 +103,14 @@ def dataset_table(project: ProjectFacts) -> Table:
     )
 
 
-def funnel_plot(project: ProjectFacts) -> Plot:
-    steps = [("imported", len(project.categories))]
-    for study in project.studies:
-        counts = _counts(study, project)[ALL, ALL]
-        steps.append((f"{study.slug}: asked", counts["asked"]))
-        if study in filtering_studies(project):
-            steps.append((f"{study.slug}: accepted", counts[ACCEPTED]))
-    words = ", ".join(f"{label} {n}" for label, n in steps)
-    points = [Point(label, n) for label, n in steps]
+def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
+    """Plot what `funnel`, the table of `project`, says of all instances."""
+    filters = {study.slug for study in filtering_studies(project)}
+    points = []
+    for slug, type, _, asked, _, accepted, *_ in funnel.rows:
+        if type == ALL and isinstance(asked, int):
+            points.append(Point(f"{slug}: asked" if accepted is not None else str(slug), asked))
+            if slug in filters and isinstance(accepted, int):
+                points.append(Point(f"{slug}: accepted", accepted))
+    words = ", ".join(f"{point.label} {point.value:,}" for point in points)
     return Plot("funnel", "From candidates to instances", f"Instances: {words}.", "bars", "count", [Series("", points)])
