@@ -125,6 +125,9 @@ class Person:
     def dice(self) -> random.Random:
         return random.Random(f"{self.seed}|{self.number}|answers")  # noqa: S311 (made-up people)
 
+    def pace(self) -> random.Random:
+        return random.Random(f"{self.seed}|{self.number}|times")  # noqa: S311 (made-up people)
+
 
 def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[Person]:
     """Yield `count` annotators, of whom a share of `leave`, evenly spread, will stop half way."""
@@ -152,12 +155,13 @@ class _Visit:
     person: Person
     page: Page
     dice: random.Random
+    pace: random.Random
     sitting: Sitting = field(default_factory=Sitting)
 
 
 def take_part(*, browser: Browser, slug: str, person: Person) -> Sitting:
     """Play one person's visit to the end, and return how it went. Raises CannotRead."""
-    visit = _Visit(browser, person, browser.open(person.entry(slug)), person.dice())
+    visit = _Visit(browser, person, browser.open(person.entry(slug)), person.dice(), person.pace())
     for _ in range(MOST_PAGES):
         following = _next_page(visit)
         if following is None:
@@ -211,6 +215,7 @@ def _answer(visit: _Visit, form: Tag) -> Page:
     fields = _hidden_fields(form)
     question = Slot.objects.select_related("question__instance").get(pk=fields["slot"]).question
     fields["choice"] = _chosen(visit, question, _choices(form))
+    fields |= _measured(visit)
     page = visit.browser.send(str(form["action"]), fields)
     if page.status != 200:
         raise CannotRead(
@@ -226,6 +231,12 @@ _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
     "practice": _practise,
     "answer": _answer,
 }
+
+
+def _measured(visit: _Visit) -> dict[str, str]:
+    """Return what a page's script would say of the time this answer took: around 8 seconds, as long as people take."""
+    send_ms = 1000 * min(60.0, visit.pace.lognormvariate(2.1, 0.45))
+    return {"first_choice_ms": str(int(0.8 * send_ms)), "send_ms": str(int(send_ms)), "hidden_ms": "0"}
 
 
 def _chosen(visit: _Visit, question: Question, choices: Mapping[str, str]) -> str:

@@ -64,6 +64,12 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
         assert Response.objects.filter(study=following).count() >= 8
     # Four questions about each of the 4 instances of the sample.
     assert Prediction.objects.count() == 16
+    # Its people take their time: 12 questions of 2 to 60 seconds, and a minute to read.
+    for session in Session.objects.filter(study=study, state=SessionState.FINISHED):
+        assert session.ended_at is not None
+        assert study.launched_at is not None
+        assert study.launched_at < session.arrived_at
+        assert 84 <= (session.ended_at - session.arrived_at).total_seconds() <= 900
     # What the demo prints: this name and password open the project and the study.
     password = (demo_folder / "demo-password").read_text()
     signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})

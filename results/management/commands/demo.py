@@ -19,6 +19,7 @@ from django.urls import reverse
 from annotation.models import Session
 from predictions.models import Model
 from results.demo.manifest import IMAGES, MANIFEST, write_manifest
+from results.demo.pace import stretch_sittings
 from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
@@ -89,6 +90,7 @@ class Command(BaseCommand):
             call_command(
                 "simulate", slug, annotators=annotators, accuracy=ACCURACY, leave=LEAVE, seed=SEED, stdout=self.stdout
             )
+            stretch_sittings(study)
 
     def _import_scenes(self, folder: Path) -> None:
         manifest = folder / MANIFEST
