@@ -18,8 +18,8 @@ from django.urls import reverse
 
 from annotation.models import Session
 from predictions.models import Model
+from results.actions.pace import stretch_sittings
 from results.demo.manifest import IMAGES, MANIFEST, write_manifest
-from results.demo.pace import stretch_sittings
 from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
