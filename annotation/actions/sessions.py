@@ -135,8 +135,11 @@ def resume(*, session: Session, now: datetime) -> Session:
 
 
 def revive(*, session: Session, now: datetime) -> Session:
-    """Give a lapsed session its own seat back, with the questions still open in it. Without the seat: unchanged."""
-    if session.last_seat is None or session.study.state == StudyState.CLOSED:
+    """Give a lapsed session its own seat back, with the questions still open in it.
+
+    Unchanged when the seat has gone, the study has ended or the annotator has been blocked since.
+    """
+    if session.last_seat is None or session.study.state == StudyState.CLOSED or session.annotator.blocked:
         return session
     try:
         with transaction.atomic():

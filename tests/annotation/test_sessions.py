@@ -145,6 +145,37 @@ def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
     assert arrive(study, "ann", now=TOMORROW).state == SessionState.LAPSED
 
 
+def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
+    study = make_study()
+    arrive_at_work(study)
+    sessions.expire(now=TOMORROW)
+    Annotator.objects.update(blocked=True)
+    assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
+    assert not Seat.objects.filter(session__isnull=False).exists()
+
+
+def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
+    study = make_study()
+    session = arrive_at_work(study)
+    slot = next_slot(session)
+    sessions.expire(now=TOMORROW)
+    change_state(study=study, to=StudyState.CLOSED, now=TOMORROW)
+    assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
+    assert send(session, slot).late
+
+
+def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
+    study = make_study(instances=4, surveys={"size": 2})
+    arrive_at_work(study, session="older")
+    sessions.expire(now=TOMORROW)
+    arrive_at_work(study, "ben", now=TOMORROW)
+    newer = arrive_at_work(study, session="newer", now=TOMORROW)
+    sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
+    assert arrive(study, session="older", now=TOMORROW).state == SessionState.LAPSED
+    newer.refresh_from_db()
+    assert newer.state == SessionState.WORKING
+
+
 def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
     study = make_study(consent="Do you agree?")
     session = arrive(study)
