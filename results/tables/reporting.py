@@ -42,7 +42,7 @@ def release_studies(study: Study) -> list[Study]:
     studies = in_pipeline_order(study.project)
     by_id = {each.pk: each for each in studies}
     above = [by_id[study.pk]]
-    while (feeding := above[-1].fed_by_id) is not None:
+    while (feeding := above[-1].fed_by_id) in by_id:
         above.append(by_id[feeding])
     below = {study.pk}
     for each in studies:

@@ -23,6 +23,7 @@ from annotation.models import Annotator, Response
 from results.actions.exports import make_export, request_export
 from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
+from results.tables.exported import given_responses
 from studies.models import Project
 from tests.cast import NOON, make_draft, make_project
 from tests.factories import make_person
@@ -195,6 +196,12 @@ def test_rows_that_were_tampered_with_are_refused(pipeline: Project, tmp_path: P
     Release.objects.update(file=default_storage.save("releases/other.jsonl", ContentFile(b'["instances", {}]\n')))
     with pytest.raises(CommandError, match="no longer those that were frozen"):
         release(tmp_path, format="jsonl")
+
+
+def test_somebody_who_comes_while_a_release_is_frozen_is_not_in_it(pipeline: Project) -> None:
+    study = pipeline.studies.get(slug="best-vase")
+    ann = Annotator.objects.get(provider_id="ann")
+    assert {row.worker for row in given_responses(study, {ann.pk: "A-1"})} == {"A-1"}
 
 
 def test_a_name_belongs_to_one_study(pipeline: Project, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Annotator
 from predictions.models import QUESTIONS, Model, Prediction
 from results.reports.build import report_of
-from results.tables.reporting import in_pipeline_order, project_facts
+from results.tables.reporting import in_pipeline_order, project_facts, release_studies
 from studies.models import Project
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.cast import NOON, arrive_at_work, make_draft, make_study
@@ -43,6 +43,14 @@ def rows(project: Project, table: str) -> list[list[Any]]:
 
 def test_studies_stand_in_the_order_of_the_pipeline() -> None:
     assert [study.slug for study in in_pipeline_order(make_whole_pipeline())] == ["best-vase", "step-4", "baseline"]
+
+
+def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
+    project = make_pipeline_project(1)
+    draft = make_draft(project, instances=1)
+    study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase"}})
+    assert (study.fed_by, draft.state) == (draft, "draft")
+    assert in_pipeline_order(project) == release_studies(study) == [study]
 
 
 def test_a_draft_is_no_part_of_the_report() -> None:
