@@ -152,18 +152,16 @@ def _given(study: Study) -> QuerySet[Response]:
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
-    workers: annotator -> the name to leave under; answers of others, who came since, are left out. By default the
-    pseudonyms in the project, which everybody must have already (see `results.actions.pseudonyms`): without one this
-    raises KeyError rather than let an id of a provider out. People who withdrew are left out.
+    workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
+    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew.
     """
-    only_named = workers is not None
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     sittings = _sittings(study)
     responses = _given(study).order_by("question_id", "received_at", "id")
     for row in responses.values_list(*_RESPONSE_FIELDS).iterator(chunk_size=CHUNK):
         annotator, session = row[_ANNOTATOR], row[_SESSION]
-        if session in sittings and (annotator in workers or not only_named):
+        if session in sittings and annotator in workers:
             yield _given_response(row, study, workers, sittings)
 
 

@@ -21,6 +21,7 @@ from django.core.management.base import CommandError
 from annotation.actions.withdrawing import withdraw
 from annotation.models import Annotator, Response
 from results.actions.exports import make_export, request_export
+from results.actions.pseudonyms import name_annotators
 from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.tables.exported import given_responses
@@ -202,6 +203,17 @@ def test_somebody_who_comes_while_a_release_is_frozen_is_not_in_it(pipeline: Pro
     study = pipeline.studies.get(slug="best-vase")
     ann = Annotator.objects.get(provider_id="ann")
     assert {row.worker for row in given_responses(study, {ann.pk: "A-1"})} == {"A-1"}
+
+
+def test_somebody_who_comes_while_an_export_is_written_is_not_in_it(pipeline: Project) -> None:
+    study = pipeline.studies.get(slug="step-4")
+    name_annotators(project=pipeline)
+    newcomer = Pseudonym.objects.get(annotator__provider_id="ben")
+    answers = Response.objects.filter(study=study)
+    assert answers.filter(annotator=newcomer.annotator).exists()
+    newcomer.delete()
+    named = Pseudonym.objects.filter(annotator__responses__study=study)
+    assert {row.worker for row in given_responses(study)} == set(named.values_list("name", flat=True))
 
 
 def test_a_name_belongs_to_one_study(pipeline: Project, tmp_path: Path) -> None:
