@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from results.views import disagreements, exports, findings, health, instances, projects, releases, studies
+from results.views import disagreements, exports, findings, health, instances, projects, releases, sessions, studies
 from results.views.preview import preview
 from results.views.sign_in import ChangePassword, sign_in
 
@@ -27,6 +27,7 @@ urlpatterns = [
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
     path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),
     path("studies/<slug:slug>/disagreements/<int:question>/unsettle/", disagreements.unsettle, name="unsettle"),
+    path("studies/<slug:slug>/returned/", sessions.returned, name="session_returned"),
     path("studies/<slug:slug>/preview/", preview, name="study_preview"),
     path("exports/<int:pk>/", exports.status, name="export"),
     path("exports/<int:pk>/download/", exports.download, name="export_download"),

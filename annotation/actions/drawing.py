@@ -38,7 +38,7 @@ def accepted_origins(study: Study, *, not_yet_in: Study | None = None, limit: in
 def draw(*, study: Study) -> bool:
     """Open one more survey of `study` if something is still needed; tell whether it did. Runs in a transaction."""
     # One draw at a time, so that nothing is drawn twice.
-    locked = Study.objects.select_for_update(of=("self",)).select_related("fed_by").get(pk=study.pk)
+    locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
     return _ask_again(locked) or _ask_about_accepted(locked)
 
 

@@ -51,7 +51,7 @@ def _who(request: HttpRequest) -> User:
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
-    choice, note = request.POST.get("choice", ""), request.POST.get("note", "").strip()[:LONGEST_NOTE]
+    choice, note = request.POST.get("choice", ""), request.POST.get("note", "").replace("\0", "").strip()[:LONGEST_NOTE]
     if not choice:
         return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
     try:

@@ -44,7 +44,7 @@ def _wanted(request: HttpRequest) -> Wanted:
 @require_safe
 def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
     name_annotators(project=project)
-    instance = get_object_or_404(Instance.objects.filter(project=project), key=key)
+    instance = get_object_or_404(Instance.objects.filter(project=project), key=key.replace("\0", ""))
     places = {study.pk: place for place, study in enumerate(studies_in_order(project))}
     history = histories(asked_about(instance), project=project)
     history.sort(key=lambda asked: (places[asked.question.study_id], asked.question.part, asked.question.pk))

@@ -206,7 +206,7 @@ def test_somebody_who_comes_while_a_release_is_frozen_is_not_in_it(pipeline: Pro
 
 
 def test_somebody_who_comes_while_an_export_is_written_is_not_in_it(pipeline: Project) -> None:
-    study = pipeline.studies.get(slug="step-4")
+    study = pipeline.studies.get(slug="best-vase")
     name_annotators(project=pipeline)
     newcomer = Pseudonym.objects.get(annotator__provider_id="ben")
     answers = Response.objects.filter(study=study)

@@ -34,6 +34,7 @@ PRIVATE = {
     "/studies/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
     "/studies/birds-step-3/preview/": (FINE, 303),
     "/studies/birds-step-3/releases/": (FINE, 409),
+    "/studies/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
