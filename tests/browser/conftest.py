@@ -1,6 +1,8 @@
 """A real Chromium beside a live server. This file is read before the settings are chosen, so it imports no models."""
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = Path("/usr/bin/chromium")
 BROWSER_TESTS = Path(__file__).parent
+REST_SECONDS = 10
 
 
 @pytest.hookimpl(trylast=True)
@@ -31,6 +34,29 @@ def _database_beside_the_drivers_loop() -> Iterator[None]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     yield
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(autouse=True)
+def _server_at_rest(live_server: LiveServer) -> Iterator[None]:
+    """Let the server end what a closed page still asked of it, before the database is emptied under its feet."""
+    from django.core.signals import request_finished, request_started
+
+    under_way: set[int] = set()
+
+    def started(**about: Any) -> None:
+        under_way.add(threading.get_ident())
+
+    def finished(**about: Any) -> None:
+        under_way.discard(threading.get_ident())
+
+    request_started.connect(started)
+    request_finished.connect(finished)
+    yield
+    deadline = time.monotonic() + REST_SECONDS
+    while under_way and time.monotonic() < deadline:
+        time.sleep(0.02)
+    request_started.disconnect(started)
+    request_finished.disconnect(finished)
 
 
 @pytest.fixture(scope="session")
