@@ -1,7 +1,18 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from results.views import disagreements, exports, findings, health, instances, projects, releases, sessions, studies
+from results.views import (
+    disagreements,
+    exports,
+    findings,
+    health,
+    instances,
+    projects,
+    releases,
+    reports,
+    sessions,
+    studies,
+)
 from results.views.preview import preview
 from results.views.sign_in import ChangePassword, sign_in
 
@@ -14,6 +25,7 @@ urlpatterns = [
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
+    path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/progress/", studies.progress, name="study_progress"),
     *(

@@ -21,6 +21,7 @@ PRIVATE = {
     "/projects/birds/instances/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
+    "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/results/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),

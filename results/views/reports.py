@@ -1,0 +1,35 @@
+"""The report of a project to take away: its tables in one of the report formats, with its plots, as a ZIP file."""
+
+import io
+import zipfile
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from results.reports.build import report_of
+from results.reports.formats import FORMATS, get_files
+from results.tables.reporting import project_facts
+from results.views.guards import project_view
+from studies.models import Project
+
+
+@project_view
+@require_safe
+def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
+    """Answer with the files of the report; made at once, since it takes a fraction of a second."""
+    if format not in FORMATS:
+        raise Http404
+    facts = project_facts(project)
+    if not facts.studies:
+        messages.error(request, "There is nothing to report yet: no study has been launched.")
+        return redirect("project_results", project.slug)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in get_files(format)(report_of(facts)).items():
+            # Without the time of packing, so that the same report is the same file.
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    response = HttpResponse(packed.getvalue(), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-report-{format}.zip"'
+    return response

@@ -1,0 +1,44 @@
+"""The report to take away from the results page."""
+
+import io
+import zipfile
+
+import pytest
+from django.test import Client
+
+from results.reports.formats import FORMATS
+from tests.annotation.test_responses import next_slot, send
+from tests.cast import arrive_at_work, make_draft, make_study
+from tests.factories import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    client.force_login(make_person("owner", superuser=True))
+    return client
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_report_comes_as_a_file_that_is_the_same_when_made_again(owner: Client, format: str) -> None:
+    session = arrive_at_work(make_study())
+    send(session, next_slot(session))
+    first, again = (owner.get(f"/projects/vases/report/{format}/") for _ in range(2))
+    assert first["Content-Type"] == "application/zip"
+    assert f"vases-report-{format}.zip" in first["Content-Disposition"]
+    assert first.content == again.content
+    with zipfile.ZipFile(io.BytesIO(first.content)) as archive:
+        report = archive.read(archive.namelist()[0]).decode()
+    assert "best-vase" in report
+
+
+def test_a_format_that_does_not_exist_is_not_found(owner: Client) -> None:
+    make_study()
+    assert owner.get("/projects/vases/report/docx/").status_code == 404
+
+
+def test_without_a_launched_study_there_is_a_sentence_instead(owner: Client) -> None:
+    make_draft()
+    page = owner.get("/projects/vases/report/md/", follow=True)
+    assert "There is nothing to report yet: no study has been launched." in page.content.decode()
