@@ -52,11 +52,10 @@ class Described:
 
 
 @dataclass(frozen=True)
-class OutcomeFile:
-    """Per instance: what it is, and which of the four questions a model answered right."""
+class DescribedFile:
+    """The instances that a file tells of, in its order."""
 
     instances: list[Described]
-    outcomes: Outcomes
 
     @property
     def types(self) -> list[str]:
@@ -68,19 +67,17 @@ class OutcomeFile:
 
 
 @dataclass(frozen=True)
-class CorrectFile:
+class OutcomeFile(DescribedFile):
+    """Per instance: what it is, and which of the four questions a model answered right."""
+
+    outcomes: Outcomes
+
+
+@dataclass(frozen=True)
+class CorrectFile(DescribedFile):
     """Per instance: what it is, and whether a model chose the right caption."""
 
-    instances: list[Described]
     correct: Bools
-
-    @property
-    def types(self) -> list[str]:
-        return [instance.type for instance in self.instances]
-
-    @property
-    def subtypes(self) -> list[str]:
-        return [instance.subtype for instance in self.instances]
 
 
 @dataclass(frozen=True)

@@ -85,46 +85,12 @@ def study_schema() -> dict[str, Any]:
                 "maximum": 100,
                 "description": "An undecided question gets more answers, one at a time, up to this. Default: answers.",
             },
-            "surveys": _section(
-                "How questions are dealt into surveys. All questions about an instance stand in one survey.",
-                {
-                    "size": {"type": "integer", "minimum": 1, "maximum": 2000, "default": 100},
-                    "double_seats": {
-                        "type": "integer",
-                        "minimum": 0,
-                        "maximum": 10_000,
-                        "default": 0,
-                        "description": "So many surveys are answered by twice as many people, to measure agreement.",
-                    },
-                },
-            ),
+            "surveys": _surveys_schema(),
             "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, the first of the kind."},
             "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
             "recruitment": _recruitment_schema(),
-            "time": _section(
-                "In minutes, for one session.",
-                {
-                    "estimated_minutes": {"type": "integer", "minimum": 1, "maximum": 720, "default": 30},
-                    "limit_minutes": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": 1440,
-                        "description": "After it a seat is given back. Default: the least that Prolific allows.",
-                    },
-                },
-            ),
-            "pay": _section(
-                "What one finished session is paid.",
-                {
-                    "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
-                    "per_session": {
-                        "type": "string",
-                        "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?$",
-                        "default": "0.00",
-                        "description": 'In whole units, in quotes: "8.00".',
-                    },
-                },
-            ),
+            "time": _time_schema(),
+            "pay": _pay_schema(),
             "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
             "practice": _practice_schema(),
         },
@@ -167,6 +133,52 @@ def _section(description: str, properties: dict[str, Any]) -> dict[str, Any]:
         "description": description,
         "properties": properties,
     }
+
+
+def _surveys_schema() -> dict[str, Any]:
+    return _section(
+        "How questions are dealt into surveys. All questions about an instance stand in one survey.",
+        {
+            "size": {"type": "integer", "minimum": 1, "maximum": 2000, "default": 100},
+            "double_seats": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 10_000,
+                "default": 0,
+                "description": "So many surveys are answered by twice as many people, to measure agreement.",
+            },
+        },
+    )
+
+
+def _time_schema() -> dict[str, Any]:
+    return _section(
+        "In minutes, for one session.",
+        {
+            "estimated_minutes": {"type": "integer", "minimum": 1, "maximum": 720, "default": 30},
+            "limit_minutes": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1440,
+                "description": "After it a seat is given back. Default: the least that Prolific allows.",
+            },
+        },
+    )
+
+
+def _pay_schema() -> dict[str, Any]:
+    return _section(
+        "What one finished session is paid.",
+        {
+            "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
+            "per_session": {
+                "type": "string",
+                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?$",
+                "default": "0.00",
+                "description": 'In whole units, in quotes: "8.00".',
+            },
+        },
+    )
 
 
 def _recruitment_schema() -> dict[str, Any]:

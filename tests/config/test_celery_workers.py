@@ -75,11 +75,13 @@ def test_a_worker_process_makes_an_export(study: Study, broker_url: str, tmp_pat
         assert made.read().count(b"\n") == 1
 
 
-def test_an_export_whose_worker_was_killed_is_made_after_all(study: Study, tmp_path: Path) -> None:
+def test_an_export_that_has_been_running_for_too_long_is_made_after_all(study: Study, tmp_path: Path) -> None:
     export = _asked_for(study, minutes_ago=20, state=Export.State.RUNNING)
     _send(resume_exports, broker_url=EMBEDDED_BROKER, folder=tmp_path)
     with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
         _wait_until_ready(export, tmp_path / "worker.log")
+    with default_storage.open(export.file) as made:
+        assert made.read().count(b"\n") == 1
 
 
 def test_a_page_does_not_fail_when_the_broker_is_down(study: Study, tmp_path: Path) -> None:
