@@ -27,7 +27,8 @@ from psycopg import sql
 START_SECONDS = 60
 # The server refuses to run as root, so root hands it to the account that Debian's package makes.
 SERVER_ACCOUNT = "postgres"
-FAST_AND_FORGETFUL = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+# Without automatic vacuum, which takes the tables of a test that never commits for empty (docs/decisions/0009).
+FAST_AND_FORGETFUL = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
 
 
 class ServerMissing(Exception):
@@ -145,7 +146,7 @@ class Cluster:
 def postgresql_cluster(*, durable: bool = False, settings: tuple[str, ...] = ()) -> Iterator[Cluster]:
     """Run a PostgreSQL server for the length of the block.
 
-    `durable` keeps fsync on, as production has it; without it the server is fast and a crash may lose everything.
+    `durable` keeps fsync and vacuum on, as production has it; without it a crash may lose everything.
     `settings` are further lines of postgresql.conf, such as "shared_buffers=256MB".
     """
     directory = Path(tempfile.mkdtemp(prefix="lineup-postgresql-"))

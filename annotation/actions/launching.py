@@ -8,10 +8,12 @@ from django.db import transaction
 
 from annotation.actions import seats
 from annotation.actions.drawing import accepted_origins
+from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
+from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError
-from studies.models import Study
+from studies.models import Question, Study, SurveyQuestion
 
 
 @transaction.atomic
@@ -19,6 +21,7 @@ def launch(*, study: Study, now: datetime) -> None:
     """Freeze the design and open every seat. Raises StudyError with every reason why not."""
     studies.freeze(study=study, now=now, **_arriving(study))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
+    refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
 
 
 def plan(study: Study) -> Plan:

@@ -12,6 +12,7 @@ from predictions.errors import PredictionsRefused
 from predictions.importing import FORMATS, Answer, Row, get_reader
 from predictions.joining import Joined, Known, join
 from predictions.models import LONGEST, Model, Prediction
+from studies.actions.statistics import refresh_statistics
 from studies.models import Project
 
 BATCH = 2_000
@@ -76,6 +77,7 @@ def import_predictions(
             if not dry_run:
                 # A name of the disk may have bytes that are no text.
                 _save(maker, new, file=file.name.encode(errors="replace").decode()[:255], now=now)
+                refresh_statistics(Prediction)
     except IntegrityError as error:
         raise PredictionsRefused(["Another import ran meanwhile. Nothing was imported; import again."]) from error
     except DatabaseError as error:

@@ -30,10 +30,11 @@ from studies.actions.import_source import (
     refused_whole,
     state_of,
 )
+from studies.actions.statistics import refresh_statistics
 from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_importer
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
-from studies.models import Instance, Membership, Project
+from studies.models import Image, Instance, InstanceImage, Membership, Project
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -152,6 +153,7 @@ def _run(sources: list[Source], shared: Shared) -> list[ImportSummary]:
                 save(source)
                 if source.has_changed():
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
+            refresh_statistics(Image, Instance, InstanceImage)
     return [_summary(source) for source in sources]
 
 
