@@ -51,38 +51,35 @@ GOALS = {
 # Far less time than a person takes, and enough for the question after the next to come over the slow line.
 THINKING_MS = {"fast": 400, "10 Mbit/s, 40 ms": 1500}
 
-# Notes when the first picture is on the screen, and for each press of Send when the next four are. A page cannot see
-# its own paint: what is noted is the end of the first frame that began after the pictures were known to be decoded,
-# which is up to a frame (17 ms) later than what the eye sees.
+# Has the browser itself say when each picture was first painted (Element Timing), and notes when the first one was and,
+# for each press of Send, how long after it the last of the next four was. Pictures loaded ahead are not painted.
 WATCH = """
 window.firstImage = null;
 window.sends = [];
-const painted = () => new Promise((done) => requestAnimationFrame(() => {
-  const afterTheFrame = new MessageChannel();
-  afterTheFrame.port1.onmessage = done;
-  afterTheFrame.port2.postMessage(null);
-}));
-const shown = () => [...document.querySelectorAll("[data-stage] [data-question]")].at(0);
-const complete = (image) => image.complete && image.naturalWidth > 0;
-const look = async () => {
-  const image = document.querySelector("[data-stage] img");
-  if (!image || !complete(image)) return requestAnimationFrame(look);
-  await painted();
-  window.firstImage = performance.now();
+const paintedAt = new Map();
+let sentAt = null;
+const question = () => document.querySelector("[data-stage] [data-question]");
+const note = () => {
+  const images = question() ? [...question().querySelectorAll("img")] : [];
+  if (sentAt === null || !images.length || !images.every((image) => paintedAt.has(image))) return;
+  const last = Math.max(...images.map((image) => paintedAt.get(image)));
+  if (last < sentAt) return;
+  window.sends.push(last - sentAt);
+  sentAt = null;
 };
-requestAnimationFrame(look);
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    window.firstImage ??= entry.renderTime;
+    paintedAt.set(entry.element, entry.renderTime);
+  }
+  note();
+}).observe({ type: "element", buffered: true });
+const mark = (image) => image.setAttribute("elementtiming", "picture");
+new MutationObserver(() => document.querySelectorAll("img:not([elementtiming])").forEach(mark)).observe(
+  document, { childList: true, subtree: true }
+);
 addEventListener("click", (event) => {
-  if (!event.target.closest("[data-send]")) return;
-  const before = shown()?.dataset.slot;
-  const wait = async () => {
-    const question = shown();
-    const images = question ? [...question.querySelectorAll("img")] : [];
-    if (!question || question.dataset.slot === before || !images.every(complete)) return requestAnimationFrame(wait);
-    await Promise.all(images.map((image) => image.decode()));
-    await painted();
-    window.sends.push(performance.now() - event.timeStamp);
-  };
-  requestAnimationFrame(wait);
+  if (event.target.closest("[data-send]")) sentAt = event.timeStamp;
 }, true);
 """
 
