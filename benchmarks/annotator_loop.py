@@ -1,7 +1,8 @@
 """Submit-and-next cycles per second beside a bare Django view, in one run: python -m benchmarks.annotator_loop.
 
 Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on, and get
-the same load from the same generator, one after the other. Everything shares the machine's cores.
+the same load from the same generator, one after the other. Everything shares the machine's cores. With several sizes,
+`--questions 1000 100000`, each has a database and a site of its own, and the last column compares it with the first.
 """
 
 import argparse
@@ -12,19 +13,26 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import django
 import psycopg
 
+from benchmarks.load import WARM_UP_SECONDS
+from benchmarks.multiplying import multiply
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
-from tests.servers import postgresql_cluster
+from tests.servers import Cluster, postgresql_cluster
 
 BARE = "benchmarks/floor/gunicorn.conf.py"
 SURVEY_SIZE = 100
+# What the platform's own commands make; larger studies are multiples of it.
+LAUNCHED = 1000
 # Faster than anything measured so far, so that no run ends for lack of questions.
 MOST_CYCLES_PER_SECOND = 1200
 DESIGN = """\
@@ -59,16 +67,19 @@ class Figures:
         self.out_of_questions |= measured["out_of_questions"]
 
 
-def places_needed(annotators: int, seconds: float) -> int:
-    """Return how many sittings a row may use up: a whole number for each annotator."""
-    return annotators * math.ceil(MOST_CYCLES_PER_SECOND * (seconds + 1) / annotators / SURVEY_SIZE)
+def places_needed(*, questions: int, annotators: int, seconds: float) -> int:
+    """Return how many sittings a round may use up: all it can answer, and one begun for each annotator."""
+    size = min(SURVEY_SIZE, questions)
+    return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + WARM_UP_SECONDS) / size) + annotators
 
 
-def make_studies(*, questions: int, places: int, folder: Path) -> list[str]:
-    """Make studies of `questions` questions, surveys of 100 and one answer each, through the platform's own commands.
+def make_studies(*, questions: int, places: int, folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Make studies of `questions` questions, surveys of 100 and one answer each, in the database of `environment`.
 
-    Returns at least `places` places: the name of each study as often as it has seats.
+    The platform's own commands make them; a study of thousands is one of a thousand, multiplied. Returns at least
+    `places` places: the name of each study as often as it has seats.
     """
+    os.environ.update(environment)
     django.setup()
     from django.core.management import call_command
 
@@ -76,7 +87,8 @@ def make_studies(*, questions: int, places: int, folder: Path) -> list[str]:
 
     call_command("migrate", verbosity=0)
     project = Project.objects.create(slug="benchmark", name="Benchmark")
-    _make_instances(project.pk, questions)
+    copies = questions // LAUNCHED if questions % LAUNCHED == 0 else 1
+    make_instances(project.pk, questions // copies)
     size = min(SURVEY_SIZE, questions)
     seats = questions // size
     made: list[str] = []
@@ -86,11 +98,13 @@ def make_studies(*, questions: int, places: int, folder: Path) -> list[str]:
         file.write_text(DESIGN.format(slug=slug, size=size), encoding="utf-8")
         call_command("create_study", str(file), project="benchmark", stdout=io.StringIO())
         call_command("launch_study", slug, stdout=io.StringIO())
+        if not made and copies > 1:
+            multiply(environment["DATABASE_URL"], copies)
         made += [slug] * seats
     return made
 
 
-def _make_instances(project: int, count: int) -> None:
+def make_instances(project: int, count: int) -> None:
     from studies.models import Image, Instance, InstanceImage
 
     images = [
@@ -146,14 +160,17 @@ def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] =
     return measured
 
 
+HEADINGS = "annotators  site                    cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor"
+
+
 def _row(annotators: int, name: str, figures: Figures, floor: Figures) -> str:
     ratio = figures.cycles_per_second / floor.cycles_per_second
     p50, p95 = percentile(figures.cycle_ms, 0.5), percentile(figures.cycle_ms, 0.95)
     slower = p95 / percentile(floor.cycle_ms, 0.95)
-    short = " (ran out of questions)" if figures.out_of_questions else ""
+    short = "  RAN OUT OF QUESTIONS" if figures.out_of_questions else ""
     return (
-        f"{annotators:>10}  {name:<8}{figures.cycles_per_second:>10.0f}{p50:>9.1f}{p95:>9.1f}"
-        f"{figures.errors:>8}{ratio:>11.2f}{slower:>11.2f}{short}"
+        f"{annotators:>10}  {name:<22}{figures.cycles_per_second:>10.0f}{p50:>9.1f}{p95:>9.1f}"
+        f"{figures.errors:>8}{ratio:>10.2f}{slower:>14.2f}{short}"
     )
 
 
@@ -173,57 +190,127 @@ def _check_answers(url: str) -> str:
     return f"{stored[0]} answers stored; questions with more answers than wanted: {over[0]}"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+@dataclass
+class Product:
+    """The platform with studies of `questions` questions; `places` are the sittings that are left."""
+
+    questions: int
+    environment: Mapping[str, str]
+    places: list[str]
+
+    @property
+    def name(self) -> str:
+        return f"product, {self.questions:,}"
+
+    def round(self, site: Site, *, annotators: int, seconds: float) -> dict[str, Any]:
+        wanted = places_needed(questions=self.questions, annotators=annotators, seconds=seconds)
+        taken, self.places = self.places[:wanted], self.places[wanted:]
+        return load(site, annotators=annotators, seconds=seconds, places=taken)
+
+
+def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Namespace) -> Product:
+    environment = {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": cluster.url(f"product_{questions}"),
+        "DATA_DIR": folder,
+        "STATIC_WITHOUT_COLLECT": "1",
+        "STATIC_ROOT": folder,
+        "LOG_LEVEL": "WARNING",
+    }
+    places = options.rounds * sum(
+        places_needed(questions=questions, annotators=count, seconds=options.seconds) for count in options.annotators
+    )
+    # In a process of its own: Django reads once which database is its own.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        made = apart.submit(
+            make_studies, questions=questions, places=places, folder=Path(folder), environment=environment
+        ).result()
+    return Product(questions, environment, made)
+
+
+def _prepare_floor(cluster: Cluster, options: argparse.Namespace) -> dict[str, str]:
+    environment = {"DATABASE_URL": cluster.url("floor")}
+    slots = int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
+    prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions[0]), str(slots)]
+    subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **environment})
+    return environment
+
+
+@contextmanager
+def _all_served(
+    products: Sequence[Product], floor: Mapping[str, str], shape: Mapping[str, int]
+) -> Iterator[tuple[Site, list[Site]]]:
+    with ExitStack() as stack:
+        bare = stack.enter_context(served("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape))
+        yield (
+            bare,
+            [
+                stack.enter_context(
+                    served("config.wsgi", environment=product.environment, configuration=PRODUCTION, **shape)
+                )
+                for product in products
+            ],
+        )
+
+
+def _measure(products: Sequence[Product], bare: Site, sites: Sequence[Site], options: argparse.Namespace) -> bool:
+    """Print a row for each site and number of annotators; tell whether any ran out of questions."""
+    short = False
+    for count in options.annotators:
+        floor, figures = Figures(), [Figures() for _ in products]
+        for _ in range(options.rounds):
+            floor.add(load(bare, annotators=count, seconds=options.seconds))
+            for product, site, found in zip(products, sites, figures, strict=True):
+                found.add(product.round(site, annotators=count, seconds=options.seconds))
+        print(_row(count, "floor", floor, floor), flush=True)
+        for product, found in zip(products, figures, strict=True):
+            growth = found.cycles_per_second / figures[0].cycles_per_second
+            beside = f"  {growth:.2f} of {products[0].questions:,}" if product is not products[0] else ""
+            print(_row(count, product.name, found, floor) + beside, flush=True)
+            short |= found.out_of_questions
+    return short
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=1000)
+    parser.add_argument("--questions", type=int, nargs="+", default=[1000], help="open questions in a study")
     parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--seconds", type=float, default=3.0, help="measured per round (default 3)")
     # By turns, so that what else the machine does meanwhile falls on both.
     parser.add_argument("--rounds", type=int, default=3, help="rounds of floor and product by turns (default 3)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=4)
-    options = parser.parse_args(arguments)
-    needed = [places_needed(count, options.seconds) for count in options.annotators]
-    slots = int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = _options(arguments)
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
-        product = {
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": cluster.url("product"),
-            "DATA_DIR": folder,
-            "STATIC_WITHOUT_COLLECT": "1",
-            "STATIC_ROOT": folder,
-            "LOG_LEVEL": "WARNING",
-        }
-        floor = {"DATABASE_URL": cluster.url("floor")}
-        os.environ.update(product)
-        places = make_studies(questions=options.questions, places=sum(needed) * options.rounds, folder=Path(folder))
-        prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions), str(slots)]
-        subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **floor})
-        for database in ("product", "floor"):
-            with psycopg.connect(cluster.url(database), autocommit=True) as connection:
+        products = [_prepare(cluster, folder, questions, options) for questions in options.questions]
+        floor = _prepare_floor(cluster, options)
+        for url in (floor["DATABASE_URL"], *(product.environment["DATABASE_URL"] for product in products)):
+            with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("VACUUM ANALYZE")
         print(machine())
         print(
             f"PostgreSQL with fsync; gunicorn with {options.workers} workers x {options.threads} threads, keep-alive;"
         )
-        print(f"{options.questions} questions in a study, {len(places)} sittings of up to {SURVEY_SIZE};")
-        print(f"{options.rounds} rounds of {options.seconds:g} s, by turns, each after 1 s of warming up")
+        print(f"surveys of up to {SURVEY_SIZE} questions, one answer each;")
+        print(
+            f"{options.rounds} rounds of {options.seconds:g} s, by turns, each after {WARM_UP_SECONDS:g} s warming up"
+        )
+        print(HEADINGS)
         shape = {"workers": options.workers, "threads": options.threads}
-        print("annotators  site      cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor")
-        with (
-            served("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape) as bare,
-            served("config.wsgi", environment=product, configuration=PRODUCTION, **shape) as site,
-        ):
-            for count, wanted in zip(options.annotators, needed, strict=True):
-                beside, figures = Figures(), Figures()
-                for _ in range(options.rounds):
-                    beside.add(load(bare, annotators=count, seconds=options.seconds))
-                    figures.add(load(site, annotators=count, seconds=options.seconds, places=places[:wanted]))
-                    del places[:wanted]
-                print(_row(count, "floor", beside, beside), flush=True)
-                print(_row(count, "product", figures, beside), flush=True)
-            print(f"memory of the largest web worker: {site.worker_megabytes():.0f} MB")
-        print(_check_answers(cluster.url("product")))
+        with _all_served(products, floor, shape) as (bare, sites):
+            short = _measure(products, bare, sites, options)
+            print(f"memory of the largest web worker: {max(site.worker_megabytes() for site in sites):.0f} MB")
+        for product in products:
+            print(f"{product.name}: {_check_answers(product.environment['DATABASE_URL'])}")
+    if short:
+        raise SystemExit(
+            "Some annotators ran out of questions before a round ended: the figures of their rows are too low. "
+            "Raise MOST_CYCLES_PER_SECOND in benchmarks/annotator_loop.py."
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 from urllib.parse import urlencode
@@ -111,29 +111,28 @@ class OutOfQuestions(Exception):
 class Sitting:
     """One annotator's session, as the page's script holds it: the question shown and the one ahead."""
 
-    def __init__(self, connection: Connection, study: str) -> None:
-        self._connection = connection
+    def __init__(self, study: str) -> None:
         self._study = study
         self.path = ""
         self.slots: list[str] = []
 
-    async def begin(self) -> None:
+    async def begin(self, connection: Connection) -> None:
         person = uuid.uuid4().hex[:24]
         query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "benchmark", "SESSION_ID": person})
-        status, head, _ = await self._connection.ask("GET", f"/take/{self._study}/?{query}")
+        status, head, _ = await connection.ask("GET", f"/take/{self._study}/?{query}")
         if status != 303:
             raise OutOfQuestions
         found = re.search(rb"(?i)location: *(\S+)", head)
         assert found is not None
         self.path = found[1].decode()
-        await self._connection.ask("POST", f"{self.path}begin/", {})
-        _, _, body = await self._connection.ask("GET", self.path)
+        await connection.ask("POST", f"{self.path}begin/", {})
+        _, _, body = await connection.ask("GET", self.path)
         self.slots = list(dict.fromkeys(SLOT.findall(body.decode())))
 
-    async def answer(self) -> bool:
+    async def answer(self, connection: Connection) -> bool:
         slot, ahead = self.slots[0], self.slots[1] if len(self.slots) > 1 else ""
         fields = {"slot": slot, "have": ahead, "choice": "1", "submission": str(uuid.uuid4()), "send_ms": "4000"}
-        status, _, body = await self._connection.ask("POST", f"{self.path}answer/", fields)
+        status, _, body = await connection.ask("POST", f"{self.path}answer/", fields)
         if status != 200:
             return False
         told = json.loads(body)
@@ -141,19 +140,31 @@ class Sitting:
         return bool(told["saved"])
 
 
-async def _product_cycle(port: int, places: list[str]) -> Cycle:
-    """Begin a sitting for each place (the name of a study), before anything is measured, and answer them in turn."""
+async def _begun(port: int, places: list[str]) -> list[Sitting]:
+    """Begin a sitting for each place (the name of a study), before anything is measured."""
     connection = Connection(port)
-    waiting = [Sitting(connection, study) for study in places]
-    for sitting in waiting:
-        await sitting.begin()
+    sittings = [Sitting(study) for study in places]
+    for sitting in sittings:
+        await sitting.begin(connection)
+    return sittings
+
+
+async def _product_cycle(port: int, waiting: list[Sitting]) -> Cycle:
+    """Answer a sitting, and when it is done another of those that `waiting` holds for all annotators together.
+
+    Nobody knows beforehand how the annotators share the server: one whose worker has little else to do answers
+    several times as much as the others.
+    """
+    connection = Connection(port)
+    at_work = waiting.pop()
 
     async def cycle() -> bool:
-        while not waiting[-1].slots:
-            waiting.pop()
+        nonlocal at_work
+        while not at_work.slots:
             if not waiting:
                 raise OutOfQuestions
-        return await waiting[-1].answer()
+            at_work = waiting.pop()
+        return await at_work.answer(connection)
 
     return cycle
 
@@ -182,16 +193,15 @@ class Task(TypedDict):
     places: list[str]
 
 
-def _cycles(task: Task) -> Iterator[Awaitable[Cycle]]:
-    for number in range(task["annotators"]):
-        if task["places"]:
-            yield _product_cycle(task["port"], task["places"][number :: task["annotators"]])
-        else:
-            yield _floor_cycle(task["port"])
+async def _cycles(task: Task) -> list[Cycle]:
+    if not task["places"]:
+        return [await _floor_cycle(task["port"]) for _ in range(task["annotators"])]
+    waiting = await _begun(task["port"], task["places"])
+    return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
 
 async def _measure(task: Task) -> Measured:
-    cycles = [await making for making in _cycles(task)]
+    cycles = await _cycles(task)
     measured = Measured(seconds=task["seconds"])
     start = time.perf_counter() + WARM_UP_SECONDS
     end = start + measured.seconds
