@@ -3,7 +3,7 @@ are undecided after all the answers wanted so far. This is what makes a pipeline
 
 from collections.abc import Mapping
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef
 
 from annotation.actions import seats
 from annotation.models import Decision, Slot
@@ -59,11 +59,10 @@ def _ask_again(study: Study) -> bool:
     most = study.design["max_answers"]
     if most <= study.design["answers"]:
         return False
-    answered = Count("slots", filter=Q(slots__answered_at__isnull=False))
-    open_slots = Slot.objects.filter(question=OuterRef("pk"), answered_at=None)
-    undecided = Question.objects.filter(study=study, decision__state=Decision.State.UNDECIDED)
-    undecided = undecided.annotate(answered=answered).filter(~Exists(open_slots), answered__gt=0, answered__lt=most)
-    questions = list(undecided.order_by("pk")[: study.design["surveys"]["size"]])
+    open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
+    undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
+    undecided = undecided.filter(~Exists(open_slots)).select_related("question").order_by("question")
+    questions = [decision.question for decision in undecided[: study.design["surveys"]["size"]]]
     if not questions:
         return False
     survey = Survey.objects.create(study=study, number=study.surveys.count() + 1, seats_planned=1)

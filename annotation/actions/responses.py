@@ -229,8 +229,10 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:
     """Return the next `limit` slots that `session` has still to answer, with their questions, in order."""
-    slots = Slot.objects.filter(seat__session=session, answered_at=None)
-    return list(slots.select_related("question").order_by("position")[:limit])
+    following = Slot.objects.filter(seat__session=session, answered_at=None).order_by("position")[:limit]
+    # Found before their questions are read, or the questions of the whole survey would be.
+    found = Slot.objects.filter(pk__in=following.values("pk"))
+    return list(found.select_related("question").order_by("position"))
 
 
 def last_response(*, session: Session) -> Response | None:

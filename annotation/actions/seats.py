@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Annotator, Decision, Response, Seat, Session, Slot
-from studies.models import Question, Study, Survey, SurveyQuestion
+from studies.models import Study, Survey, SurveyQuestion
 
 BATCH = 1000
 
@@ -30,7 +30,9 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
             ),
             batch_size=BATCH,
         )
-    undecided = Question.objects.filter(study=study, decision=None).values_list("pk", flat=True)
+    # Of these surveys alone: a live study opens them one by one, and must not read all its questions for each.
+    asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys], question__decision=None)
+    undecided = asked.order_by("question_id").values_list("question_id", flat=True).distinct()
     Decision.objects.bulk_create(
         (Decision(study=study, question_id=question, rule=study.rule) for question in undecided), batch_size=BATCH
     )

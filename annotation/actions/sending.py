@@ -51,13 +51,15 @@ UPDATE annotation_decision
    SET rule = %s, state = %s, winner = %s, votes = %s, answers = %s, decided_at = %s
  WHERE question_id = %s AND settled_choice = ''
 """
+# The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content
-  FROM annotation_slot slot
+  FROM (SELECT id, question_id
+          FROM annotation_slot
+         WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND id <> %s AND part <= %s
+         ORDER BY position
+         LIMIT 1) slot
   JOIN studies_question question ON question.id = slot.question_id
- WHERE slot.seat_id = %s AND slot.annotator_id = %s AND slot.answered_at IS NULL AND slot.id <> %s AND slot.part <= %s
- ORDER BY slot.position
- LIMIT 1
 """
 
 

@@ -119,7 +119,15 @@ class Decision(models.Model):
                 name="winner_only_when_accepted",
             ),
         )
-        indexes = (models.Index(fields=("study", "state"), name="decisions_by_state"),)
+        indexes = (
+            models.Index(fields=("study", "state"), name="decisions_by_state"),
+            # What may be asked again stands among many questions that nobody has answered yet.
+            models.Index(
+                fields=("study", "question"),
+                condition=models.Q(state="undecided", answers__gt=0),
+                name="answered_but_undecided",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.state} under {self.rule}"
