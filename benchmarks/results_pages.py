@@ -1,0 +1,139 @@
+"""Times the pages that a researcher looks at while answers come in: python -m benchmarks.results_pages.
+
+A study of `best_of_n` with three answers a question, in the seven categories of BiVLC, is launched by the platform's
+own commands, multiplied and answered straight in the database (`benchmarks/multiplying.py`, `answering.py`). The
+pages are asked for one after the other under gunicorn, signed in; a page that is made in the background is timed when
+it is there, and how long it took to come is told apart. Peak memory is that of the largest web worker.
+"""
+
+import argparse
+import io
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import django
+import httpx
+
+from benchmarks.annotator_loop import make_instances
+from benchmarks.answering import answer_seats
+from benchmarks.multiplying import multiply
+from benchmarks.site import PRODUCTION, Site, machine, percentile, served
+from tests.servers import postgresql_cluster
+
+ANSWERS = 3
+SURVEY_SIZE = 100
+PASSWORD = "a password of the benchmark"
+STUDY = "results-pages"
+CATEGORIES = (
+    *(("replace", subtype) for subtype in ("obj", "att", "rel")),
+    *(("swap", subtype) for subtype in ("obj", "att")),
+    *(("add", subtype) for subtype in ("obj", "att")),
+)
+PAGES = {
+    "results of the study": f"/studies/{STUDY}/results/",
+    "results of the project": "/projects/benchmark/results/",
+    "monitor of the study": f"/studies/{STUDY}/",
+}
+# Seconds at the 95th percentile, up to so many responses.
+GOALS = {10_000: 0.3, 1_000_000: 1.0}
+DESIGN = f"""\
+study: {STUDY}
+title: Pick the image that fits the description
+kind: best_of_n
+answers: {ANSWERS}
+surveys: {{size: {SURVEY_SIZE}, double_seats: 0}}
+seed: benchmark
+time: {{estimated_minutes: 20, limit_minutes: 60}}
+consent: ""
+pay: {{currency: USD, per_session: "4.00"}}
+"""
+
+
+def make_study(*, responses: int, folder: Path, environment: Mapping[str, str]) -> int:
+    """Make a study with as many responses, or up to one survey's less; return how many there are."""
+    os.environ.update(environment)
+    django.setup()
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    from studies.models import Instance, Project
+
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(slug="benchmark", name="Benchmark")
+    seats = responses // SURVEY_SIZE
+    # Whole multiples of a study of ten surveys.
+    surveys = min(10, max(1, seats // ANSWERS))
+    make_instances(project.pk, surveys * SURVEY_SIZE)
+    for number, (type, subtype) in enumerate(CATEGORIES):
+        some = [pk for pk in Instance.objects.values_list("pk", flat=True) if pk % len(CATEGORIES) == number]
+        Instance.objects.filter(pk__in=some).update(type=type, subtype=subtype)
+    User.objects.create_superuser("researcher", password=PASSWORD)
+    file = folder / "study.yaml"
+    file.write_text(DESIGN, encoding="utf-8")
+    call_command("create_study", str(file), project="benchmark", stdout=io.StringIO())
+    call_command("launch_study", STUDY, stdout=io.StringIO())
+    multiply(environment["DATABASE_URL"], -(-seats // (surveys * ANSWERS)))
+    return answer_seats(environment["DATABASE_URL"], seats)
+
+
+def sign_in(site: Site) -> httpx.Client:
+    client = httpx.Client(base_url=site.address, follow_redirects=True, timeout=900)
+    client.get("/sign-in/")
+    fields = {"username": "researcher", "password": PASSWORD, "csrfmiddlewaretoken": client.cookies["csrftoken"]}
+    client.post("/sign-in/", data=fields, headers={"Origin": site.address}).raise_for_status()
+    return client
+
+
+def time_page(client: httpx.Client, path: str, times: int) -> tuple[list[float], int]:
+    """Return the seconds that each of `times` requests took, and the bytes of the page."""
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        answer = client.get(path)
+        seconds.append(time.perf_counter() - started)
+        answer.raise_for_status()
+    return seconds, len(answer.content)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--responses", type=int, default=10_000, help="how many answers the study has (default 10000)")
+    parser.add_argument("--times", type=int, default=20, help="how often each page is asked for (default 20)")
+    options = parser.parse_args(arguments)
+    goal = next((seconds for most, seconds in GOALS.items() if options.responses <= most), None)
+    with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": cluster.url("results"),
+            "DATA_DIR": folder,
+            "STATIC_WITHOUT_COLLECT": "1",
+            "STATIC_ROOT": folder,
+            "LOG_LEVEL": "WARNING",
+        }
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+            stored = apart.submit(
+                make_study, responses=options.responses, folder=Path(folder), environment=environment
+            ).result()
+        print(machine())
+        print(f"{stored:,} responses, {ANSWERS} to a question; gunicorn with 2 workers x 4 threads; PostgreSQL")
+        print(f"{'page':<26}{'first s':>9}{'p50 s':>8}{'p95 s':>8}{'goal':>6}{'kB':>8}{'worker MB':>11}", flush=True)
+        for name, path in PAGES.items():
+            # A server of its own, so that the memory is that of this page.
+            with served("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
+                client = sign_in(site)
+                (first,), _ = time_page(client, path, 1)
+                seconds, size = time_page(client, path, options.times)
+                print(
+                    f"{name:<26}{first:>9.2f}{percentile(seconds, 0.5):>8.3f}{percentile(seconds, 0.95):>8.3f}"
+                    f"{goal or '':>6}{size / 1000:>8.0f}{site.worker_megabytes():>11.0f}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
