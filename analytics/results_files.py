@@ -7,6 +7,7 @@ import csv
 import io
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -237,6 +238,9 @@ class _Table:
             raise ResultsFileError([f"{path.name} is not CSV: {error}."]) from error
         if not self.header:
             raise ResultsFileError([f"{path.name} is empty."])
+        twice = [name for name, times in Counter(self.header).items() if times > 1]
+        if twice:
+            raise ResultsFileError([f"{path.name} has the column {name!r} more than once. Keep one." for name in twice])
 
     def column(self, *names: str) -> str:
         """Return the first of `names` that the header has; raises when it has none."""
@@ -247,7 +251,11 @@ class _Table:
         return found
 
     def optional(self, *names: str) -> str | None:
-        return next((name for name in names if name in self.header), None)
+        """Return which of `names`, all for the same thing, the header has; raises when it has two."""
+        found = [name for name in names if name in self.header]
+        if len(found) > 1:
+            raise ResultsFileError([f"The columns {' and '.join(found)} say the same thing. Keep one."])
+        return found[0] if found else None
 
     def records(self) -> Iterator[_Record]:
         """Yield the records that have as many values as the header; the others are problems."""

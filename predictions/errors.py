@@ -11,6 +11,10 @@ class PredictionsRefused(Exception):
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
-        more = len(self.problems) - MOST_PROBLEMS
-        shown = self.problems[:MOST_PROBLEMS] + ([f"... and {more:,} more problems."] if more > 0 else [])
-        super().__init__("\n".join(shown))
+        super().__init__("\n".join(first_of(self.problems, "problems")))
+
+
+def first_of(sentences: Sequence[str], what: str) -> list[str]:
+    """Return the sentences, of many only the first and how many more there are."""
+    more = len(sentences) - MOST_PROBLEMS
+    return [*sentences[:MOST_PROBLEMS], *([f"... and {more:,} more {what}."] if more > 0 else [])]

@@ -44,9 +44,13 @@ class Summary:
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
-        counts = f"{self.added:,} predictions {verb}, {self.already_there:,} already there."
-        left_out = f" {len(self.left_out):,} rows left out." if self.left_out else ""
-        return f"{self.rows:,} rows of {self.model}: {counts}{left_out}"
+        counts = f"{_counted(self.added, 'prediction')} {verb}, {self.already_there:,} already there."
+        left_out = f" {_counted(len(self.left_out), 'row')} left out." if self.left_out else ""
+        return f"{_counted(self.rows, 'row')} of {self.model}: {counts}{left_out}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def import_predictions(

@@ -64,6 +64,19 @@ def test_a_byte_order_mark_and_a_missing_derived_column_do_no_harm(tmp_path: Pat
     assert file.outcomes.patterns() == {"1101": 1}
 
 
+def test_a_column_that_stands_twice_is_refused_since_nobody_knows_which_one_counts(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("caption,correct,correct\nA cat.,1,0\n")
+    with pytest.raises(ResultsFileError, match=r"a.csv has the column 'correct' more than once. Keep one."):
+        read_correct(file)
+
+
+def test_a_column_under_both_of_its_names_is_refused(tmp_path: Path) -> None:
+    row = outcome_row("1111", RELEASED) | {"Ipos_2T": "False"}
+    with pytest.raises(ResultsFileError, match=r"text_score_i0 and Ipos_2T say the same thing. Keep one."):
+        read_outcomes(write(tmp_path / "a.csv", [row]))
+
+
 def test_a_file_without_records_is_empty_not_wrong(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(",".join(NEWER), encoding="utf-8")

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from predictions.actions.from_file import ModelName, import_predictions
-from predictions.errors import PredictionsRefused
+from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
 from studies.models import Project
 
@@ -43,6 +43,6 @@ class Command(BaseCommand):
             )
         except PredictionsRefused as error:
             raise CommandError(f"Nothing was imported from {options['file'].name}.\n{error}") from error
-        for sentence in summary.left_out:
+        for sentence in first_of(summary.left_out, "rows left out"):
             self.stderr.write(sentence)
         self.stdout.write(f"{summary.file}: {summary}")
