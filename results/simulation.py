@@ -18,6 +18,7 @@ from django.conf import settings
 from django.test import Client
 
 from annotation.models import Session, Slot
+from results.simulated import SIMULATED_STUDY
 from studies.models import PracticeQuestion, Question
 
 STEPS = ("consent", "begin", "practice", "answer")
@@ -119,7 +120,7 @@ class Person:
         """Return the link as Prolific would send it; the same seed and number are the same person."""
         ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
         person, session = f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
-        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"simulation-{slug}", "SESSION_ID": session})
+        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{slug}", "SESSION_ID": session})
         return f"/take/{slug}/?{query}"
 
     def dice(self) -> random.Random:

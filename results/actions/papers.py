@@ -20,7 +20,7 @@ def add_papers(folder: Path, writer: Writer, dossier: Dossier, others: Sequence[
     files = [_data_file(path, folder, writer) for path in data]
     files += [_data_file(folder / ANNOTATIONS / other.filename, folder, other) for other in others]
     (folder / DESCRIPTION).write_text(croissant(dossier, files), encoding="utf-8", newline="\n")
-    text = card(dossier, writer.splits([path.name for path in data]), writer.features)
+    text = card(dossier, writer.splits([path.name for path in data]), writer.features, files)
     (folder / CARD).write_text(text, encoding="utf-8", newline="\n")
 
 

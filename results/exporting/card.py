@@ -4,11 +4,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from results.exporting.base import Column
+from results.exporting.croissant import DataFile
 from results.exporting.dossier import About, Dossier
+from results.exporting.licences import hub_id
 from results.reports.base import Report
 from results.reports.cost import FINISHED
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.formats.md import escape, section
+from results.reports.simulated import simulation_notice
 from results.reports.text import cell_text
 
 PRIVACY = (
@@ -18,6 +22,12 @@ PRIVACY = (
 # The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
 AGREEMENT_TABLES = ("pairs", "filtering")
 SCORE_TABLES = ("scores", "intervals", "models", "comparison")
+# What the rules of `studies.importing.captions` do, for readers who do not have this program.
+CAPTION_RULES = {
+    "as-is-v1": "as the source has them",
+    "bivlc-release-v1": "outer white space removed, a full stop at the end, the first letter large and all others not",
+    "keep-case-v1": "white space tidied, a mark at the end of the sentence, the first letter large, all else kept",
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -42,8 +52,10 @@ def dossier_of(
     parts = [
         f"# {escape(_title(facts, about))}",
         description,
+        *_notices(facts),
         *(section(report.table(name)) for name in ("dataset",) if size),
         "## How it was made",
+        *_imported(facts),
         *(_made(each) for each in facts.studies),
         section(report.table("funnel")),
         section(report.table("cost")),
@@ -78,10 +90,17 @@ def dossier_of(
     )
 
 
-def card(dossier: Dossier, splits: Mapping[str, str], features: Mapping[str, Mapping[str, str]]) -> str:
-    """Return README.md. splits: split -> its files, as a pattern; features: how `datasets` reads each column."""
-    front = [f"pretty_name: {_yaml(dossier.title)}"]
-    front += [f"license: {_yaml(dossier.licence)}"] if dossier.licence else []
+def card(
+    dossier: Dossier,
+    splits: Mapping[str, str],
+    features: Mapping[str, Mapping[str, str]],
+    files: Sequence[DataFile],
+) -> str:
+    """Return README.md.
+
+    splits: split -> its files, as a pattern; features: how `datasets` reads each column; files: what lies beside it.
+    """
+    front = [f"pretty_name: {_yaml(dossier.title)}", *_licence(dossier.licence)]
     front += [f"size_categories:\n- {_size_category(dossier.size)}"]
     if splits:
         front += ["configs:\n- config_name: default\n  data_files:"]
@@ -89,7 +108,30 @@ def card(dossier: Dossier, splits: Mapping[str, str], features: Mapping[str, Map
     if features:
         front += ["dataset_info:\n  features:"]
         front += [f"  - name: {name}\n    dtype: {_dtype(feature)}" for name, feature in features.items()]
-    return "\n".join(["---", *front, "---", "", dossier.body])
+    return "\n".join(["---", *front, "---", "", dossier.body, *_files_section(files)])
+
+
+def _licence(licence: str) -> Iterable[str]:
+    """Return what the hub asks for: one of its own ids, or "other" with a name."""
+    known = hub_id(licence)
+    if known:
+        yield f"license: {known}"
+    elif licence:
+        yield from ("license: other", f"license_name: {_yaml(licence)}")
+
+
+def _files_section(files: Sequence[DataFile]) -> Iterable[str]:
+    """Say what every column of every file means; files of the same columns share a table."""
+    by_columns: dict[Sequence[Column], list[str]] = {}
+    for file in files:
+        by_columns.setdefault(file.columns, []).append(f"`{file.path}`")
+    if by_columns:
+        yield "## Files and columns\n"
+    for columns, paths in by_columns.items():
+        yield f"{', '.join(paths)}\n"
+        yield "| Column | Meaning |\n| --- | --- |"
+        yield from (f"| {escape(column.name)} | {escape(column.description)} |" for column in columns)
+        yield ""
 
 
 def _dtype(feature: Mapping[str, str]) -> str:
@@ -119,6 +161,23 @@ def _description(facts: ProjectFacts, study: str, size: int) -> str:
     )
 
 
+def _notices(facts: ProjectFacts) -> Iterable[str]:
+    notice = simulation_notice(facts.studies)
+    if notice:
+        yield f"> **{escape(notice)}**"
+
+
+def _imported(facts: ProjectFacts) -> Iterable[str]:
+    """Say which files the candidates came from, and what was done to their captions."""
+    for source in facts.sources:
+        words = CAPTION_RULES.get(source.caption_rule, "")
+        rule = f"{source.caption_rule} ({words})" if words else source.caption_rule
+        yield escape(
+            f"{source.instances:,} candidates were imported from {source.file}; their captions were formatted by the "
+            f"rule {rule}."
+        )
+
+
 def _made(study: StudyFacts) -> str:
     """Tell of one study, with the instructions that people read, word for word."""
     lines = [f"### {escape(study.slug)}: {escape(study.title)}", escape(_protocol(study))]
@@ -137,12 +196,26 @@ def _protocol(study: StudyFacts) -> str:
     answers = f"{study.answers_wanted} answer{'s' if study.answers_wanted > 1 else ''} per question"
     if study.max_answers > study.answers_wanted:
         answers += f", up to {study.max_answers} while undecided"
+    more = sum(question.answers > study.max_answers for question in study.questions)
+    if more:
+        answers += f" ({more:,} questions have more, for agreement)"
     return (
         f"Study {study.slug} ({', '.join(study.kinds)}) asked {len(study.questions):,} questions about instances of "
-        f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {study.annotators:,} "
-        f"annotators answered; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
+        f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {_who(study)} answered"
+        f"{_when(study)}; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
         f"{cell_text(study.per_session, 'money')} for an estimated {study.estimated_minutes:g} minutes."
     )
+
+
+def _who(study: StudyFacts) -> str:
+    people = f"{study.annotators:,} annotator{'' if study.annotators == 1 else 's'}"
+    return f"{people} ({study.simulated:,} of them simulated by a program)" if study.simulated else people
+
+
+def _when(study: StudyFacts) -> str:
+    if study.first_day == study.last_day:
+        return f" on {study.first_day}" if study.first_day else ""
+    return f" from {study.first_day} to {study.last_day}"
 
 
 def _tables(report: Report, names: Sequence[str], otherwise: str) -> Iterable[str]:
@@ -167,6 +240,9 @@ def _or_unknown(text: str) -> str:
 
 def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]:
     """Say what the data itself shows of its limits."""
+    notice = simulation_notice(facts.studies)
+    if notice:
+        yield notice
     for study in facts.studies:
         undecided = sum(question.state == "undecided" for question in study.questions)
         once = sum(question.answers == 1 for question in study.questions)
@@ -184,8 +260,8 @@ def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]
 
 
 def _collection(facts: ProjectFacts) -> str:
-    people = ", ".join(f"{study.annotators:,} in {study.slug}" for study in facts.studies)
-    return f"Answers of people on web pages, one question at a time. Annotators: {people}."
+    people = ", ".join(f"{_who(study)} in {study.slug}" for study in facts.studies)
+    return f"Answers of people on web pages, one question at a time: {people}."
 
 
 def _answers_per_question(facts: ProjectFacts) -> str:

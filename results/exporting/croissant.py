@@ -11,6 +11,7 @@ from typing import Any
 
 from results.exporting.base import Column
 from results.exporting.dossier import Dossier
+from results.exporting.licences import address
 
 RECORDS = "instances"
 # As mlcroissant writes it for version 1.0.
@@ -80,7 +81,7 @@ def croissant(dossier: Dossier, files: Sequence[DataFile]) -> str:
         "name": dossier.name,
         "description": dossier.description,
         "version": version_of(dossier.release),
-        **_known(license=dossier.licence, citeAs=dossier.citation, datePublished=dossier.made_on),
+        **_known(license=address(dossier.licence), citeAs=dossier.citation, datePublished=dossier.made_on),
         **_responsible(dossier),
     }
     parts = _parts(files)

@@ -16,10 +16,15 @@ class Decisions(TextWriter):
     columns = (
         Column("task", "sc:Text", "The question: the instance, and which question about it where there are several."),
         Column("study", "sc:Text", "The study that asked it."),
+        Column("kind", "sc:Text", "The kind of question."),
         Column("state", "sc:Text", "accepted, rejected or undecided."),
         Column("rule", "sc:Text", "The rule that decided it, with its version."),
         Column("winner", "sc:Text", "The option it was accepted with."),
+        Column("right", "sc:Text", "The right option; empty where none is known."),
         Column("answers", "sc:Integer", "How many answers it rests on."),
+        Column("votes", "sc:Text", "How many answers each option got, as a JSON object."),
+        Column("settled", "sc:Boolean", "Whether a researcher decided what the answers had left undecided."),
+        Column("decided_at", "sc:DateTime", "When it was decided, UTC; empty for what is undecided."),
     )
 
     def start(self, out: IO[str]) -> None:

@@ -21,10 +21,23 @@ class Responses(TextWriter):
         Column("task", "sc:Text", "The question: the instance, and which question about it where there are several."),
         Column("worker", "sc:Text", "Who answered, under a random name."),
         Column("label", "sc:Text", "The option chosen, by its identity."),
+        Column("version", "sc:Integer", "1, 2 and so on as somebody changed their mind."),
+        Column("is_current", "sc:Boolean", "Whether it is the last version."),
         Column("counted", "sc:Boolean", "Whether a decision rests on it: not replaced by a newer version, not late."),
+        Column("shown_order", "sc:Text", "All options in the order in which they were shown, a JSON list."),
         Column("received_at", "sc:DateTime", "When the server had it, UTC."),
+        Column("first_choice_ms", "sc:Integer", "Milliseconds from shown to the first choice, by the browser."),
         Column("send_ms", "sc:Integer", "Milliseconds from shown to sent, as the browser measured."),
+        Column("hidden_ms", "sc:Integer", "How many of these the page was out of sight."),
+        Column("changes_of_mind", "sc:Integer", "How often the choice changed before it was sent."),
+        Column("window_width", "sc:Integer", "The width of the window in CSS pixels."),
+        Column("window_height", "sc:Integer", "The height of the window in CSS pixels."),
+        Column("survey", "sc:Integer", "The survey; empty for an answer that came after its seat had gone to another."),
+        Column("seat", "sc:Integer", "The seat in that survey; empty likewise."),
+        Column("session", "sc:Text", "Who answered, and in which of their sittings in this study."),
         Column("study", "sc:Text", "The study that asked."),
+        Column("kind", "sc:Text", "The kind of question."),
+        Column("right", "sc:Text", "The right option; empty where none is known."),
     )
 
     def start(self, out: IO[str]) -> None:

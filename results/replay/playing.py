@@ -16,10 +16,10 @@ from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
 from annotation.recruitment.base import Entry
 from results.replay.progress import Progress
+from results.simulated import REPLAY_PROVIDER
 from studies.kinds import get_kind, posted_values
 from studies.models import Question, Study, Survey
 
-PROVIDER = "replay"
 # How many people are at work in one study at the same moment.
 AT_ONCE = 8
 # Answers between two looks at whether the next study has enough to ask about.
@@ -84,7 +84,7 @@ class Crowd:
 
     def _sit(self, person: str) -> Iterator[None]:
         """Play one person's sitting: yields once on arrival and then after every answer."""
-        entry = Entry(provider=PROVIDER, person=person, session_id=person)
+        entry = Entry(provider=REPLAY_PROVIDER, person=person, session_id=person)
         session = sessions.start(study=self.study, entry=entry, now=timezone.now())
         yield
         sessions.consent(session=session, agreed=True, now=timezone.now())

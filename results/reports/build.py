@@ -13,6 +13,7 @@ from results.reports.scores import (
     scores_plot,
     scores_table,
 )
+from results.reports.simulated import marked
 
 
 def report_of(project: ProjectFacts) -> Report:
@@ -35,6 +36,6 @@ def report_of(project: ProjectFacts) -> Report:
     plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(answered, project)]
     return Report(
         title=f"Report of {project.name}",
-        tables=[table for table in tables if table.rows],
+        tables=marked((table for table in tables if table.rows), project.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
     )

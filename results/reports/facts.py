@@ -43,7 +43,11 @@ class PartFacts:
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock."""
+    """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
+
+    `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
+    between which people came, "" when nobody did.
+    """
 
     slug: str
     title: str
@@ -61,6 +65,9 @@ class StudyFacts:
     answers: Sequence[AnswerFacts]
     max_answers: int = 0
     settled: int = 0
+    simulated: int = 0
+    first_day: str = ""
+    last_day: str = ""
 
     @property
     def kinds(self) -> list[str]:
@@ -81,6 +88,15 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
+class SourceFacts:
+    """A file that instances came from, the rule that formatted their captions, and how many there are."""
+
+    file: str
+    caption_rule: str
+    instances: int
+
+
+@dataclass(frozen=True)
 class ProjectFacts:
     """`categories`: instance id -> (type, subtype), of all instances of the project."""
 
@@ -89,3 +105,4 @@ class ProjectFacts:
     categories: Mapping[int, tuple[str, str]]
     studies: Sequence[StudyFacts]
     models: Sequence[ModelFacts] = field(default=())
+    sources: Sequence[SourceFacts] = field(default=())

@@ -18,6 +18,7 @@ from results.reports.cost import cost_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.scores import all_outcomes, intervals_table, scores_plot, scores_table
+from results.reports.simulated import marked
 
 
 def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Report:
@@ -41,7 +42,7 @@ def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Re
         plots.append(scores_plot(answered, alone))
     return Report(
         title=f"Results of {study.slug}",
-        tables=[_without_study(table) for table in tables if table.rows],
+        tables=marked((_without_study(table) for table in tables if table.rows), alone.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
     )
 

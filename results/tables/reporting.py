@@ -2,13 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count
+from django.db.models import Count, Max, Min
 
 from annotation.models import Decision, Response, Session
 from predictions.models import Prediction
-from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.facts import (
+    AnswerFacts,
+    ModelFacts,
+    PartFacts,
+    ProjectFacts,
+    QuestionFacts,
+    SourceFacts,
+    StudyFacts,
+)
+from results.simulated import played_by_a_program
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
@@ -31,7 +41,17 @@ def release_facts(study: Study) -> ProjectFacts:
     """Return what there is to say of the data that `study` accepted: how it came to be, and who answered about it."""
     facts = project_facts(study.project)
     slugs = {each.slug for each in release_studies(study)}
-    return replace(facts, studies=[each for each in facts.studies if each.slug in slugs])
+    return replace(
+        facts,
+        studies=[each for each in facts.studies if each.slug in slugs],
+        sources=list(_sources(study.project)),
+    )
+
+
+def _sources(project: Project) -> Iterable[SourceFacts]:
+    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
+    for file, rule, instances in files.values_list("source_file", "caption_rule").annotate(n=Count("pk")):
+        yield SourceFacts(file, rule, instances)
 
 
 def release_studies(study: Study) -> list[Study]:
@@ -62,6 +82,12 @@ def study_facts(study: Study) -> StudyFacts:
     sessions = Session.objects.filter(study=study).order_by()
     answering = sessions.filter(questions_answered__gt=0, annotator__withdrawn_at=None)
     design = study.design
+    who = answering.aggregate(
+        annotators=Count("annotator", distinct=True),
+        simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
+        first=Min("arrived_at"),
+        last=Max("arrived_at"),
+    )
     return StudyFacts(
         slug=study.slug,
         title=study.title,
@@ -74,12 +100,19 @@ def study_facts(study: Study) -> StudyFacts:
         per_session=Decimal(design["pay"]["per_session"]),
         estimated_minutes=design["time"]["estimated_minutes"],
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
-        annotators=answering.values("annotator").distinct().count(),
+        annotators=who["annotators"],
+        simulated=who["simulated"],
+        first_day=_day(who["first"]),
+        last_day=_day(who["last"]),
         paid_seconds=paid_seconds(study),
         questions=_questions(study),
         answers=_answers(study),
         settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
     )
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""
 
 
 def _parts(study: Study) -> list[PartFacts]:

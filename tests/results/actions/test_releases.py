@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.actions.withdrawing import withdraw
-from annotation.models import Annotator, Response
+from annotation.models import Annotator, Response, Session
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
 from results.exporting import columnar, hf
@@ -96,9 +96,10 @@ def test_the_description_reads_the_answers_too(pipeline: Project, format: str, t
 
 def test_the_description_says_what_is_known(pipeline: Project, tmp_path: Path) -> None:
     content = json.loads((release(tmp_path) / "croissant.json").read_text(encoding="utf-8"))
-    assert (content["license"], content["citeAs"], content["version"]) == ("CC-BY-4.0", "@misc{small}", "1.0.0")
+    assert content["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    assert (content["citeAs"], content["version"]) == ("@misc{small}", "1.0.0")
     assert content["rai:annotationsPerItem"] == "best-vase: 2; step-4: 1; baseline: 1"
-    assert "2 in best-vase" in content["rai:dataCollection"]
+    assert "2 annotators in best-vase" in content["rai:dataCollection"]
     assert any("sessions were finished, each paid USD" in line for line in content["rai:dataAnnotationProtocol"])
 
 
@@ -114,7 +115,8 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
     text = (release(tmp_path) / "README.md").read_text(encoding="utf-8")
     _, front, body = text.split("---\n", 2)
     about = yaml.safe_load(front)
-    assert about["license"] == "CC-BY-4.0"
+    # The hub knows it by this name.
+    assert about["license"] == "cc-by-4.0"
     assert about["configs"][0]["data_files"] == [{"split": "test", "path": "data/test-*"}]
     assert [feature["name"] for feature in about["dataset_info"]["features"]] == BIVLC_COLUMNS
     made = [line for line in body.splitlines() if line.startswith("### ")]
@@ -125,6 +127,47 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
                 assert f"> {line}".rstrip() in body.splitlines()
     assert "| best-vase | 1 | any image / None | 6 | 100.00 | 1.00 |" in body
     assert "The licence of 8 images is not stated." in body
+
+
+def test_the_card_says_where_the_candidates_came_from_and_what_was_done_to_their_captions(
+    pipeline: Project, tmp_path: Path
+) -> None:
+    body = (release(tmp_path) / "README.md").read_text(encoding="utf-8")
+    assert (
+        "6 candidates were imported from vases.csv; their captions were formatted by the rule as-is-v1 "
+        "(as the source has them)." in body
+    )
+    assert "2 annotators answered on 2026-11-20; " in body
+
+
+def test_the_card_says_what_every_column_of_every_file_means(pipeline: Project, tmp_path: Path) -> None:
+    folder = release(tmp_path, format="csv")
+    section = (folder / "README.md").read_text(encoding="utf-8").partition("## Files and columns\n")[2]
+    for name in ("responses", "decisions", "predictions"):
+        columns = list(pd.read_csv(folder / "annotations" / f"{name}.csv").columns)
+        table = section.partition(f"`annotations/{name}.csv`")[2].split("\n\n")[1]
+        told = [line.split(" | ")[0].removeprefix("| ").replace("\\", "") for line in table.splitlines()[2:]]
+        assert told == columns
+
+
+def test_a_release_with_simulated_annotators_says_that_they_are_no_people(pipeline: Project, tmp_path: Path) -> None:
+    Session.objects.filter(study__slug="best-vase").update(provider_study_id="simulation-best-vase")
+    Session.objects.filter(study__slug="baseline").update(provider="replay")
+    folder = release(tmp_path)
+    warning = (
+        "Simulated: 2 of 2 annotators of best-vase, 1 of 1 annotators of baseline. They are a program, so this says "
+        "nothing about people."
+    )
+    body = (folder / "README.md").read_text(encoding="utf-8")
+    assert f"> **{warning}**" in body.replace("\\", "")
+    assert "2 annotators (2 of them simulated by a program) answered" in body
+    content = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    assert warning in content["rai:dataLimitations"]
+    assert "2 annotators (2 of them simulated by a program) in best-vase" in content["rai:dataCollection"]
+
+
+def test_a_release_of_people_has_no_such_warning(pipeline: Project, tmp_path: Path) -> None:
+    assert "imulated" not in (release(tmp_path) / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("format", FORMATS)

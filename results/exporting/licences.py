@@ -1,0 +1,40 @@
+"""Licences by the names under which catalogues of data know them."""
+
+# The id on the Hugging Face hub -> the id in the list of SPDX.
+KNOWN = {
+    "apache-2.0": "Apache-2.0",
+    "cc-by-2.0": "CC-BY-2.0",
+    "cc-by-3.0": "CC-BY-3.0",
+    "cc-by-4.0": "CC-BY-4.0",
+    "cc-by-nc-3.0": "CC-BY-NC-3.0",
+    "cc-by-nc-4.0": "CC-BY-NC-4.0",
+    "cc-by-nc-nd-4.0": "CC-BY-NC-ND-4.0",
+    "cc-by-nc-sa-4.0": "CC-BY-NC-SA-4.0",
+    "cc-by-nd-4.0": "CC-BY-ND-4.0",
+    "cc-by-sa-3.0": "CC-BY-SA-3.0",
+    "cc-by-sa-4.0": "CC-BY-SA-4.0",
+    "cc0-1.0": "CC0-1.0",
+    "mit": "MIT",
+    "odbl": "ODbL-1.0",
+    "odc-by": "ODC-By-1.0",
+    "pddl": "PDDL-1.0",
+}
+
+
+def hub_id(licence: str) -> str:
+    """Return the id that the Hugging Face hub takes, "" for a licence it does not know by that name.
+
+    Example: "CC BY 4.0" is "cc-by-4.0".
+    """
+    name = licence.strip().lower().replace(" ", "-")
+    spdx = {spdx.lower(): hub for hub, spdx in KNOWN.items()}
+    return name if name in KNOWN else spdx.get(name, "")
+
+
+def address(licence: str) -> str:
+    """Return the licence's page in the list of SPDX, or what was given where it is not known.
+
+    Example: "cc-by-4.0" is "https://spdx.org/licenses/CC-BY-4.0.html".
+    """
+    known = hub_id(licence)
+    return f"https://spdx.org/licenses/{KNOWN[known]}.html" if known else licence
