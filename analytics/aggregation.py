@@ -5,6 +5,7 @@ label that is missing. A worker may answer a task more than once. Why the two mo
 from crowd-kit: docs/decisions/0008-dawid-skene-and-mace-written-out.md.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -165,6 +166,24 @@ def accuracy(answers: Iterable[Answer], truth: Mapping[Any, Any]) -> tuple[Score
             mine[1] += 1
     by_worker = {worker: Score(right, n) for worker, (right, n) in counts.items()}
     return Score(sum(each.count for each in by_worker.values()), sum(each.n for each in by_worker.values())), by_worker
+
+
+def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, Score]:
+    """Count for each worker, over the answers that others gave to the same tasks, those that say the same.
+
+    One answer per worker and task. A worker whose tasks nobody else answered has a score of 0 of 0.
+
+    Example: a, a, b for one task: both who said a agree with 1 of 2 others, who said b with 0 of 2.
+    """
+    rows = list(answers)
+    given = Counter((task, label) for task, _, label in rows)
+    of_task = Counter(task for task, _, _ in rows)
+    counts: dict[Any, list[int]] = {}
+    for task, worker, label in rows:
+        mine = counts.setdefault(worker, [0, 0])
+        mine[0] += given[task, label] - 1
+        mine[1] += of_task[task] - 1
+    return {worker: Score(same, n) for worker, (same, n) in counts.items()}
 
 
 def _read(answers: Iterable[Answer]) -> _Table:

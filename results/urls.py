@@ -2,6 +2,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from results.views import (
+    annotators,
     disagreements,
     exports,
     findings,
@@ -39,6 +40,7 @@ urlpatterns = [
     path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
     path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),
     path("studies/<slug:slug>/disagreements/<int:question>/unsettle/", disagreements.unsettle, name="unsettle"),
+    path("studies/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
     path("studies/<slug:slug>/returned/", sessions.returned, name="session_returned"),
     path("studies/<slug:slug>/preview/", preview, name="study_preview"),
     path("exports/<int:pk>/", exports.status, name="export"),

@@ -36,7 +36,7 @@ class Finding:
         return list(zip(self.text.headings, self.text.is_number, strict=True))
 
 
-def _findings(report: Report) -> Iterable[Finding]:
+def findings_of(report: Report) -> Iterable[Finding]:
     plots = {plot.name: plot for plot in report.plots}
     for table in report.tables:
         # The plot escapes every word in it.
@@ -50,12 +50,12 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     findings: list[Finding] = []
     if study.state != StudyState.DRAFT:
         alone = facts_alone(study)
-        findings += _findings(report_of_study(alone, answer_details(study, alone)))
+        findings += findings_of(report_of_study(alone, answer_details(study, alone)))
     return render(request, "results/results/study.html", {"study": study, "findings": findings})
 
 
 @project_view
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
-    findings = list(_findings(report_of(project_facts(project))))
+    findings = list(findings_of(report_of(project_facts(project))))
     return render(request, "results/results/project.html", {"project": project, "findings": findings})

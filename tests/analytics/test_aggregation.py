@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analytics.aggregation import Aggregate, Answer, accuracy, dawid_skene, mace, majority_vote
+from analytics.aggregation import (
+    Aggregate,
+    Answer,
+    accuracy,
+    agreement_with_others,
+    dawid_skene,
+    mace,
+    majority_vote,
+)
 from analytics.scores import Score
 from tests.analytics.published import agreement_case
 
@@ -154,3 +162,10 @@ def test_an_answer_without_label_is_refused(method: str, label: Any) -> None:
 def test_the_same_seed_gives_the_same_labels() -> None:
     answers, _ = simulated_answers([0.6, 0.5, 0.4, 0.3], tasks=40)
     assert METHODS["mace"](answers) == METHODS["mace"](answers)
+
+
+def test_agreement_with_others_counts_every_other_answer_to_the_same_task() -> None:
+    # On t1 ann and ben say a, cleo says b; on t2 ann and cleo say c; dora is alone on t3.
+    answers = [("t1", "ann", "a"), ("t1", "ben", "a"), ("t1", "cleo", "b"), ("t2", "ann", "c"), ("t2", "cleo", "c")]
+    found = agreement_with_others([*answers, ("t3", "dora", "a")])
+    assert found == {"ann": Score(2, 3), "ben": Score(1, 2), "cleo": Score(1, 3), "dora": Score(0, 0)}

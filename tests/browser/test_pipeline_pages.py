@@ -18,6 +18,7 @@ PAGES = (
     "/projects/vases/instances/",
     "/projects/vases/instances/vase-0/",
     "/projects/vases/results/",
+    "/studies/step-3/annotators/",
     "/studies/step-3/disagreements/",
     "/studies/step-3/disagreements/?show=settled",
     "/studies/step-3/results/",

@@ -23,6 +23,7 @@ PRIVATE = {
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
     "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/results/": (FINE, NOT_ALLOWED),
+    "/studies/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
     "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
     "/studies/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),

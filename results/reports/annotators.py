@@ -1,0 +1,127 @@
+"""What the answers of each annotator say about how carefully they were given."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from analytics.aggregation import Answer, agreement_with_others, dawid_skene, mace
+from analytics.pay import percentile
+from analytics.scores import Score, score
+from results.reports.agreement import COLLAPSES, SEED, value_or_reason
+from results.reports.answers import NOBODY_TIMED
+from results.reports.base import Cell, Column, Table, Undefined
+
+HALF = Fraction(1, 2)
+# Both models go over all answers hundreds of times: this many take a second or two.
+MOST_MODELLED = 20_000
+ALONE = "Nobody else answered this annotator's questions."
+TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsAnswer:
+    """One counted answer. `right`: the right option, "" where none is known; `fixed`: the options always offered.
+
+    `seconds`: with the page in view, as the browser measured it.
+    """
+
+    annotator: str
+    question: int
+    kind: str
+    choice: str
+    right: str
+    fixed: Sequence[str]
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class _Modelled:
+    """What both models take for how often each annotator is right, or why they were not asked."""
+
+    competence: Mapping[str, float]
+    accuracy: Mapping[str, float]
+    reason: str
+
+
+def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
+    """Return one row per annotator; those who say least often what the others say come first."""
+    with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in answers)
+    several = _several(answers)
+    shared = Counter(one.annotator for one in several)
+    modelled = _modelled(several)
+    by_annotator: dict[str, list[PersonsAnswer]] = {}
+    for one in answers:
+        by_annotator.setdefault(one.annotator, []).append(one)
+    order = sorted(by_annotator, key=lambda name: _first_the_odd(name, with_others[name]))
+    rows = [
+        (
+            *(name, len(by_annotator[name]), _median(by_annotator[name]), *_shares(by_annotator[name])),
+            *(shared[name], value_or_reason(with_others[name].share, ALONE)),
+            *(_skill(known, name, modelled.reason) for known in (modelled.competence, modelled.accuracy)),
+        )
+        for name in order
+    ]
+    columns = [Column("Annotator"), Column("Answers", "count"), Column("Median seconds", "coefficient")]
+    columns += [Column("None or Both", "share"), Column("Right", "share"), Column("Shared questions", "count")]
+    columns += [Column("Same as others", "share"), Column("MACE", "share"), Column("Dawid-Skene", "share")]
+    return Table("annotators", "What each annotator's answers say", columns, rows, _notes(several))
+
+
+def _first_the_odd(name: str, found: Score) -> tuple[float, str]:
+    return (2.0 if found.share is None else found.share, name)
+
+
+def _several(answers: Sequence[PersonsAnswer]) -> list[PersonsAnswer]:
+    times = Counter(one.question for one in answers)
+    return [one for one in answers if times[one.question] > 1]
+
+
+def _median(mine: Iterable[PersonsAnswer]) -> Cell:
+    seconds = [one.seconds for one in mine if one.seconds is not None]
+    return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
+
+
+def _shares(mine: Sequence[PersonsAnswer]) -> tuple[Cell, Cell]:
+    """Return how often an option that is always offered was chosen, and the right one; None where there is none."""
+    fixed = score([one.choice in one.fixed for one in mine if one.fixed])
+    right = score([one.choice == one.right for one in mine if one.right])
+    return fixed.share, right.share
+
+
+def _modelled(several: Sequence[PersonsAnswer]) -> _Modelled:
+    if not several:
+        return _Modelled({}, {}, ALONE)
+    if len(several) > MOST_MODELLED:
+        return _Modelled({}, {}, TOO_MANY)
+    labels = list(_labels(several))
+    competence = mace(labels, rng=np.random.default_rng(SEED)).skills
+    return _Modelled(competence, dawid_skene(labels).skills, ALONE)
+
+
+def _labels(several: Iterable[PersonsAnswer]) -> Iterable[Answer]:
+    """Yield the answers with what means the same in every question: "candidate-2" is another image each time."""
+    for one in several:
+        yield one.question, one.annotator, COLLAPSES[one.kind][1](one.choice) if one.kind in COLLAPSES else one.choice
+
+
+def _skill(known: Mapping[str, float], name: str, reason: str) -> Cell:
+    return value_or_reason(known.get(name), reason)
+
+
+def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
+    kinds = dict.fromkeys(one.kind for one in several)
+    labels = [f"{kind}: {COLLAPSES[kind][0] if kind in COLLAPSES else 'options'}" for kind in kinds]
+    notes = [
+        "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
+        "carelessness. Seconds: from shown to sent, without the time the page was out of sight. Same as others: over "
+        "all answers of others to the same questions."
+    ]
+    if labels:
+        notes.append(
+            "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
+            f"that an answer is right (Dawid and Skene 1979). Both over the shared questions ({'; '.join(labels)})."
+        )
+    return notes

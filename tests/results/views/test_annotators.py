@@ -1,0 +1,64 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Annotator
+from results.models import Pseudonym
+from studies.models import Study
+from tests.cast import NOON, make_draft
+from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
+
+PAGE = "/studies/step-3/annotators/"
+
+
+@pytest.fixture
+def step_3(researcher: User) -> Study:
+    """Two people on one survey: the same image, another image, an image and None, None and None."""
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 2})
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-0", vase_2="candidate-0", vase_3="none"))
+    sit_through(study, "ben", by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none"))
+    return study
+
+
+def rows(client: Client) -> dict[str, list[str]]:
+    (finding,) = client.get(PAGE).context["findings"]
+    return {cells[0]: cells[1:] for cells in ([cell for cell, _ in row] for row in finding.rows)}
+
+
+@pytest.mark.usefixtures("step_3")
+def test_everybody_stands_there_by_pseudonym_with_what_their_answers_say(client: Client) -> None:
+    found = rows(client)
+    names = {person: Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")}
+    # Same choice on the first and the last of four questions; ann says None once, ben twice; each took 4.2 s.
+    assert found[names["ann"]][:6] == ["4", "4.20", "25.00", "", "4", "50.00"]
+    assert found[names["ben"]][:6] == ["4", "4.20", "50.00", "", "4", "50.00"]
+    assert set(found) == set(names.values())
+
+
+@pytest.mark.usefixtures("step_3")
+def test_who_withdrew_is_not_there(client: Client) -> None:
+    Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
+    assert len(rows(client)) == 1
+
+
+def test_a_study_that_nobody_has_answered_says_so(client: Client, step_3: Study) -> None:
+    make_draft(step_3.project, study="later")
+    page = client.get("/studies/later/annotators/")
+    assert page.context["findings"] == []
+    assert "Nobody has answered yet." in page.content.decode()
+
+
+def test_more_answers_take_no_more_queries(
+    client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.get(PAGE)
+    # Session, user, study; who has no name yet; names, answers.
+    with django_assert_num_queries(6):
+        client.get(PAGE)
+    open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
+    for person in ("ann", "cleo"):
+        sit_through(Study.objects.get(slug="again"), person, "none")
+    client.get("/studies/again/annotators/")
+    with django_assert_num_queries(6):
+        client.get("/studies/again/annotators/")
