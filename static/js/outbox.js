@@ -5,6 +5,8 @@ const TIMEOUT_MS = 20000;
 const PAUSES_MS = [1000, 2000, 4000, 8000, 15000];
 const SAVING_SHOWN_AFTER_MS = 400;
 const key = `lineup:outbox:${document.body.dataset.session}`;
+const arrivedKey = `lineup:arrived:${document.body.dataset.session}`;
+const ARRIVED_KEPT = 20;
 const state = document.querySelector("[data-saved]");
 const trouble = document.querySelector("[data-trouble]");
 const done = new Set();
@@ -37,6 +39,27 @@ function store() {
     else localStorage.removeItem(key);
   } catch {
     // A full or forbidden storage costs only the protection against a crash.
+  }
+}
+
+// The slots whose answers arrived last, for the page after a reload: it may have been asked for before an answer arrived
+// and come after, and would ask the same once more. Taken out when read, so that a page can be wrong only once.
+function rememberArrived(slot) {
+  try {
+    const slots = [...(JSON.parse(sessionStorage.getItem(arrivedKey)) ?? []), slot];
+    sessionStorage.setItem(arrivedKey, JSON.stringify(slots.slice(-ARRIVED_KEPT)));
+  } catch {
+    // Without a storage the question is asked again, and the first answer counts.
+  }
+}
+
+function takeArrived() {
+  try {
+    const slots = JSON.parse(sessionStorage.getItem(arrivedKey)) ?? [];
+    sessionStorage.removeItem(arrivedKey);
+    return slots;
+  } catch {
+    return [];
   }
 }
 
@@ -82,6 +105,7 @@ async function sendAll() {
     if (outcome === null) break;
     failures = 0;
     done.add(answer.submission);
+    if (outcome.isSaved) rememberArrived(answer.slot);
     store();
     tell(outcome.isSaved ? "answer:saved" : "answer:refused", { answer, reply: outcome.reply });
   }
@@ -110,6 +134,6 @@ window.addEventListener("online", () => {
   sendAll();
 });
 
-tell("outbox:opened", { slots: unsent().map((answer) => answer.slot) });
+tell("outbox:opened", { slots: [...takeArrived(), ...unsent().map((answer) => answer.slot)] });
 store();
 sendAll();

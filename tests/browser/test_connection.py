@@ -87,6 +87,23 @@ def test_a_reload_while_answers_are_on_their_way_loses_and_repeats_nothing(
     assert Response.objects.count() == 3
 
 
+def test_a_page_that_was_asked_for_before_the_answer_arrived_does_not_ask_again(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    at_work(instances=4)
+    question_number(page)
+    before = page.request.get(page.url)
+    answer(page, "3")
+    wait_for_answered(page, 1)
+    assert unsent(page) == 0
+    page.route(page.url, lambda route: route.fulfill(response=before), times=1)
+    page.reload()
+    assert question_number(page) == 2
+    answer(page, "1")
+    wait_for_answered(page, 2)
+    assert Response.objects.count() == 2
+
+
 def test_an_answer_whose_receipt_was_lost_is_stored_once(page: Page, at_work: Callable[..., Session]) -> None:
     session = at_work(instances=4)
     lost: list[int] = []
