@@ -48,6 +48,12 @@ class BadAnswer(AnnotationError):
     heading = gettext_lazy("Your answer could not be read")
 
 
+class CannotSkip(BadAnswer):
+    """Nothing stands in the way of showing the question's images."""
+
+    heading = gettext_lazy("This question can be answered")
+
+
 class NotYourQuestion(AnnotationError):
     """The answer is for a question that this session was never given."""
 

@@ -74,6 +74,16 @@ def _images(text: str) -> list[dict[str, Any]]:
     return [{name: image[name] for name in _IMAGE_FIELDS if _is_small(image.get(name))} for image in rows]
 
 
+def read_failed_loads(post: Mapping[str, str]) -> dict[str, int]:
+    """Return how often each image of the question failed to load, as the page counted: option's value -> times."""
+    images = _images(post.get("images", ""))
+    return {
+        image["value"]: min(int(image["failed_loads"]), _LARGEST["changes_of_mind"])
+        for image in images
+        if isinstance(image.get("value"), str) and _is_number(image.get("failed_loads"))
+    }
+
+
 def _is_small(value: object) -> bool:
     """Tell whether a measured value is a number, a short text or a pair of numbers, fit to be stored as JSON."""
     if isinstance(value, list):

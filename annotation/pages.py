@@ -9,6 +9,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.models import Session, SessionState
 from studies.kinds import get_kind, posted_values
 
@@ -50,7 +51,8 @@ class FixedOption:
 class QuestionPage:
     """One question as shown: about a `caption`, or about an `image`.
 
-    `replaces` is the version that an answer would take the place of.
+    `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it when
+    its images do not come, "" where that cannot be.
     """
 
     slot: int
@@ -65,6 +67,8 @@ class QuestionPage:
     image: ShownImage | None = None
     chosen: str = ""
     replaces: int | None = None
+    skip: str = ""
+    failed_loads_to_skip: int = FAILED_LOADS_TO_SKIP
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Urls:
     begin: str
     practice: str
     answer: str
+    skip: str
     change: str
     give_up: str
     comment: str
@@ -100,6 +105,7 @@ def session_urls(token: str) -> Urls:
         begin=f"{page}begin/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
+        skip=f"{page}skip/",
         change=f"{page}change/",
         give_up=f"{page}give-up/",
         comment=f"{page}comment/",
@@ -148,6 +154,7 @@ def question_page(
     action: str,
     chosen_key: str = "",
     replaces: int | None = None,
+    skip: str = "",
 ) -> QuestionPage:
     """Return a question as the template shows it, its options in the order given."""
     kind = get_kind(kind_name)
@@ -175,6 +182,7 @@ def question_page(
         image=ShownImage(**_pictured(content["image"])) if "image" in content else None,
         chosen=next((value for value, key in values.items() if key == chosen_key), ""),
         replaces=replaces,
+        skip=skip,
     )
 
 

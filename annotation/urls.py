@@ -9,6 +9,7 @@ urlpatterns = [
     path("s/<slug:token>/begin/", work.begin, name="session_begin"),
     path("s/<slug:token>/practice/", work.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
+    path("s/<slug:token>/skip/", work.skip, name="session_skip"),
     path("s/<slug:token>/change/", work.change, name="session_change"),
     path("s/<slug:token>/give-up/", work.give_up, name="session_give_up"),
     path("s/<slug:token>/comment/", work.comment, name="session_comment"),

@@ -51,10 +51,24 @@ def answer(*, session: Session, question: int, value: str, now: datetime) -> Pra
     return stored
 
 
+@transaction.atomic
+def skip(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
+    """Go on without a practice question whose images cannot be shown. It counts neither for nor against anybody."""
+    _, created = PracticeAnswer.objects.get_or_create(
+        session=session,
+        practice_question=question,
+        round=session.practice_round,
+        defaults={"choice": "", "is_right": False, "at": now},
+    )
+    if created and next_question(session=session) is None:
+        _end_round(session=session, now=now)
+
+
 def _end_round(*, session: Session, now: datetime) -> None:
     design = session.study.design["practice"]
-    right = PracticeAnswer.objects.filter(session=session, round=session.practice_round, is_right=True).count()
-    if right >= design["pass"]:
+    given = PracticeAnswer.objects.filter(session=session, round=session.practice_round)
+    right, skipped = given.filter(is_right=True).count(), given.filter(choice="").count()
+    if right + skipped >= design["pass"]:
         sessions.begin_work(session=session, now=now)
     elif session.practice_round < design["rounds"]:
         Session.objects.filter(pk=session.pk).update(practice_round=session.practice_round + 1)

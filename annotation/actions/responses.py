@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.actions import sending, sessions
 from annotation.actions.decisions import decide_question
 from annotation.errors import BadAnswer, NotYourQuestion
-from annotation.models import Response, Session, SessionState, Slot
+from annotation.models import Response, Session, SessionState, Skip, Slot
 from studies.kinds import get_kind, posted_values, shown_order
 from studies.models import Question
 
@@ -34,7 +34,7 @@ class Receipt:
 
     `stored` is false only when the session may not answer (any more) and a newer one of the same person will.
     `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
-    session, which stands.
+    session, which stands. `skipped`: the session has gone on without the question, so that nothing is stored.
     """
 
     state: SessionState
@@ -47,6 +47,7 @@ class Receipt:
     stored: bool = True
     late: bool = False
     first_kept: bool = False
+    skipped: bool = False
 
 
 class _OutOfTheOrdinary(Exception):
@@ -127,6 +128,8 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
     session = _locked_session(token)
     slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
+    if session is not None and slot is not None and _was_skipped(session=session, slot=slot):
+        return _receipt(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
@@ -152,6 +155,10 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
 def _locked_session(token: str) -> Session | None:
     sessions_by_token = Session.objects.select_for_update(of=("self",)).select_related("study", "last_seat")
     return sessions_by_token.filter(token=token).first()
+
+
+def _was_skipped(*, session: Session, slot: Slot) -> bool:
+    return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 
 def _was_given(*, session: Session, slot: Slot) -> bool:
@@ -229,7 +236,8 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:
     """Return the next `limit` slots that `session` has still to answer, with their questions, in order."""
-    following = Slot.objects.filter(seat__session=session, answered_at=None).order_by("position")[:limit]
+    open_here = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
+    following = open_here.order_by("position")[:limit]
     # Found before their questions are read, or the questions of the whole survey would be.
     found = Slot.objects.filter(pk__in=following.values("pk"))
     return list(found.select_related("question").order_by("position"))

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Annotator, Decision, Response, Seat, Session, Slot
+from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
+from studies.actions.images import can_be_shown
 from studies.models import Study, Survey, SurveyQuestion
 
 BATCH = 1000
@@ -38,12 +39,33 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     )
 
 
-def _free_seats(*, study: Study, annotator: Annotator) -> QuerySet[Seat]:
-    """Return the seats that `annotator` may take: free, and with no open question they already hold or answered."""
+def _awaiting_images(study: Study) -> set[int]:
+    """Return the questions that nobody gets for now: image files of theirs were found missing, and still are.
+
+    Otherwise one lost file would be asked of everybody who comes, and each of them paid for skipping it.
+    """
+    missing: dict[str, set[int]] = {}
+    for question, images in Skip.objects.filter(study=study, file_missing=True).values_list("question_id", "images"):
+        for image in images:
+            if image["missing"]:
+                missing.setdefault(image["image"], set()).add(question)
+    return set().union(*(questions for image, questions in missing.items() if not can_be_shown(image)))
+
+
+def _slots_for(*, study: Study, annotator: Annotator) -> QuerySet[Slot]:
+    """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, and
+    those that wait for their images."""
+    skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
+    return Slot.objects.filter(~Exists(skipped), answered_at=None).exclude(question__in=_awaiting_images(study))
+
+
+def _free_seats(*, study: Study, annotator: Annotator, slots: QuerySet[Slot]) -> QuerySet[Seat]:
+    """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
+    already hold or answered."""
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     clash = Slot.objects.filter(Exists(held) | Exists(answered), seat=OuterRef("pk"), answered_at=None)
-    seats = Seat.objects.filter(study=study, session=None, filled_at=None)
+    seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     return seats.exclude(Exists(clash)).order_by("survey_id", "number")
 
 
@@ -54,7 +76,8 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
     are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
     whose claim then failed.
     """
-    free = _free_seats(study=session.study, annotator=session.annotator)
+    slots = _slots_for(study=session.study, annotator=session.annotator)
+    free = _free_seats(study=session.study, annotator=session.annotator, slots=slots)
     if seat is not None:
         free = free.filter(pk=seat.pk)
     taken = (
@@ -63,7 +86,7 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
     if taken is None:
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
-    return Slot.objects.filter(seat=taken, answered_at=None).update(annotator=session.annotator)
+    return slots.filter(seat=taken).update(annotator=session.annotator)
 
 
 def release(*, session: Session) -> None:

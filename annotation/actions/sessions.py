@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from annotation.actions import drawing, seats
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
-from annotation.models import Annotator, Seat, Session, SessionState
+from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry
 from studies.models import CompletionCode, Study, StudyState
@@ -211,8 +211,13 @@ def begin_work(*, session: Session, now: datetime) -> None:
 
 
 def finish(*, session: Session, now: datetime) -> None:
-    """End a session whose last question is answered. Its seat stays its own."""
-    if move(session=session, to=SessionState.FINISHED, now=now):
+    """End a session whose last question is answered. Its seat stays its own, unless questions are left in it: those
+    that it skipped are for somebody else."""
+    if not move(session=session, to=SessionState.FINISHED, now=now):
+        return
+    if Slot.objects.filter(seat__session=session, answered_at=None).exists():
+        seats.release(session=session)
+    else:
         Seat.objects.filter(session=session).update(filled_at=now)
 
 

@@ -1,5 +1,5 @@
 from annotation.models.people import Annotator, EntryEvent
-from annotation.models.responses import Decision, PracticeAnswer, Response
+from annotation.models.responses import Decision, PracticeAnswer, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
 
@@ -12,5 +12,6 @@ __all__ = [
     "Seat",
     "Session",
     "SessionState",
+    "Skip",
     "Slot",
 ]

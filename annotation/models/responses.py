@@ -67,13 +67,41 @@ class Response(models.Model):
         return f"response {self.pk}"
 
 
+class Skip(models.Model):
+    """A question that a session went on without, because its images could not be shown.
+
+    It has no response, and its slot is nobody's again: somebody else gets it, this annotator never.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="skips")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="skips")
+    session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="skips")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="skips")
+    at = models.DateTimeField()
+    images: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
+        help_text="Those that failed: option, image, failed_loads as the page counted, missing as the server found."
+    )
+    file_missing = models.BooleanField(help_text="The server itself could not show one of them.")
+
+    class Meta:
+        ordering = ("-at", "-id")
+        constraints = (
+            models.UniqueConstraint(fields=("question", "annotator"), name="question_skipped_once_per_annotator"),
+        )
+        indexes = (models.Index(fields=("study", "at"), name="skips_of_a_study"),)
+
+    def __str__(self) -> str:
+        return f"skip {self.pk}"
+
+
 class PracticeAnswer(models.Model):
-    """An answer to a practice question, kept to show how many tries people need."""
+    """An answer to a practice question, kept to show how many tries people need. Without a choice: it was skipped,
+    because its images could not be shown."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="practice_answers")
     practice_question = models.ForeignKey(PracticeQuestion, on_delete=models.PROTECT, related_name="answers")
     round = models.PositiveSmallIntegerField(default=1)
-    choice = models.CharField(max_length=100)
+    choice = models.CharField(max_length=100, blank=True)
     is_right = models.BooleanField()
     at = models.DateTimeField()
 

@@ -1,5 +1,6 @@
 """The pages of a session. One address shows where the session is; posts move it on and lead back there."""
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions import practice, responses, sending, sessions
-from annotation.errors import BadAnswer
-from annotation.forms import read_id, read_sent
+from annotation.actions import practice, responses, sending, sessions, skipping
+from annotation.errors import BadAnswer, CannotSkip
+from annotation.forms import read_failed_loads, read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
@@ -83,6 +84,7 @@ def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
         number=number,
         total=session.questions_total,
         action=session_urls(session.token).answer,
+        skip=session_urls(session.token).skip,
     )
 
 
@@ -109,6 +111,8 @@ def _work(request: HttpRequest, session: Session, *, error: str = "", status: in
 def _notice(request: HttpRequest) -> str:
     if request.GET.get("kept") == "first":
         return gettext("You had already answered that question; your first answer is kept.")
+    if request.GET.get("kept") == "none":
+        return gettext("You have gone on without that question. You lose nothing by it.")
     return ""
 
 
@@ -130,6 +134,7 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
             number=asked.position + 1,
             total=total,
             action=session_urls(session.token).practice,
+            skip=session_urls(session.token).skip,
         ),
         "round": session.practice_round,
         "rounds": session.study.design["practice"]["rounds"],
@@ -246,8 +251,8 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         return JsonResponse(_answered(request, token, receipt, sent))
     response = redirect("session", token)
     response.status_code = 303
-    if receipt.first_kept:
-        response["Location"] += "?kept=first"
+    if receipt.first_kept or receipt.skipped:
+        response["Location"] += "?kept=none" if receipt.skipped else "?kept=first"
     return response
 
 
@@ -264,9 +269,9 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
     if receipt.state != SessionState.WORKING or sent.replaces is not None:
         body["go"] = session_urls(token).page
         return body
-    if receipt.first_kept:
+    if receipt.first_kept or receipt.skipped:
         # Another tab was faster: this one is behind, and what it holds may be answered too.
-        body["go"] = f"{session_urls(token).page}?kept=first"
+        body["go"] = f"{session_urls(token).page}?kept={'none' if receipt.skipped else 'first'}"
         return body
     have = read_id(request.POST.get("have", "")) or 0
     following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun)
@@ -289,9 +294,38 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
             number=receipt.answered + (2 if have else 1),
             total=receipt.total,
             action=session_urls(token).answer,
+            skip=session_urls(token).skip,
         )
         body["next"] = render_to_string("annotation/_question.html", {"page": page})
     return body
+
+
+@session_view
+@require_POST
+def skip(request: HttpRequest, session: Session) -> HttpResponse:
+    """Go on without a question, or a practice question, whose images do not come."""
+    now = timezone.now()
+    session = sessions.resume(session=session, now=now)
+    try:
+        _skip(request, session, now=now)
+    except CannotSkip as error:
+        if wants_json(request):
+            raise
+        show = _practice if session.state == SessionState.PRACTICE else _work
+        return show(request, session, error=f"{error.message} {error.what_next}", status=error.status)
+    response = _back(session)
+    response["Location"] += "?kept=none"
+    return JsonResponse({"go": response["Location"]}) if wants_json(request) else response
+
+
+def _skip(request: HttpRequest, session: Session, *, now: datetime) -> None:
+    asked, failed_loads = read_id(request.POST.get("slot", "")), read_failed_loads(request.POST)
+    if asked is None:
+        raise BadAnswer(gettext("The page did not say which question to leave out. Reload it and try again."))
+    if session.state == SessionState.PRACTICE:
+        skipping.skip_practice(session=session, question=asked, failed_loads=failed_loads, now=now)
+    elif session.state == SessionState.WORKING:
+        skipping.skip(session=session, slot=asked, failed_loads=failed_loads, now=now)
 
 
 @session_view

@@ -22,6 +22,7 @@ from results.exporting import FORMATS, get_writer
 from results.models import Export
 from results.tables.overview import waiting_for_launch
 from results.tables.progress import entry_event_counts, paid_seconds, session_lines, study_progress
+from results.tables.skips import study_skips
 from results.views.guards import study_view
 from studies.actions import studies
 from studies.errors import StudyError
@@ -100,6 +101,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
+        "skips": study_skips(study),
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},

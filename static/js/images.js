@@ -21,7 +21,7 @@ async function load(image, askedAt) {
       break;
     } catch {
       record.failed_loads += 1;
-      frameOf(image).toggleAttribute("data-failed", true);
+      frameOf(image).dataset.failed = record.failed_loads;
       image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
       await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
       const again = new URL(address);

@@ -35,6 +35,10 @@ class NoSuchPicture(Exception):
     """There is no picture to show; the message is the sentence for the one who asked."""
 
 
+class LostPicture(NoSuchPicture):
+    """The picture is known, but the storage has no good file of it."""
+
+
 def original_name(sha256: str) -> str:
     return f"images/{sha256[:2]}/{sha256}"
 
@@ -66,6 +70,14 @@ def take_in(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tupl
 
 def rendition(*, sha256: str, size: str) -> str:
     """Return the storage name of what is shown for `size`, made now if it is missing. Raises NoSuchPicture."""
+    try:
+        return _rendition(sha256, size)
+    except LostPicture:
+        logger.error("The file of image %s is gone or damaged: import it again", sha256)
+        raise
+
+
+def _rendition(sha256: str, size: str) -> str:
     image = Image.objects.filter(pk=sha256).first()
     if image is None or size not in SIZES:
         raise NoSuchPicture("There is no such image here. Check the address.")
@@ -76,10 +88,18 @@ def rendition(*, sha256: str, size: str) -> str:
             with default_storage.open(original_name(sha256)) as file:
                 _, pixels = decode(file.read(), max_pixels=settings.IMAGE_MAX_PIXELS)
         except (FileNotFoundError, NotAPicture) as error:
-            logger.error("The file of image %s is gone or damaged: import it again", sha256)
-            raise NoSuchPicture("The file of this image is missing. Tell the researcher to import it again.") from error
+            raise LostPicture("The file of this image is missing. Tell the researcher to import it again.") from error
         _write_new(name, render(pixels, served), lambda _: None)
     return name
+
+
+def can_be_shown(sha256: str) -> bool:
+    """Tell whether the storage still has what pages show of a picture, or what it is made from."""
+    try:
+        with default_storage.open(_rendition(sha256, "view")):
+            return True
+    except (NoSuchPicture, OSError):
+        return False
 
 
 def remove_unused(names: list[str]) -> None:

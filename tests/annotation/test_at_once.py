@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.actions import responses, sessions
+from annotation.actions import responses, sessions, skipping
 from annotation.actions.launching import launch
 from annotation.errors import OtherPerson
-from annotation.models import Annotator, Response, Seat, Session, SessionState
+from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip
 from annotation.recruitment.invite import named_entry
 from studies.errors import StudyError
 from studies.models import Study, Survey
@@ -113,3 +113,19 @@ def test_of_two_launches_at_once_one_is_refused() -> None:
 
     assert sorted(at_once(try_to_launch, try_to_launch)) == [False, True]
     assert (Survey.objects.count(), Seat.objects.count()) == (3, 3)
+
+
+def test_skips_and_an_answer_of_one_question_at_once_are_one_of_the_two() -> None:
+    study = make_study(instances=3)
+    session = arrive_at_work(study)
+    slot = next_slot(session)
+    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
+    found = at_once(
+        *[lambda: skipping.skip(session=session, slot=slot.pk, failed_loads={}, now=NOON)] * 4,
+        lambda: responses.submit(token=session.token, sent=sent, now=NOON),
+    )
+    session.refresh_from_db()
+    skipped = Skip.objects.count()
+    assert skipped + Response.objects.count() == 1
+    assert found[-1].skipped == bool(skipped)
+    assert (session.questions_total, session.questions_answered) == (3 - skipped, 1 - skipped)

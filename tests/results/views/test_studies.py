@@ -3,11 +3,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from annotation.models import EntryEvent, SessionState
+from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
+from studies.actions.images import original_name
 from studies.models import InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, make_instance, make_study, questions, sit_down
 
@@ -155,9 +157,42 @@ def test_twice_as_much_of_everything_adds_no_query(
         client.get(address)
 
 
+def skip(session: Session, number: int, **image: Any) -> None:
+    """Say that `session` went on without the question of that number."""
+    question = questions(session.study)[number]
+    failed = {"option": "candidate-1", "image": question.content["options"][1]["image"], "failed_loads": 0}
+    Skip.objects.create(
+        study=session.study,
+        question=question,
+        session=session,
+        annotator=session.annotator,
+        at=NOON,
+        images=[failed | image],
+        file_missing=image["missing"],
+    )
+
+
+def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Client, study: Study) -> None:
+    assert "Questions skipped" not in text(client)
+    session = sit_down(study, "pid-1")
+    skip(session, 0, missing=False, failed_loads=7)
+    skip(session, 1, missing=True)
+    skip(session, 2, missing=True)
+    back, gone = (questions(study)[number].content["options"][1]["image"] for number in (1, 2))
+    default_storage.delete(original_name(gone))
+    assert default_storage.exists(original_name(back))
+    shown = text(client)
+    assert "Questions skipped because an image could not be shown 3" in shown
+    assert "import the same file again with its image folder" in shown
+    assert "row-1 A-" in shown
+    assert "candidate-1: the file is there, but did not load 7 times in the browser" in shown
+    assert "candidate-1: the file was missing and is there again" in shown
+    assert f"candidate-1: the file is missing ({gone[:11]}…)" in shown
+
+
 def _wanted(address: str) -> int:
     # Two for who is asking and one for the study; the rest is one or two for each thing shown.
-    return 15 if address == PAGE else 13
+    return 16 if address == PAGE else 13
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:

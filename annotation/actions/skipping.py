@@ -1,0 +1,103 @@
+"""Going on without a question whose images cannot be shown: nobody's pay hangs on a picture that is lost."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext
+
+from annotation.actions import practice, responses, sessions
+from annotation.errors import CannotSkip, NotYourQuestion
+from annotation.models import Session, SessionState, Skip, Slot
+from studies.actions.images import can_be_shown
+from studies.kinds import get_kind, posted_values
+from studies.models import PracticeQuestion
+
+logger = logging.getLogger(__name__)
+
+# The page tries again after 0.6, 1.2, 2.4 and 4.8 seconds: five failures are no hiccup.
+FAILED_LOADS_TO_SKIP = 5
+# What the page calls the picture that a question is about; the others go by the value of their option.
+ASKED_ABOUT = "image"
+
+
+def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: datetime) -> None:
+    """Take an open question out of a session that is at its questions; skipped twice is skipped once.
+
+    `failed_loads` is what the page counted for each image, by its option's value. Raises NotYourQuestion, or
+    CannotSkip when the server can show every image and the page has not failed often enough.
+    """
+    given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
+    if given is not None and _has_skipped(session, given):
+        return
+    if given is None or given.annotator_id != session.annotator_id:
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+    # Looked at before the database is locked for it: a storage may be far away.
+    order = responses.order_for(session=session, question=given.question)
+    images = failed_images(given.question.kind, given.question.content, order, failed_loads)
+    with transaction.atomic():
+        _skip(session=session, slot=given, images=images, now=now)
+
+
+def _has_skipped(session: Session, slot: Slot) -> bool:
+    return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
+
+
+def _skip(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> None:
+    # The session before its slot, as an answer locks them.
+    session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
+    mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
+    if session.state != SessionState.WORKING or not mine.update(annotator=None):
+        # Another tab was faster: it has answered the question, skipped it or stopped.
+        return
+    Skip.objects.create(
+        study_id=session.study_id,
+        question_id=slot.question_id,
+        session=session,
+        annotator_id=session.annotator_id,
+        at=now,
+        images=images,
+        file_missing=any(image["missing"] for image in images),
+    )
+    Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1, last_seen_at=now)
+    session.refresh_from_db(fields=["questions_total"])
+    logger.warning("session %s went on without question %s: its images do not come", session.pk, slot.question_id)
+    if session.questions_answered == session.questions_total:
+        sessions.finish(session=session, now=now)
+
+
+def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str, int], now: datetime) -> None:
+    """Take a practice question as done, for the same reasons. Raises NotYourQuestion or CannotSkip."""
+    asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
+    if asked is None:
+        raise NotYourQuestion(
+            gettext("This practice question does not belong to this study. Reload the page to go on.")
+        )
+    order = practice.order_for(session=session, question=asked)
+    failed_images(asked.kind, asked.content, order, failed_loads)
+    practice.skip(session=session, question=asked, now=now)
+
+
+def failed_images(
+    kind: str, content: Mapping[str, Any], order: Sequence[str], failed_loads: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Return the images of a question that cannot be shown, and why. Raises CannotSkip when none stands in the way."""
+    pictures = {str(option["key"]): str(option["image"]) for option in content["options"] if "image" in option}
+    counted = {key: failed_loads.get(value, 0) for value, key in posted_values(get_kind(kind), content, order).items()}
+    if "image" in content:
+        pictures[ASKED_ABOUT] = str(content["image"]["image"])
+        counted[ASKED_ABOUT] = failed_loads.get(ASKED_ABOUT, 0)
+    found: list[dict[str, Any]] = [
+        {"option": key, "image": image, "failed_loads": counted[key], "missing": not can_be_shown(image)}
+        for key, image in pictures.items()
+    ]
+    failed = [image for image in found if image["missing"] or image["failed_loads"] >= FAILED_LOADS_TO_SKIP]
+    if not failed:
+        raise CannotSkip(
+            gettext("The images of this question are all there, so it cannot be left out."),
+            gettext("Reload the page and give them a moment to load."),
+        )
+    return failed

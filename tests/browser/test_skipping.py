@@ -1,0 +1,99 @@
+"""An image that can never be shown: the page tries for a while, then offers a way on."""
+
+import pytest
+from django.core.files.storage import default_storage
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Response, Session, Skip
+from studies.actions.images import rendition_name
+from tests.annotation.test_responses import next_slot
+from tests.browser.stage import answer, open_study, question_number
+from tests.browser.test_accessibility import assert_accessible
+from tests.cast import arrive_at_work
+
+OFFER_MS = 20_000
+
+
+def lose_an_image(session: Session) -> str:
+    """Delete the files of one image of the next question; return the image."""
+    image: str = next_slot(session).question.content["options"][1]["image"]
+    for size in ("view", "full"):
+        default_storage.delete(rendition_name(image, size))
+    return image
+
+
+@pytest.mark.parametrize("window", [(1366, 650), (390, 844)])
+def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(
+    page: Page, live_server: LiveServer, window: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": window[0], "height": window[1]})
+    session = arrive_at_work(open_study(instances=2))
+    image = lose_an_image(session)
+    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    way_on = page.locator("[data-stage] [data-skip]")
+    expect(page.locator("[data-stage] [data-failed]")).to_have_count(1)
+    expect(way_on).to_be_hidden()
+    expect(way_on).to_be_visible(timeout=OFFER_MS)
+    expect(page.get_by_role("status").filter(has_text="you lose nothing by it")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    assert_accessible(page)
+    whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert whole == list(window)
+    for _ in range(20):
+        if page.evaluate("document.activeElement.matches('[data-skip]')"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You have gone on without that question.")).to_be_visible()
+    assert question_number(page) == 1
+    expect(page.locator("[data-stage] [data-heading]")).to_have_text("Question 1 of 1")
+    answer(page, "1")
+    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    skipped = Skip.objects.get()
+    assert [(failed["image"], failed["missing"]) for failed in skipped.images] == [(image, True)]
+    assert skipped.images[0]["failed_loads"] >= 5
+    assert Response.objects.count() == 1
+
+
+def test_the_offer_goes_when_the_image_comes_after_all(page: Page, live_server: LiveServer) -> None:
+    session = arrive_at_work(open_study(instances=1))
+    lost = next_slot(session).question.content["options"][0]["image"]
+    page.route(f"**/images/{lost}/view*", lambda route: route.abort())
+    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    way_on = page.locator("[data-stage] [data-skip]")
+    expect(way_on).to_be_visible(timeout=OFFER_MS)
+    page.unroute(f"**/images/{lost}/view*")
+    expect(way_on).to_be_hidden(timeout=OFFER_MS)
+    answer(page, "1")
+    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    assert Skip.objects.count() == 0
+
+
+def test_without_a_connection_the_button_says_so_and_can_be_pressed_again(page: Page, live_server: LiveServer) -> None:
+    session = arrive_at_work(open_study(instances=1))
+    lose_an_image(session)
+    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    way_on = page.locator("[data-stage] [data-skip]")
+    expect(way_on).to_be_visible(timeout=OFFER_MS)
+    page.route("**/skip/", lambda route: route.abort())
+    way_on.click()
+    expect(page.get_by_role("alert").filter(has_text="There is no connection at the moment.")).to_be_visible()
+    page.unroute("**/skip/")
+    way_on.click()
+    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    assert Skip.objects.count() == 1
+
+
+def test_without_javascript_the_way_on_is_always_there(browser: Browser, live_server: LiveServer) -> None:
+    context: BrowserContext = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    session = arrive_at_work(open_study(instances=2))
+    image = lose_an_image(session)
+    page.goto(f"{live_server.url}/s/{session.token}/")
+    page.get_by_role("button", name="Go on without this question").click()
+    expect(page.get_by_text("You have gone on without that question.")).to_be_visible()
+    page.get_by_role("button", name="Go on without this question").click()
+    expect(page.get_by_role("alert")).to_contain_text("The images of this question are all there")
+    assert [failed["image"] for failed in Skip.objects.get().images] == [image]
+    context.close()
