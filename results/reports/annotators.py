@@ -15,8 +15,8 @@ from results.reports.answers import NOBODY_TIMED
 from results.reports.base import Cell, Column, Table, Undefined
 
 HALF = Fraction(1, 2)
-# Both models go over all answers hundreds of times: this many take a second or two.
-MOST_MODELLED = 20_000
+# Both models go over all answers hundreds of times: this many take about a second.
+MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
 
@@ -47,7 +47,10 @@ class _Modelled:
 
 
 def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
-    """Return one row per annotator; those who say least often what the others say come first."""
+    """Return one row per annotator; those who say least often what the others say come first.
+
+    A column that applies to nobody is left out.
+    """
     with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in answers)
     several = _several(answers)
     shared = Counter(one.annotator for one in several)
@@ -56,7 +59,7 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
     order = sorted(by_annotator, key=lambda name: _first_the_odd(name, with_others[name]))
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             *(name, len(by_annotator[name]), _median(by_annotator[name]), *_shares(by_annotator[name])),
             *(shared[name], value_or_reason(with_others[name].share, ALONE)),
@@ -67,6 +70,8 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     columns = [Column("Annotator"), Column("Answers", "count"), Column("Median seconds", "coefficient")]
     columns += [Column("None or Both", "share"), Column("Right", "share"), Column("Shared questions", "count")]
     columns += [Column("Same as others", "share"), Column("MACE", "share"), Column("Dawid-Skene", "share")]
+    applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
+    columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, _notes(several))
 
 
