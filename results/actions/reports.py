@@ -22,8 +22,10 @@ class WrittenReport:
 def write_report(*, project: Project, format: str, folder: Path | None) -> WrittenReport:
     """Make the report of `project` and write its files into `folder`, if there is one. Raises CannotExport."""
     facts = project_facts(project)
-    if not facts.studies:
-        raise CannotExport(f"There is nothing to report: no study of {project.slug} has been launched yet.")
+    if not (facts.studies or facts.models):
+        raise CannotExport(
+            f"There is nothing to report: no study of {project.slug} has been launched, and no model has answered."
+        )
     files = get_files(format)(report_of(facts))
     paths = [_write(folder / name, text) for name, text in files.items()] if folder else []
     return WrittenReport(next(iter(files.values())), paths)

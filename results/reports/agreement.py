@@ -11,6 +11,7 @@ from analytics.agreement import Coefficient, cohen_kappa, estimate, percent_agre
 from analytics.bootstrap import Interval, agreement_over_units
 from analytics.coefficients import CohenKappa, FleissKappa, GwetAC1, KrippendorffAlpha, Measure, PercentAgreement
 from analytics.pairs import Pair, mean_coefficient, pairs_within
+from analytics.scores import Score, wilson_interval
 from results.reports.base import Cell, Column, Plot, Point, Range, Series, Table, Undefined
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.funnel import accepted_of
@@ -87,6 +88,12 @@ def range_or_reason(interval: Interval) -> Cell:
     if interval.low is None or interval.high is None:
         return Undefined(interval.reason or "")
     return Range(interval.low, interval.high)
+
+
+def share_range(found: Score) -> Cell:
+    """Return Wilson's interval of a share of single answers."""
+    interval = wilson_interval(found.count, found.n)
+    return Undefined(found.reason or "") if interval is None else Range(*interval)
 
 
 def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:

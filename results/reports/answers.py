@@ -9,10 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from analytics.bias import PositionBias, position_bias
-from analytics.bootstrap import mean_over_units
 from analytics.pay import percentile
 from analytics.scores import score
-from results.reports.agreement import SEED, range_or_reason, value_or_reason
+from results.reports.agreement import share_range, value_or_reason
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.funnel import ALL, Category
 
@@ -50,10 +49,9 @@ def rates_table(answers: Sequence[AnswerDetails]) -> Table:
     for kind, what, of_kind in _asked_for(answers):
         for category, said in _by_category(of_kind, what).items():
             found = score(said)
-            interval = mean_over_units(said, rng=np.random.default_rng(SEED))
             share = value_or_reason(found.share, found.reason)
-            rows.append((kind, what, *category, found.n, found.count, share, range_or_reason(interval)))
-    notes = ["Counted answers only. Percentile bootstrap intervals over answers."]
+            rows.append((kind, what, *category, found.n, found.count, share, share_range(found)))
+    notes = ["Counted answers only. Wilson's intervals, as if every answer came from somebody else."]
     chosen = " and ".join(dict.fromkeys(TITLES.get(what, what) for _, what, _ in _asked_for(answers)))
     return Table("rates", f"How often {chosen} was chosen", columns, rows, notes)
 

@@ -7,6 +7,7 @@ from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, filtering_studies, funnel_plot, funnel_table
 from results.reports.scores import (
     all_outcomes,
+    captions_table,
     comparison_table,
     intervals_table,
     models_table,
@@ -31,6 +32,7 @@ def report_of(project: ProjectFacts) -> Report:
         intervals_table(answered),
         comparison_table(answered),
         models_table(project),
+        captions_table(project),
         cost_table(project),
     ]
     plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(answered, project)]

@@ -81,10 +81,15 @@ class StudyFacts:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a model got right: instance id -> its outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I."""
+    """What a model got right: instance id -> its outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I.
+
+    `captions`: instance id -> whether it chose the caption of the image, of the instances about which it was not asked
+    all four questions.
+    """
 
     name: str
     outcomes: Mapping[int, tuple[bool, bool, bool, bool]]
+    captions: Mapping[int, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,9 @@ def kept_instances(project: ProjectFacts) -> set[int]:
 
 
 def dataset_table(project: ProjectFacts) -> Table:
-    """Count what the pipeline kept, as the paper's table of the data does."""
+    """Count what the pipeline kept, as the paper's table of the data does; without studies there is nothing to say."""
+    filters = filtering_studies(project)
+    kept_by = f"Kept: what {filters[-1].slug} accepted. " if filters else "No study filters: all that were imported. "
     counts = Counter(project.categories[instance] for instance in kept_instances(project))
     columns = [Column("Type"), Column("Subtype"), Column("Instances", "count"), Column("Retrieval examples", "count")]
     rows: list[Sequence[Cell]] = [
@@ -98,8 +100,8 @@ def dataset_table(project: ProjectFacts) -> Table:
         "dataset",
         "What was kept, per type and subtype",
         columns,
-        rows,
-        ["An instance has two images and two captions: four retrieval examples, two in each direction."],
+        rows if project.studies else [],
+        [f"{kept_by}An instance has two images and two captions: four retrieval examples, two in each direction."],
     )
 
 

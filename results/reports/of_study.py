@@ -17,7 +17,7 @@ from results.reports.base import Report, Table
 from results.reports.cost import cost_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
-from results.reports.scores import all_outcomes, intervals_table, scores_plot, scores_table
+from results.reports.scores import all_outcomes, comparison_table, intervals_table, scores_plot, scores_table
 from results.reports.simulated import marked
 
 
@@ -30,6 +30,7 @@ def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Re
         _decisions_table(alone),
         scores_table(answered, alone),
         intervals_table(answered),
+        comparison_table(answered),
         rates_table(answers),
         pairs_table(pairs),
         reliability_table(study),

@@ -7,8 +7,8 @@ import numpy as np
 
 from analytics.bootstrap import Interval, mean_over_annotators, mean_over_units
 from analytics.comparison import difference, mcnemar
-from analytics.scores import Outcomes, Score
-from results.reports.agreement import SEED, range_or_reason, value_or_reason
+from analytics.scores import Outcomes, Score, score
+from results.reports.agreement import SEED, range_or_reason, share_range, value_or_reason
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.funnel import ALL, by_instance, kept_instances
@@ -89,6 +89,26 @@ def models_table(project: ProjectFacts) -> Table:
     )
 
 
+def captions_table(project: ProjectFacts) -> Table:
+    """Return how often models chose the caption of the image, where that is all they were asked: as on SugarCrepe."""
+    columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
+    columns += [Column("Right", "count"), Column("Accuracy", "share"), Column("95 % interval", "share")]
+    rows: list[Sequence[Cell]] = []
+    for model in project.models:
+        by_category: dict[tuple[str, str], list[bool]] = {(ALL, ALL): list(model.captions.values())}
+        for instance, right in model.captions.items():
+            by_category.setdefault(project.categories[instance], []).append(right)
+        for category, rights in sorted(by_category.items(), key=lambda item: (item[0] != (ALL, ALL), item[0])):
+            found = score(rights)
+            if found.n:
+                rows.append((model.name, *category, found.n, found.count, _share(found), share_range(found)))
+    notes = [
+        "The image with its caption and the negative caption, one question per instance, over all that were imported. "
+        "All counts every instance once (the micro average). Wilson's intervals."
+    ]
+    return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+
+
 def scores_table(answered: Sequence[Answered], project: ProjectFacts) -> Table:
     """Return the scores of people, and of models on the instances that people answered."""
     return _scores_table("scores", "People and models on the same questions", answered, project)
@@ -144,7 +164,10 @@ def intervals_table(answered: Sequence[Answered]) -> Table:
             people = range_or_reason(found["annotators"]) if "annotators" in found else None
             over_instances = range_or_reason(found["instances"])
             rows.append((taker.who, name, _share(scores[name]), scores[name].n, over_instances, people))
-    notes = ["Percentile bootstrap intervals. Over annotators: each with all their instances, as for other people."]
+    notes = [
+        "Percentile bootstrap intervals. Over annotators: each with all their instances, as for other people. Where "
+        "all or none are right there is nothing to resample: an interval without width is no certainty."
+    ]
     return Table("intervals", "Scores with intervals", columns, rows, notes)
 
 

@@ -5,13 +5,16 @@ from collections.abc import Iterable
 from annotation.models import Response
 from results.reports.answers import AnswerDetails
 from results.reports.facts import ProjectFacts
-from results.tables.reporting import study_facts
+from results.tables.reporting import model_facts, study_facts
 from studies.kinds import get_kind
 from studies.models import Instance, Study
 
 
 def facts_alone(study: Study) -> ProjectFacts:
-    """Return the project of `study` as if it had no other study, and no instances but those it asks about."""
+    """Return the project of `study` as if it had no other study, and no instances but those it asks about.
+
+    Models stand beside people only where the right answers are known.
+    """
     facts = study_facts(study)
     asked = {question.instance for question in facts.questions}
     rows = Instance.objects.filter(project=study.project_id).values_list("pk", "type", "subtype").order_by()
@@ -20,6 +23,7 @@ def facts_alone(study: Study) -> ProjectFacts:
         name=study.project.name,
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator() if pk in asked},
         studies=[facts],
+        models=list(model_facts(study.project)) if facts.knows_answers else [],
     )
 
 

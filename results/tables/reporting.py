@@ -33,7 +33,7 @@ def project_facts(project: Project) -> ProjectFacts:
         name=project.name,
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator()},
         studies=[study_facts(study) for study in in_pipeline_order(project)],
-        models=list(_models(project)),
+        models=list(model_facts(project)),
     )
 
 
@@ -149,8 +149,8 @@ def _answers(study: Study) -> list[AnswerFacts]:
     return [AnswerFacts(*row) for row in rows.iterator()]
 
 
-def _models(project: Project) -> Iterable[ModelFacts]:
-    """Yield what each model got right of the instances about which it was asked all four questions.
+def model_facts(project: Project) -> Iterable[ModelFacts]:
+    """Yield what each model got right, apart for instances about which it was asked all four questions.
 
     A model that read captions made by another rule than the instances' own was asked something else, and is named so.
     """
@@ -159,10 +159,12 @@ def _models(project: Project) -> Iterable[ModelFacts]:
     )
     predictions = Prediction.objects.about(project)
     for model, rule, _ in predictions.evaluations():
-        outcomes = {
-            row.instance: (row.ipos2t, row.ineg2t, row.tpos2i, row.tneg2i)
-            for row in predictions.outcomes(model=model, caption_rule=rule)
-            if row.ipos2t is not None and row.ineg2t is not None and row.tpos2i is not None and row.tneg2i is not None
-        }
-        if outcomes:
-            yield ModelFacts(str(model) if rule in own_rules else f"{model}, captions by {rule}", outcomes)
+        outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
+        captions: dict[int, bool] = {}
+        for row in predictions.outcomes(model=model, caption_rule=rule):
+            if row.ipos2t is not None and row.ineg2t is not None and row.tpos2i is not None and row.tneg2i is not None:
+                outcomes[row.instance] = (row.ipos2t, row.ineg2t, row.tpos2i, row.tneg2i)
+            elif row.ipos2t is not None:
+                captions[row.instance] = row.ipos2t
+        if outcomes or captions:
+            yield ModelFacts(str(model) if rule in own_rules else f"{model}, captions by {rule}", outcomes, captions)

@@ -22,8 +22,8 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     if format not in FORMATS:
         raise Http404
     facts = project_facts(project)
-    if not facts.studies:
-        messages.error(request, "There is nothing to report yet: no study has been launched.")
+    if not (facts.studies or facts.models):
+        messages.error(request, "There is nothing to report yet: no study has been launched, no model has answered.")
         return redirect("project_results", project.slug)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

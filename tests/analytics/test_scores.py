@@ -23,6 +23,7 @@ from analytics.scores import (
     right_choices,
     score,
     scores_by,
+    wilson_interval,
 )
 
 ALL_RIGHT: Any = [[0.3, 0.2], [0.25, 0.4]]
@@ -184,3 +185,17 @@ def test_sets_are_static_when_they_come_from_open_images() -> None:
     assert (counts.sets, counts.static_sets, counts.video_sets) == (2, 1, 1)
     assert (counts.descriptions, counts.static_descriptions, counts.video_descriptions) == (3, 2, 1)
     assert counts.sets_by_source == {"open-images": 1, "MSR-VTT": 1}
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "low", "high"),
+    # Newcombe 1998, Statistics in Medicine 17, Table I, method 3.
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_interval_of_a_share_is_the_published_one(count: int, n: int, low: float, high: float) -> None:
+    assert wilson_interval(count, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_the_interval_of_all_right_ends_at_one_and_of_nothing_there_is_none() -> None:
+    assert wilson_interval(20, 20) == (pytest.approx(1 - 0.1611, abs=5e-5), 1.0)
+    assert wilson_interval(0, 0) is None

@@ -43,6 +43,12 @@ def test_questions_with_a_single_answer_are_nothing_to_compare() -> None:
     assert all(row[3:5] == [0, 0] and isinstance(row[5], Undefined) for row in found)
 
 
+def test_models_stand_beside_people_on_the_questions_of_a_baseline() -> None:
+    report = report_of_study(replace(PROJECT, studies=[BASELINE]), [RIGHT])
+    assert [row[0] for row in rows(report, "scores") if row[1] == "all"] == ["Humans", "CLIP_x"]
+    assert {row[0] for row in rows(report, "comparison")} == {"CLIP_x"}
+
+
 def test_a_baseline_has_its_scores() -> None:
     report = report_of_study(replace(PROJECT, studies=[BASELINE], models=[]), [RIGHT])
     assert rows(report, "scores")[0][:6] == ["Humans", "all", "all", 2, 1.0, 0.5]

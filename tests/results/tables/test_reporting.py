@@ -112,6 +112,15 @@ def test_models_stand_beside_people_and_captions_by_another_rule_are_named() -> 
     assert [row[3] for row in rows(project, "models") if row[1] == "all"] == [4, 4]
 
 
+def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> None:
+    project = make_pipeline_project(3)
+    predict(project, name="CLIP", caption_rule="as-is-v1")
+    Prediction.objects.exclude(kind="image_to_text", variant="image").delete()
+    (model,) = project_facts(project).models
+    assert (model.outcomes, list(model.captions.values())) == ({}, [True, True, True])
+    assert rows(project, "captions")[0][:6] == ["CLIP", "all", "all", 3, 3, 1.0]
+
+
 def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
     project = make_whole_pipeline()
     Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)

@@ -41,4 +41,4 @@ def test_a_format_that_does_not_exist_is_not_found(owner: Client) -> None:
 def test_without_a_launched_study_there_is_a_sentence_instead(owner: Client) -> None:
     make_draft()
     page = owner.get("/projects/vases/report/md/", follow=True)
-    assert "There is nothing to report yet: no study has been launched." in page.content.decode()
+    assert "There is nothing to report yet: no study has been launched, no model has answered." in page.content.decode()

@@ -1,0 +1,33 @@
+"""Models that were only asked for the caption of an image, as on SugarCrepe."""
+
+from dataclasses import replace
+
+import pytest
+
+from results.reports.base import Range
+from results.reports.build import report_of
+from results.reports.facts import ModelFacts
+from tests.results.reports.small import PROJECT
+
+CHOSE = ModelFacts("CLIP_y", {}, captions={1: True, 2: False, 3: True})
+
+
+def test_accuracy_is_the_micro_average_and_stands_per_category_too() -> None:
+    table = report_of(replace(PROJECT, models=[*PROJECT.models, CHOSE])).table("captions")
+    assert [row[:5] for row in table.rows] == [
+        ("CLIP_y", "all", "all", 3, 2),
+        ("CLIP_y", "add", "obj", 2, 1),
+        ("CLIP_y", "swap", "att", 1, 1),
+    ]
+    assert [row[5] for row in table.rows] == [pytest.approx(2 / 3), 0.5, 1.0]
+    # One of one: z^2 = 3.8415, from 1 / (1 + z^2) to 1.
+    assert table.rows[2][6] == Range(pytest.approx(0.2065, abs=1e-4), 1.0)
+
+
+def test_without_a_study_there_is_nothing_that_was_kept_but_the_models_are_told() -> None:
+    report = report_of(replace(PROJECT, studies=[], models=[CHOSE]))
+    assert [table.name for table in report.tables] == ["funnel", "captions"]
+
+
+def test_what_was_kept_names_the_study_that_kept_it() -> None:
+    assert report_of(PROJECT).table("dataset").notes[0].startswith("Kept: what step-3 accepted. ")
