@@ -140,7 +140,8 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
     ]
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
-    return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", [Series("", points)])
+    axis = "Cohen's kappa, with its 95 % interval"
+    return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", axis, [Series("", points)])
 
 
 def filtering_table(studies: Iterable[StudyFacts]) -> Table:

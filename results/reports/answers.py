@@ -89,7 +89,9 @@ def rates_plot(answers: Sequence[AnswerDetails]) -> Plot:
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series
     )
-    return Plot("rates", "Share of the answers per category", f"{words}.", "bars", "share", series)
+    return Plot(
+        "rates", "Share of the answers per category", f"{words}.", "bars", "share", "Share of the answers", series
+    )
 
 
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
@@ -128,7 +130,8 @@ def places_plot(answers: Sequence[AnswerDetails]) -> Plot:
         if bias.n
     ]
     words = "; ".join(f"{kind}: {', '.join(map(str, bias.counts))} times" for kind, bias in found.items())
-    return Plot("places", "Times each place was chosen", f"From the first place on. {words}.", "bars", "count", series)
+    title, words = "Times each place was chosen", f"From the first place on. {words}."
+    return Plot("places", title, words, "bars", "count", "Answers", series)
 
 
 def _times(answers: Iterable[AnswerDetails]) -> dict[str, list[float]]:
@@ -161,4 +164,4 @@ def times_plot(answers: Sequence[AnswerDetails]) -> Plot:
     words = "; ".join(
         f"{each.name}: " + ", ".join(f"{point.label} {point.value}" for point in each.points) for each in series
     )
-    return Plot("times", "Answers by the time they took", f"{words}.", "bars", "count", series)
+    return Plot("times", "Answers by the time they took", f"{words}.", "bars", "count", "Answers", series)

@@ -64,7 +64,8 @@ class Series:
 class Plot:
     """`bars` from zero, or `points` with intervals; every series has a point for each of the same labels.
 
-    `description` says in words what is to be seen, for those who cannot see it. `shown` as for columns.
+    `description` says in words what is to be seen, for those who cannot see it. `shown` as for columns. `axis` is the
+    title of the axis of values.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Plot:
     description: str
     form: Literal["bars", "points"]
     shown: Shown
+    axis: str
     series: Sequence[Series]
 
 

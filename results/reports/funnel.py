@@ -115,4 +115,5 @@ def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
             if slug in filters and isinstance(accepted, int):
                 points.append(Point(f"{slug}: accepted", accepted))
     words = ", ".join(f"{point.label} {point.value:,}" for point in points)
-    return Plot("funnel", "From candidates to instances", f"Instances: {words}.", "bars", "count", [Series("", points)])
+    title = "From candidates to instances"
+    return Plot("funnel", title, f"Instances: {words}.", "bars", "count", "Instances", [Series("", points)])

@@ -9,7 +9,7 @@ from results.reports.text import cell_text
 
 WIDTH = 800
 _LEFT, _RIGHT, _TOP = 250, 90, 48
-_THICK, _GAP, _FOOT = 18, 10, 34
+_THICK, _GAP, _FOOT = 18, 10, 56
 # Told apart by people who see colours differently, too (Okabe and Ito).
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 _TICKS = 5
@@ -86,6 +86,7 @@ def _axis(plot: Plot, scale: _Scale, bottom: int) -> Iterator[str]:
         yield f'<line x1="{x}" y1="{_TOP - 6}" x2="{x}" y2="{bottom}" stroke="#dddddd"/>'
         words = f"{round(100 * tick)} %" if plot.shown == "share" else _tick_text(tick, plot)
         yield _text(x, bottom + 18, words, anchor="middle", colour="#444444")
+    yield _text((scale(scale.low) + scale(scale.high)) / 2, bottom + 38, plot.axis, anchor="middle", colour="#444444")
 
 
 def _tick_text(tick: float, plot: Plot) -> str:
@@ -101,11 +102,13 @@ def _mark(plot: Plot, point: Point, scale: _Scale, top: float, colour: str) -> I
     if plot.form == "bars":
         start = scale(0)
         yield f'<rect x="{start}" y="{top + 2}" width="{round(x - start, 2)}" height="{_THICK - 4}" fill="{colour}"/>'
-    else:
-        if point.low is not None and point.high is not None:
-            end = max(end, scale(point.high))
-            ends = f'x1="{scale(point.low)}" x2="{scale(point.high)}"'
-            yield f'<line {ends} y1="{middle}" y2="{middle}" stroke="{colour}" stroke-width="2"/>'
+    if point.low is not None and point.high is not None:
+        end = max(end, scale(point.high))
+        ends = f'x1="{scale(point.low)}" x2="{scale(point.high)}"'
+        # On its own bar an interval must not vanish.
+        drawn = "#1c1c1c" if plot.form == "bars" else colour
+        yield f'<line {ends} y1="{middle}" y2="{middle}" stroke="{drawn}" stroke-width="2"/>'
+    if plot.form == "points":
         yield f'<circle cx="{x}" cy="{middle}" r="5" fill="{colour}"/>'
     unit = " %" if plot.shown == "share" else ""
     yield _text(end + 8, middle + 4, cell_text(point.value, plot.shown) + unit, size=12)

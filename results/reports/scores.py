@@ -7,7 +7,7 @@ import numpy as np
 
 from analytics.bootstrap import Interval, mean_over_annotators, mean_over_units
 from analytics.comparison import difference, mcnemar
-from analytics.scores import Outcomes, Score, score
+from analytics.scores import Outcomes, Score, score, wilson_interval
 from results.reports.agreement import SEED, range_or_reason, share_range, value_or_reason
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
@@ -201,22 +201,29 @@ def _comparison(people: Answered, model: Answered, name: str) -> tuple[Cell, ...
 
 
 def scores_plot(answered: Sequence[Answered], project: ProjectFacts) -> Plot:
-    """Plot the group score of everybody per type and subtype."""
-    series = []
-    for taker in answered:
-        found = {group: scores["Group"] for group, scores in _grouped(taker, project).items()}
-        points = [
-            Point(_label(group), score.share)
-            for group, score in found.items()
-            if group == (ALL, ALL) or group[1] != ALL
-        ]
-        series.append(Series(taker.who, points))
+    """Plot the group score of everybody per type and subtype, with how many instances people answered about."""
+    found = [{group: scores["Group"] for group, scores in _grouped(taker, project).items()} for taker in answered]
+    labels = {
+        group: f"{_label(group)} (n = {people.n:,})"
+        for group, people in (found[0].items() if found else ())
+        if group == (ALL, ALL) or group[1] != ALL
+    }
+    series = [
+        Series(taker.who, [_point(label, scores[group]) for group, label in labels.items() if group in scores])
+        for taker, scores in zip(answered, found, strict=True)
+    ]
     words = "; ".join(
         f"{each.name}: "
         + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
         for each in series
     )
-    return Plot("scores", "Group score per category", f"Group score. {words}.", "bars", "share", series)
+    axis = "Group score, with Wilson's 95 % interval"
+    return Plot("scores", "Group score per category", f"Group score. {words}.", "bars", "share", axis, series)
+
+
+def _point(label: str, found: Score) -> Point:
+    low, high = wilson_interval(found.count, found.n) or (None, None)
+    return Point(label, found.share, low, high)
 
 
 def _label(group: tuple[str, str]) -> str:

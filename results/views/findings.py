@@ -18,6 +18,9 @@ from results.tables.reporting import project_facts
 from results.views.guards import project_view, study_view
 from studies.models import Project, Study, StudyState
 
+# Longer tables stand in a frame of their own.
+MOST_ROWS = 24
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -30,6 +33,11 @@ class Finding:
     def rows(self) -> Sequence[Sequence[tuple[str, bool]]]:
         """Return the cells of each row, each with whether it is a number."""
         return [list(zip(row, self.text.is_number, strict=True)) for row in self.text.rows]
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether it would push what follows too far down; it is then scrolled in a frame that says so."""
+        return len(self.text.rows) > MOST_ROWS
 
     @property
     def headings(self) -> Sequence[tuple[str, bool]]:

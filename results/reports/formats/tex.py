@@ -1,10 +1,14 @@
-"""`tex`: tables to include in a paper with \\input; they need the package booktabs. Plots are SVG files beside it."""
+"""`tex`: tables to include in a paper with \\input; its first lines say which packages they need.
+
+A table wider than the text is made smaller, a long one goes on in further floats. Plots are SVG files beside it.
+"""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
-from results.reports.base import Report, Table
+from results.reports.base import Report
 from results.reports.plots import svg
-from results.reports.text import text_table
+from results.reports.text import TextTable, text_table
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -24,31 +28,71 @@ _ESCAPES = {
 }
 
 
+# Rows that fit on a page below a caption.
+ROWS_PER_FLOAT = 40
+# A heading longer than this is set in several lines.
+LONGEST_LINE = 12
+# What pdflatex can set with T1 fonts.
+_LATIN = range(0x180)
+_SIGNS = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u2026")
+_FOR_PDFLATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage[T1]{fontenc}.
+"""
+_FOR_LUALATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage{fontspec}. It has letters that
+% pdflatex cannot set: compile it with lualatex or xelatex, and name a font that has them with \setmainfont.
+"""
+_PLOTS = "% The plots beside it are SVG files; LaTeX takes them as PDF.\n"
+
+
 def files(report: Report) -> dict[str, str]:
-    head = f"% {' '.join(report.title.split())}\n% Needs \\usepackage{{booktabs}} and \\usepackage[T1]{{fontenc}}.\n"
+    head = f"% {' '.join(report.title.split())}\n"
+    tables = "\n".join(_floats(text_table(table)) for table in report.tables)
+    needs = _FOR_PDFLATEX if _is_latin(tables) else _FOR_LUALATEX
     pictures = {f"{plot.name}.svg": svg(plot) for plot in report.plots}
-    return {"report.tex": head + "\n".join(_table(table) for table in report.tables), **pictures}
+    return {"report.tex": f"{head}{needs}{_PLOTS if pictures else ''}{tables}", **pictures}
 
 
-def _table(table: Table) -> str:
-    text = text_table(table)
-    places = "".join("r" if number else "l" for number in text.is_number)
+def _is_latin(text: str) -> bool:
+    return all(ord(sign) in _LATIN or sign in _SIGNS for sign in text)
+
+
+def _floats(text: TextTable) -> str:
+    """Return a table as one float, or as several of which each says that it goes on."""
+    starts = range(0, max(len(text.rows), 1), ROWS_PER_FLOAT)
+    return "\n".join(
+        _float(text, text.rows[start : start + ROWS_PER_FLOAT], number) for number, start in enumerate(starts)
+    )
+
+
+def _float(text: TextTable, rows: Sequence[Sequence[str]], number: int) -> str:
+    title, name = escape(text.table.title), text.table.name
     remarks = " ".join(escape(remark) for remark in text.remarks)
+    first = f"{title}. {remarks}" if remarks else title
+    places = "".join("r" if is_number else "l" for is_number in text.is_number)
     lines = [
         r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape(table.title)}. {remarks}}}" if remarks else rf"\caption{{{escape(table.title)}}}",
-        rf"\label{{tab:{table.name}}}",
+        r"\centering\footnotesize",
+        rf"\caption{{{title} (continued)}}" if number else rf"\caption{{{first}}}",
+        rf"\label{{tab:{name}-{number + 1}}}" if number else rf"\label{{tab:{name}}}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{places}}}",
         r"\toprule",
-        _line(text.headings),
+        _headings(text),
         r"\midrule",
-        *(_line(row) for row in text.rows),
+        *(_line(row) for row in rows),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _headings(text: TextTable) -> str:
+    cells = []
+    for heading, is_number in zip(text.headings, text.is_number, strict=True):
+        lines = [escape(line) for line in wrap(heading, LONGEST_LINE, break_long_words=False, break_on_hyphens=False)]
+        stack = (r"\shortstack[r]{" if is_number else r"\shortstack[l]{") + r" \\ ".join(lines) + "}"
+        cells.append(stack if len(lines) > 1 else "".join(lines))
+    return " & ".join(cells) + r" \\"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,6 +1,11 @@
 import json
+import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -21,7 +26,8 @@ TABLE = Table(
     [["a|b $5", 7512, 0.5, Undefined("Only one rater.")], ["c", 0, None, Range(-0.25, 0.5)]],
     ["50 % of {all}."],
 )
-REPORT = Report("Odd & <named>", [TABLE], [Plot("p", "T", "D <d>", "bars", "count", [Series("", [Point("x", 3)])])])
+PLOT = Plot("p", "T", "D <d>", "bars", "count", "Things", [Series("", [Point("x", 3)])])
+REPORT = Report("Odd & <named>", [TABLE], [PLOT])
 
 
 @pytest.mark.parametrize(
@@ -67,6 +73,52 @@ def test_latex_has_a_row_per_row_and_as_many_cells_as_columns() -> None:
     assert r"\caption{A \& B \textless{}c\textgreater{}. 50 \% of \{all\}. (a) Only one rater.}" in text
 
 
+LONG = Table("long", "Long", [Column("Who"), Column("Answers", "count")], [("a", n) for n in range(90)], ["Counted."])
+
+
+def test_a_long_table_goes_on_in_further_floats_with_all_of_its_rows() -> None:
+    text = get_files("tex")(Report("R", [LONG], []))["report.tex"]
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 3
+    assert text.count(r"\caption{Long. Counted.}") == 1
+    assert text.count(r"\caption{Long (continued)}") == 2
+    assert [text.count(rf"\label{{tab:long{end}}}") for end in ("", "-2", "-3")] == [1, 1, 1]
+    assert [line for line in text.splitlines() if line.startswith("a & ")] == [rf"a & {n} \\" for n in range(90)]
+
+
+def test_a_wide_table_is_made_as_narrow_as_the_text() -> None:
+    wide = Table("wide", "Wide", [Column("How often people said it")], [("x",)])
+    text = get_files("tex")(Report("R", [wide], []))["report.tex"]
+    assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%" in text
+    assert r"\shortstack[l]{How often \\ people said \\ it} \\" in text
+
+
+@pytest.mark.parametrize(
+    ("cell", "package"), [("na\u00efve \u2013 \u201cyes\u201d", "fontenc"), ("\u0642\u0637\u0629", "fontspec")]
+)
+def test_the_first_lines_name_the_packages_that_the_letters_need(cell: str, package: str) -> None:
+    table = Table("t", "T", [Column("Who")], [(cell,)])
+    head = get_files("tex")(Report("R", [table], []))["report.tex"].partition(r"\begin")[0]
+    assert package in head
+    assert ("lualatex" in head) == (package == "fontspec")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_sets_the_small_report_with_the_packages_that_it_names(tmp_path: Path) -> None:
+    report = report_of(PROJECT)
+    text = get_files("tex")(replace(report, tables=[*report.tables, LONG]))["report.tex"]
+    packages = re.findall(r"\\usepackage(?:\[\w+\])?\{\w+\}", text)
+    assert len(packages) == 3
+    (tmp_path / "report.tex").write_text(text, encoding="utf-8")
+    lines = [r"\documentclass{article}", *packages, r"\begin{document}", r"\input{report}", r"\end{document}"]
+    (tmp_path / "paper.tex").write_text("\n".join(lines), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "paper.log").read_text(errors="replace")
+    assert "Float too large" not in log
+    assert "Overfull" not in log
+
+
 def test_markdown_marks_are_shown_as_they_are() -> None:
     assert md_escape("a_b *c*\n<d>") == r"a\_b \*c\* \<d\>"
 
@@ -108,8 +160,30 @@ def test_every_plot_is_well_formed_and_described_in_words() -> None:
         assert not any(element.get("style") for element in root.iter())
 
 
+def test_the_axis_of_every_plot_says_what_it_measures() -> None:
+    axes = {plot.name: plot.axis for plot in report_of(PROJECT).plots}
+    assert axes == {
+        "funnel": "Instances",
+        "pairs": "Cohen's kappa, with its 95 % interval",
+        "scores": "Group score, with Wilson's 95 % interval",
+    }
+    for plot in report_of(PROJECT).plots:
+        words = [e.text for e in ElementTree.fromstring(svg(plot)).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+        assert plot.axis in words
+
+
+def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None:
+    (plot,) = [plot for plot in report_of(PROJECT).plots if plot.name == "scores"]
+    assert [point.label for point in plot.series[0].points] == ["all (n = 2)", "add obj (n = 1)", "swap att (n = 1)"]
+    # One of two: (1 + z^2 / 2) / (2 + z^2) is a half, and Wilson's half width with z^2 = 3.8415 is 0.4055.
+    first = plot.series[0].points[0]
+    assert first.low == pytest.approx(0.0945, abs=1e-4)
+    assert first.high == pytest.approx(0.9055, abs=1e-4)
+
+
 def test_bars_are_as_long_as_their_values() -> None:
-    plot = Plot("p", "T", "D", "bars", "share", [Series("", [Point("a", 0.25), Point("b", 0.5), Point("c", None)])])
+    points = [Point("a", 0.25), Point("b", 0.5), Point("c", None)]
+    plot = Plot("p", "T", "D", "bars", "share", "Share", [Series("", points)])
     root = ElementTree.fromstring(svg(plot))  # noqa: S314
     bars = [e for e in root.iter("{http://www.w3.org/2000/svg}rect") if e.get("fill") == "#0072b2"]
     short, long = (float(bar.get("width", "0")) for bar in bars)
