@@ -1,6 +1,6 @@
 """The statements behind one press of Send, in SQL: the only place where the platform does without Django's ORM.
 
-Building the queries cost more than running them; docs/decisions/0005 has the figures. The statements are plain SQL
+Building the queries cost more than running them; docs/decisions/0006 has the figures. The statements are plain SQL
 that SQLite and PostgreSQL both run, and every test of answers runs on both.
 """
 

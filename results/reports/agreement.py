@@ -11,6 +11,7 @@ from analytics.agreement import Coefficient, cohen_kappa, estimate, percent_agre
 from analytics.bootstrap import Interval, agreement_over_units
 from analytics.coefficients import CohenKappa, FleissKappa, GwetAC1, KrippendorffAlpha, Measure, PercentAgreement
 from analytics.pairs import Pair, mean_coefficient, pairs_within
+from analytics.ratings import Coded, by_unit, code
 from analytics.scores import Score, wilson_interval
 from results.reports.base import Cell, Column, Plot, Point, Range, Series, Table, Undefined
 from results.reports.facts import AnswerFacts, StudyFacts
@@ -18,6 +19,8 @@ from results.reports.funnel import accepted_of
 
 # Resampling starts from here, so that a report made again says the same.
 SEED = 7
+# More pairs than this make no picture that anybody can read.
+MOST_PAIRS_DRAWN = 100
 ANY, NOT_ORIGINAL = "any image", "not told apart"
 MEASURES: Mapping[str, Measure] = {
     "Percent agreement": PercentAgreement(),
@@ -70,13 +73,14 @@ def _collapse_of(study: StudyFacts) -> tuple[str, Collapse]:
 
 
 def _pair_agreement(study: StudyFacts, labels: str, pair: Pair) -> PairAgreement:
+    ratings = code(pair.ratings)
     return PairAgreement(
         study=study.slug,
         labels=labels,
         n=len(pair.ratings),
-        percent=percent_agreement(pair.ratings),
-        kappa=cohen_kappa(pair.ratings),
-        interval=agreement_over_units(CohenKappa(), pair.ratings, rng=np.random.default_rng(SEED)),
+        percent=percent_agreement(ratings),
+        kappa=cohen_kappa(ratings),
+        interval=agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(SEED)),
     )
 
 
@@ -138,6 +142,8 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
         for study, pairs in found.items()
         for number, pair in enumerate(pairs, start=1)
     ]
+    if len(points) > MOST_PAIRS_DRAWN:
+        points = []
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
     axis = "Cohen's kappa, with its 95 % interval"
@@ -172,9 +178,9 @@ def _filtering_rows(study: StudyFacts) -> Iterable[Sequence[Cell]]:
     for labels, collapse in labellings:
         # What could have been answered stays the same after filtering, though nobody's answer may say it any more.
         categories = sorted({collapse(answer.choice) for answer in study.answers})
-        ratings = [_ratings(answers, collapse) for answers in (before, after)]
+        ratings = [_ratings(answers, collapse, categories) for answers in (before, after)]
         for name, measure in MEASURES.items():
-            cells = [cell for answers in ratings for cell in _estimate(measure, answers, categories)]
+            cells = [cell for answers in ratings for cell in _estimate(measure, answers)]
             yield (study.slug, labels, name, *cells)
 
 
@@ -184,19 +190,17 @@ def _several_answers(study: StudyFacts) -> list[AnswerFacts]:
     return [answer for answer in study.answers if times[answer.question] > 1]
 
 
-def _ratings(answers: Iterable[AnswerFacts], collapse: Collapse) -> list[list[str | None]]:
+def _ratings(answers: Sequence[AnswerFacts], collapse: Collapse, categories: Sequence[str]) -> Coded:
     """Return questions x answers, in no order of annotators: none of MEASURES looks at who gave which."""
-    labels: dict[int, list[str | None]] = {}
-    for answer in answers:
-        labels.setdefault(answer.question, []).append(collapse(answer.choice))
-    width = max(map(len, labels.values()), default=0)
-    return [given + [None] * (width - len(given)) for given in labels.values()]
+    place = {category: number for number, category in enumerate(categories)}
+    labels = {choice: place[collapse(choice)] for choice in {answer.choice for answer in answers}}
+    return by_unit([answer.question for answer in answers], [labels[answer.choice] for answer in answers], categories)
 
 
-def _estimate(measure: Measure, ratings: list[list[str | None]], categories: Sequence[str]) -> tuple[Cell, Cell]:
-    if not ratings or len(ratings[0]) < 2:
+def _estimate(measure: Measure, ratings: Coded) -> tuple[Cell, Cell]:
+    if ratings.codes.shape[1] < 2:
         return 0, Undefined("No question was answered twice, so there is nothing to compare.")
-    found = estimate(measure, ratings, categories=categories)
+    found = estimate(measure, ratings)
     return found.n_pairable, value_or_reason(found.value, found.reason)
 
 
@@ -215,11 +219,9 @@ def reliability_table(study: StudyFacts) -> Table:
     labellings: dict[str, Collapse] = dict([_collapse_of(study)])
     for labels, collapse in (labellings | {"options": str}).items():
         categories = sorted({collapse(answer.choice) for answer in study.answers})
-        ratings = {when: _ratings(answers, collapse) for when, answers in compared.items()}
+        ratings = {when: _ratings(answers, collapse, categories) for when, answers in compared.items()}
         for name, measure in MEASURES.items():
-            rows += [
-                (study.slug, labels, name, when, *_reliability(measure, ratings[when], categories)) for when in ratings
-            ]
+            rows += [(study.slug, labels, name, when, *_reliability(measure, ratings[when])) for when in ratings]
     notes = [
         "Before: all answers. After: only answers about instances that the study accepted; filtering keeps what people "
         "agree on. Questions with two or more answers count. Percentile bootstrap intervals over questions."
@@ -227,12 +229,12 @@ def reliability_table(study: StudyFacts) -> Table:
     return Table("reliability", "Agreement over all questions with several answers", columns, rows, notes)
 
 
-def _reliability(measure: Measure, ratings: list[list[str | None]], categories: Sequence[str]) -> Sequence[Cell]:
-    if not ratings:
+def _reliability(measure: Measure, ratings: Coded) -> Sequence[Cell]:
+    if not len(ratings.codes):
         nothing = Undefined("No question was answered twice, so there is nothing to compare.")
         return (0, 0, nothing, nothing)
-    found = estimate(measure, ratings, categories=categories)
-    interval = agreement_over_units(measure, ratings, categories=categories, rng=np.random.default_rng(SEED))
+    found = estimate(measure, ratings)
+    interval = agreement_over_units(measure, ratings, rng=np.random.default_rng(SEED))
     return (
         found.n_pairable,
         found.n_ratings,

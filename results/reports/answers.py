@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -25,10 +26,11 @@ NOBODY_TIMED = "No browser has measured a time."
 
 @dataclass(frozen=True, slots=True)
 class AnswerDetails:
-    """One counted answer. `right`: the right option, "" where none is known; `fixed`: the options always offered.
+    """One counted answer, or `times` equal ones.
 
-    `place`: where the chosen option stood among the `places` shuffled ones, from 0; None for a fixed option.
-    `seconds`: with the page in view, as the browser measured it.
+    `right`: the right option, "" where none is known; `fixed`: the options always offered. `place`: where the chosen
+    option stood among the `places` shuffled ones, from 0; None for a fixed option. `seconds`: with the page in view,
+    as the browser measured it.
     """
 
     kind: str
@@ -39,6 +41,25 @@ class AnswerDetails:
     place: int | None
     places: int
     seconds: float | None
+    times: int = 1
+
+
+class Timed(Protocol):
+    """An answer, or `times` of them, to a question of `kind` that took so many `seconds`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def seconds(self) -> float | None: ...
+    @property
+    def times(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TimedAnswers:
+    kind: str
+    seconds: float | None
+    times: int
 
 
 def rates_table(answers: Sequence[AnswerDetails]) -> Table:
@@ -71,7 +92,7 @@ def _by_category(answers: Iterable[AnswerDetails], what: str) -> Mapping[Categor
     found: dict[Category, list[bool]] = {}
     for answer in answers:
         said = answer.choice == (answer.right if what == RIGHT else what)
-        found.setdefault(answer.category, []).append(said)
+        found.setdefault(answer.category, []).extend([said] * answer.times)
     everything = [said for of_one in found.values() for said in of_one]
     return {(ALL, ALL): everything, **dict(sorted(found.items()))}
 
@@ -99,7 +120,7 @@ def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
     for answer in answers:
         places = chosen.setdefault(answer.kind, [])
         if answer.place is not None:
-            places.append((answer.place, answer.places))
+            places.extend([(answer.place, answer.places)] * answer.times)
     return {
         kind: position_bias([place for place, _ in found], [of for _, of in found]) for kind, found in chosen.items()
     }
@@ -134,16 +155,16 @@ def places_plot(answers: Sequence[AnswerDetails]) -> Plot:
     return Plot("places", title, words, "bars", "count", "Answers", series)
 
 
-def _times(answers: Iterable[AnswerDetails]) -> dict[str, list[float]]:
+def _times(answers: Iterable[Timed]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for answer in answers:
         of_kind = found.setdefault(answer.kind, [])
         if answer.seconds is not None:
-            of_kind.append(answer.seconds)
+            of_kind.extend([answer.seconds] * answer.times)
     return found
 
 
-def times_table(answers: Sequence[AnswerDetails]) -> Table:
+def times_table(answers: Iterable[Timed]) -> Table:
     columns = [Column("Kind"), Column("Answers timed", "count")]
     columns += [Column(f"{title} (s)", "coefficient") for title in ("10 %", "25 %", "Median", "75 %", "90 %")]
     rows: list[Sequence[Cell]] = [
@@ -154,11 +175,11 @@ def times_table(answers: Sequence[AnswerDetails]) -> Table:
     return Table("times", "Time a question takes", columns, rows, notes)
 
 
-def times_plot(answers: Sequence[AnswerDetails]) -> Plot:
+def times_plot(answers: Iterable[Timed]) -> Plot:
     labels = [f"{low} to {high} s" for low, high in pairwise(TIMES)] + [f"over {TIMES[-1]} s"]
     series = []
     for kind, seconds in _times(answers).items():
-        counts = Counter(int(np.searchsorted(TIMES, one, side="right")) - 1 for one in seconds)
+        counts = Counter((np.searchsorted(TIMES, seconds, side="right") - 1).tolist())
         if seconds:
             series.append(Series(kind, [Point(label, counts[place]) for place, label in enumerate(labels)]))
     words = "; ".join(

@@ -46,7 +46,7 @@ class StudyFacts:
     """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
-    between which people came, "" when nobody did.
+    between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     """
 
     slug: str
@@ -68,6 +68,7 @@ class StudyFacts:
     simulated: int = 0
     first_day: str = ""
     last_day: str = ""
+    categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from results.reports.agreement import pair_agreements, pairs_plot, pairs_table, reliability_table
 from results.reports.answers import (
     AnswerDetails,
+    Timed,
     places_plot,
     places_table,
     rates_plot,
@@ -21,9 +22,15 @@ from results.reports.scores import all_outcomes, comparison_table, intervals_tab
 from results.reports.simulated import marked
 
 
-def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Report:
-    """Return the tables and plots of the only study of `alone`; those that nothing could fill are left out."""
+def report_of_study(
+    alone: ProjectFacts, answers: Sequence[AnswerDetails], timed: Sequence[Timed] | None = None
+) -> Report:
+    """Return the tables and plots of the only study of `alone`; those that nothing could fill are left out.
+
+    `timed`: the same answers by the time they took, where `answers` does not tell.
+    """
     study = alone.studies[0]
+    timed = answers if timed is None else timed
     pairs = {study.slug: pair_agreements(study)}
     answered = all_outcomes(alone)
     tables = [
@@ -35,10 +42,10 @@ def report_of_study(alone: ProjectFacts, answers: Sequence[AnswerDetails]) -> Re
         pairs_table(pairs),
         reliability_table(study),
         places_table(answers),
-        times_table(answers),
+        times_table(timed),
         cost_table(alone),
     ]
-    plots = [pairs_plot(pairs), rates_plot(answers), places_plot(answers), times_plot(answers)]
+    plots = [pairs_plot(pairs), rates_plot(answers), places_plot(answers), times_plot(timed)]
     if answered:
         plots.append(scores_plot(answered, alone))
     return Report(

@@ -1,13 +1,15 @@
-"""The rows behind the results of a single study."""
+"""The rows behind the results of a single study, equal ones counted together by the database."""
 
-from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
-from results.reports.answers import AnswerDetails
+from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import ProjectFacts
 from results.tables.reporting import model_facts, study_facts
 from studies.kinds import get_kind
-from studies.models import Instance, Study
+from studies.models import Study
 
 
 def facts_alone(study: Study) -> ProjectFacts:
@@ -16,39 +18,54 @@ def facts_alone(study: Study) -> ProjectFacts:
     Models stand beside people only where the right answers are known.
     """
     facts = study_facts(study)
-    asked = {question.instance for question in facts.questions}
-    rows = Instance.objects.filter(project=study.project_id).values_list("pk", "type", "subtype").order_by()
     return ProjectFacts(
         slug=study.project.slug,
         name=study.project.name,
-        categories={pk: (type, subtype) for pk, type, subtype in rows.iterator() if pk in asked},
+        categories=facts.categories,
         studies=[facts],
         models=list(model_facts(study.project)) if facts.knows_answers else [],
     )
 
 
-def answer_details(study: Study, alone: ProjectFacts) -> list[AnswerDetails]:
-    """Return the counted answers of `study`, whose facts are `alone`, but those of people who withdrew."""
-    counted = Response.objects.filter(study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None)
-    fields = ("question_id", "choice", "shown_order", "send_ms", "hidden_ms")
-    return list(_details(counted.order_by("pk").values_list(*fields).iterator(), alone))
-
-
-def _details(
-    rows: Iterable[tuple[int, str, list[str], int | None, int | None]], alone: ProjectFacts
-) -> Iterable[AnswerDetails]:
-    questions = {question.id: question for question in alone.studies[0].questions}
-    fixed = {kind: tuple(get_kind(kind).fixed_options({})) for kind in alone.studies[0].kinds}
-    for pk, choice, order, send_ms, hidden_ms in rows:
-        question = questions[pk]
-        last = fixed[question.kind]
-        yield AnswerDetails(
-            kind=question.kind,
-            category=alone.categories[question.instance],
+def answer_details(study: Study) -> list[AnswerDetails]:
+    """Return the counted answers of `study`, without the times they took."""
+    alike = _counted(study).values_list(
+        *("question__kind", "question__instance__type", "question__instance__subtype"),
+        *("question__right", "choice", "shown_order"),
+    )
+    fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    return [
+        AnswerDetails(
+            kind=kind,
+            category=(type, subtype),
             choice=choice,
-            right=question.right,
-            fixed=last,
-            place=None if choice in last else order.index(choice),
-            places=len(order) - len(last),
-            seconds=None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000,
+            right=right,
+            fixed=fixed[kind],
+            place=None if choice in fixed[kind] else order.index(choice),
+            places=len(order) - len(fixed[kind]),
+            seconds=None,
+            times=times,
         )
+        for kind, type, subtype, right, choice, order, times, _ in _in_order(alike)
+    ]
+
+
+def answer_times(study: Study) -> list[TimedAnswers]:
+    """Return how long the counted answers of `study` took, with the page in view."""
+    alike = _counted(study).values_list("question__kind", "send_ms", "hidden_ms")
+    return [
+        TimedAnswers(kind, None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000, times)
+        for kind, send_ms, hidden_ms, times, _ in _in_order(alike)
+    ]
+
+
+def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:
+    """Count the rows that are alike, and put those that came first first."""
+    return alike.annotate(times=Count("pk"), first=Min("pk")).order_by("first")
+
+
+def _counted(study: Study) -> QuerySet[Response]:
+    # Nothing of people who withdrew.
+    return Response.objects.filter(
+        study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None
+    ).order_by()

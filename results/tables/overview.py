@@ -6,10 +6,10 @@ from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.models import Response, Slot
+from annotation.models import Response, Session, Slot
 from results.tables.progress import Answers
 from studies.actions.asking import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Membership, Project, Study, StudyState
@@ -27,6 +27,19 @@ def owns(user: AbstractBaseUser | AnonymousUser, project: Project) -> bool:
     if getattr(user, "is_superuser", False):
         return True
     return Membership.objects.filter(project=project, user=user.pk, role=Membership.Role.OWNER).exists()
+
+
+def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
+    """Return `rows` with their `answers_sent`; `study` leads from a session to the row."""
+    sessions = Session.objects.filter(**{study: OuterRef("pk")}).order_by().values(study)
+    sent = Subquery(sessions.annotate(n=Sum("questions_answered")).values("n"))
+    counted: QuerySet[Any] = rows.annotate(answers_sent=Coalesce(sent, 0))
+    return counted
+
+
+def answers_sent(row: Study | Project) -> int:
+    """Return how many questions were answered in all sessions, as `with_answers_sent` counted them."""
+    return int(vars(row)["answers_sent"])
 
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:

@@ -1,6 +1,6 @@
 """The numbers of the monitor, aggregated by the database: a fixed number of queries, whatever the size of a study."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -89,6 +89,21 @@ class StudyProgress:
     decisions: Decisions
     rates: Sequence[Rate]
     seconds: Seconds
+
+
+def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
+    """Return progress that was kept as plain values."""
+    return StudyProgress(
+        answers=Answers(**kept["answers"]),
+        seats=Seats(**kept["seats"]),
+        surveys=[
+            SurveyProgress(each["number"], Seats(**each["seats"]), Answers(**each["answers"]))
+            for each in kept["surveys"]
+        ],
+        decisions=Decisions(**kept["decisions"]),
+        rates=[Rate(**each) for each in kept["rates"]],
+        seconds=Seconds(**kept["seconds"]),
+    )
 
 
 def study_progress(study: Study) -> StudyProgress:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, Max, Min
 
@@ -24,6 +25,9 @@ from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, StudyState
 
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 10_000
+
 
 def project_facts(project: Project) -> ProjectFacts:
     """Return what there is to report of `project`: all its launched studies, in the order of the pipeline."""
@@ -31,7 +35,7 @@ def project_facts(project: Project) -> ProjectFacts:
     return ProjectFacts(
         slug=project.slug,
         name=project.name,
-        categories={pk: (type, subtype) for pk, type, subtype in rows.iterator()},
+        categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         models=list(model_facts(project)),
     )
@@ -88,6 +92,7 @@ def study_facts(study: Study) -> StudyFacts:
         first=Min("arrived_at"),
         last=Max("arrived_at"),
     )
+    questions, categories = _questions(study)
     return StudyFacts(
         slug=study.slug,
         title=study.title,
@@ -105,7 +110,8 @@ def study_facts(study: Study) -> StudyFacts:
         first_day=_day(who["first"]),
         last_day=_day(who["last"]),
         paid_seconds=paid_seconds(study),
-        questions=_questions(study),
+        questions=questions,
+        categories=categories,
         answers=_answers(study),
         settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
     )
@@ -127,7 +133,8 @@ def _parts(study: Study) -> list[PartFacts]:
     ]
 
 
-def _questions(study: Study) -> list[QuestionFacts]:
+def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
+    """Return the questions of `study`, and the category of each instance they ask about."""
     places = {
         (part["kind"], variant): place
         for part in study.design["parts"]
@@ -135,18 +142,34 @@ def _questions(study: Study) -> list[QuestionFacts]:
     }
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
-    return [
-        QuestionFacts(pk, instance, kind, places[kind, variant], right, state, winner, answers)
-        for pk, instance, kind, variant, right, state, winner, answers in decisions.values_list(
-            *about, "state", "winner", "answers"
-        ).iterator()
-    ]
+    category = ("question__instance__type", "question__instance__subtype")
+    rows = decisions.values_list(*about, "state", "winner", "answers", *category)
+    questions, categories, once = [], {}, _Once()
+    for pk, instance, kind, variant, right, state, winner, answers, *of in rows.iterator(chunk_size=CHUNK):
+        kind, right, state, winner = map(once.keep, (kind, right, state, winner))
+        questions.append(QuestionFacts(pk, instance, kind, places[kind, variant], right, state, winner, answers))
+        categories[instance] = once.keep(tuple(of))
+    return questions, categories
+
+
+class _Once:
+    """Keeps one of equal values: a database gives every row words of its own, and a million rows have a dozen."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def keep(self, value: Any) -> Any:
+        return self._known.setdefault(value, value)
 
 
 def _answers(study: Study) -> list[AnswerFacts]:
     counted = Response.objects.filter(study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None)
     rows = counted.order_by("pk").values_list("question_id", "annotator_id", "slot__seat__survey_id", "choice")
-    return [AnswerFacts(*row) for row in rows.iterator()]
+    once = _Once()
+    return [
+        AnswerFacts(question, once.keep(annotator), once.keep(survey), once.keep(choice))
+        for question, annotator, survey, choice in rows.iterator(chunk_size=CHUNK)
+    ]
 
 
 def model_facts(project: Project) -> Iterable[ModelFacts]:

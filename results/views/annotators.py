@@ -7,8 +7,8 @@ from django.views.decorators.http import require_safe
 from results.actions.pseudonyms import name_annotators
 from results.reports.annotators import annotators_table
 from results.reports.base import Report
+from results.reports.findings import findings_of
 from results.tables.annotators import persons_answers
-from results.views.findings import findings_of
 from results.views.guards import study_view
 from studies.models import Study
 
@@ -18,5 +18,5 @@ from studies.models import Study
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     name_annotators(project=study.project)
     table = annotators_table(list(persons_answers(study)))
-    findings = list(findings_of(Report(table.title, [table] if table.rows else [], [])))
+    findings = list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=None))
     return render(request, "results/results/annotators.html", {"study": study, "findings": findings})

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
-from results.tables.overview import visible_projects
+from results.tables.overview import visible_projects, with_answers_sent
 from studies.models import Project, Study
 
 P = ParamSpec("P")
@@ -26,7 +26,8 @@ def project_view(
     @login_required
     @wraps(view)
     def with_project(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
-        project = get_object_or_404(visible_projects(request.user), slug=slug)
+        projects = with_answers_sent(visible_projects(request.user), study="study__project")
+        project = get_object_or_404(projects, slug=slug)
         return view(request, project, *args, **kwargs)
 
     return with_project
@@ -42,6 +43,7 @@ def study_view(
     @wraps(view)
     def with_study(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
         studies = Study.objects.select_related("project").filter(project__in=visible_projects(request.user))
-        return view(request, get_object_or_404(studies, slug=slug), *args, **kwargs)
+        study = get_object_or_404(with_answers_sent(studies, study="study"), slug=slug)
+        return view(request, study, *args, **kwargs)
 
     return with_study

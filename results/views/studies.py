@@ -19,11 +19,12 @@ from annotation.actions import launching
 from annotation.models import EntryEvent
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
-from results.models import Export
-from results.tables.overview import waiting_for_launch
-from results.tables.progress import entry_event_counts, paid_seconds, session_lines, study_progress
+from results.models import Export, KeptNumbers
+from results.tables.overview import answers_sent, waiting_for_launch
+from results.tables.progress import entry_event_counts, paid_seconds, progress_of, session_lines, study_progress
 from results.tables.skips import study_skips
 from results.views.guards import study_view
+from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.errors import StudyError
 from studies.models import Study, StudyState
@@ -55,12 +56,14 @@ def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     name_annotators(project=study.project)
-    progress = study_progress(study)
+    kept = kept_numbers(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
+    progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
     return {
         "study": study,
         "progress": progress,
+        "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
-        "pay": _pay(study, seats=progress.seats.all, seconds=paid_seconds(study)),
+        "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
         "door": _door(study),
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }

@@ -54,6 +54,12 @@ def test_none_is_counted_for_everything_and_per_category() -> None:
     ]
 
 
+def test_equal_answers_counted_together_are_as_many_answers() -> None:
+    together, apart = [NONE, replace(FIRST, times=3)], [NONE, FIRST, FIRST, FIRST]
+    for make in (rates_table, places_table, times_table, rates_plot, places_plot, times_plot):
+        assert make(together) == make(apart)
+
+
 def test_right_answers_are_counted_where_one_is_known() -> None:
     table = rates_table([RIGHT, RIGHT, RIGHT, WRONG])
     assert table.title == "How often the right option was chosen"

@@ -1,0 +1,117 @@
+"""Numbers of large studies and projects: made in the background, kept with the moment they are of, and made again when
+somebody looks at them and something has happened since."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+
+from annotation.models import Decision, Session
+from predictions.models import Prediction
+from results.models import KeptNumbers
+from results.reports.build import report_of
+from results.reports.findings import findings_of, plain
+from results.reports.of_study import report_of_study
+from results.tables.answers import answer_details, answer_times, facts_alone
+from results.tables.progress import study_progress
+from results.tables.reporting import project_facts
+from studies.models import Instance, Project, Study
+
+# Numbers of more answers than this are not made while somebody waits for the page.
+MADE_AT_ONCE = 20_000
+# While answers come in, numbers are made again this often at most.
+NEW_AT_MOST_EVERY = timedelta(minutes=1)
+# A task that has not ended by now was lost; longer than it may take.
+LOST_AFTER = timedelta(minutes=15)
+
+# Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
+FORM = "1"
+
+Page = KeptNumbers.Page
+
+
+@dataclass(frozen=True)
+class Found:
+    """Kept numbers as somebody found them. `to_make`: a task for them is to be sent, now."""
+
+    pk: int
+    content: Any
+    as_of: datetime | None
+    is_current: bool
+    to_make: bool
+
+
+def is_large(answers: int) -> bool:
+    return answers > MADE_AT_ONCE
+
+
+def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> Found:
+    """Return what is kept for a page, and whether whoever looks is to have it made anew."""
+    kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
+    is_current = kept.as_of is not None and kept.state == _state(project, study)
+    due = not is_current and (kept.as_of is None or kept.as_of <= now - NEW_AT_MOST_EVERY)
+    # Of several who look at once one sends the task.
+    free = KeptNumbers.objects.filter(Q(asked_at=None) | Q(asked_at__lt=now - LOST_AFTER), pk=kept.pk)
+    to_make = due and bool(free.update(asked_at=now))
+    if not kept.state.startswith(f"{FORM} "):
+        return Found(kept.pk, None, None, False, to_make)
+    return Found(kept.pk, kept.content, kept.as_of, is_current, to_make)
+
+
+def make(*, kept: KeptNumbers, now: datetime) -> None:
+    """Make kept numbers anew, unless nothing has happened since they were made."""
+    # Before anything is read, so that what comes meanwhile makes them old, and never goes unnoticed.
+    state = _state(kept.project, kept.study)
+    rows = KeptNumbers.objects.filter(pk=kept.pk)
+    if kept.as_of is not None and kept.state == state:
+        rows.update(asked_at=None)
+        return
+    rows.update(content=_MAKERS[Page(kept.page)](kept.study or kept.project), state=state, as_of=now, asked_at=None)
+
+
+def _state(project: Project, study: Study | None) -> str:
+    """Return in a few words all that the numbers depend on; equal words mean that nothing has happened.
+
+    An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
+    """
+    studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
+    facts = [_sessions(studies), _decisions(studies)]
+    if study is None:
+        facts.append(Study.objects.filter(project=project).aggregate(Count("pk"), Max("launched_at")))
+        facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
+        facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
+    return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
+
+
+def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:
+    sessions = Session.objects.filter(study__in=studies)
+    times = [Max(name) for name in ("last_seen_at", "ended_at", "handed_back_at", "annotator__withdrawn_at")]
+    withdrawn = Count("pk", filter=Q(annotator__withdrawn_at__isnull=False))
+    return sessions.aggregate(Count("pk"), Sum("questions_answered"), *times, withdrawn=withdrawn)
+
+
+def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
+    settled = Count("pk", filter=~Q(settled_choice=""))
+    return Decision.objects.filter(study__in=studies).aggregate(Count("pk"), Max("decided_at"), settled=settled)
+
+
+def _study_results(study: Study) -> Any:
+    report = report_of_study(facts_alone(study), answer_details(study), answer_times(study))
+    return plain(list(findings_of(report)))
+
+
+def _study_progress(study: Study) -> Any:
+    return asdict(study_progress(study))
+
+
+def _project_results(project: Project) -> Any:
+    return plain(list(findings_of(report_of(project_facts(project)))))
+
+
+_MAKERS: Mapping[Page, Callable[[Any], Any]] = {
+    Page.STUDY_RESULTS: _study_results,
+    Page.STUDY_PROGRESS: _study_progress,
+    Page.PROJECT_RESULTS: _project_results,
+}

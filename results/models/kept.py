@@ -1,0 +1,38 @@
+from typing import Any
+
+from django.db import models
+
+from studies.models import Project, Study
+
+
+class KeptNumbers(models.Model):
+    """What a page shows of a large study or project, made in the background because nobody waits that long for a page.
+
+    `state` says what it was made of: as long as it is what there is now, the numbers are those of this moment.
+    """
+
+    class Page(models.TextChoices):
+        STUDY_RESULTS = "study_results", "Results of a study"
+        STUDY_PROGRESS = "study_progress", "Progress of a study"
+        PROJECT_RESULTS = "project_results", "Results of a project"
+
+    page = models.CharField(max_length=20, choices=Page.choices)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="kept_numbers")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, blank=True, related_name="kept_numbers")
+    state = models.TextField(blank=True)
+    content: models.JSONField[Any, Any] = models.JSONField(null=True)
+    as_of = models.DateTimeField(null=True, blank=True, help_text="When what they were made of was read.")
+    asked_at = models.DateTimeField(null=True, blank=True, help_text="When a task was sent that has not ended yet.")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("page", "study"), condition=models.Q(study__isnull=False), name="kept_once_per_study"
+            ),
+            models.UniqueConstraint(
+                fields=("page", "project"), condition=models.Q(study=None), name="kept_once_per_project"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.page} as of {self.as_of}"

@@ -1,0 +1,90 @@
+"""A report as a page shows it: its tables as text with their plots, and the same as plain values that can be kept."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from results.reports.base import Column, Report, Table
+from results.reports.plots import svg
+from results.reports.text import TextTable, text_table
+
+# Longer tables are no use on a page, and the browser takes seconds over them.
+MOST_ROWS = 200
+# Longer ones than this stand in a frame of their own.
+MOST_UNFRAMED = 24
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A table, and the plot of the same where there is one: SVG, every word in it escaped."""
+
+    text: TextTable
+    plot: str
+
+    @property
+    def rows(self) -> Sequence[Sequence[tuple[str, bool]]]:
+        """Return the cells of each row, each with whether it is a number."""
+        return [list(zip(row, self.text.is_number, strict=True)) for row in self.text.rows]
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether it would push what follows too far down; it is then scrolled in a frame that says so."""
+        return len(self.text.rows) > MOST_UNFRAMED
+
+    @property
+    def headings(self) -> Sequence[tuple[str, bool]]:
+        return list(zip(self.text.headings, self.text.is_number, strict=True))
+
+
+def findings_of(report: Report, *, most_rows: int | None = MOST_ROWS) -> Iterator[Finding]:
+    """Yield the tables of `report`, the long ones without their middle."""
+    plots = {plot.name: plot for plot in report.plots}
+    for table in report.tables:
+        yield Finding(text_table(_shortened(table, most_rows)), svg(plots[table.name]) if table.name in plots else "")
+
+
+def _shortened(table: Table, most: int | None) -> Table:
+    # The last row may sum up the others.
+    if most is None or len(table.rows) <= most:
+        return table
+    note = f"The first {most - 1:,} rows and the last of {len(table.rows):,} are shown."
+    return replace(table, rows=[*table.rows[: most - 1], table.rows[-1]], notes=[*table.notes, note])
+
+
+def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return what JSON can hold of `findings`; `from_plain` makes them again."""
+    return [
+        {
+            "name": finding.text.table.name,
+            "title": finding.text.table.title,
+            "columns": [[column.title, column.shown] for column in finding.text.table.columns],
+            "notes": list(finding.text.table.notes),
+            "headings": list(finding.text.headings),
+            "rows": [list(row) for row in finding.text.rows],
+            "reasons": list(finding.text.reasons),
+            "plot": finding.plot,
+        }
+        for finding in findings
+    ]
+
+
+def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Return findings as a page shows them; their tables have no exact values any more."""
+    return [
+        Finding(
+            TextTable(
+                table=Table(
+                    name=each["name"],
+                    title=each["title"],
+                    columns=[Column(title, shown) for title, shown in each["columns"]],
+                    rows=[],
+                    notes=each["notes"],
+                ),
+                headings=each["headings"],
+                rows=each["rows"],
+                reasons=each["reasons"],
+            ),
+            each["plot"],
+        )
+        for each in kept
+    ]

@@ -1,0 +1,122 @@
+"""Numbers of what has many answers: made in the background, kept with their moment, made anew after a change."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.actions.adjudication import settle
+from annotation.models import Annotator, SessionState
+from results.actions import keeping
+from results.models import KeptNumbers
+from results.reports.base import Column, Report, Table
+from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
+from results.tables.progress import progress_of, study_progress
+from results.tasks import make_numbers
+from studies.models import Study
+from tests.factories import NOON, answer, launch, questions, sit_down
+
+Page = KeptNumbers.Page
+LATER = NOON + timedelta(hours=1)
+pytestmark = pytest.mark.django_db
+
+
+def look(study: Study, now: Any = NOON) -> keeping.Found:
+    return keeping.look_up(page=Page.STUDY_PROGRESS, project=study.project, study=study, now=now)
+
+
+def make(found: keeping.Found, now: Any = NOON) -> None:
+    keeping.make(kept=KeptNumbers.objects.get(pk=found.pk), now=now)
+
+
+def test_the_first_look_asks_for_the_numbers_and_the_next_one_does_not(study: Study) -> None:
+    assert [look(study).to_make, look(study).to_make] == [True, False]
+    assert look(study).content is None
+
+
+def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
+    make(look(study))
+    found = look(study, LATER)
+    assert (found.as_of, found.is_current, found.to_make) == (NOON, True, False)
+    assert progress_of(found.content) == study_progress(study)
+
+
+def test_an_answer_makes_them_old(study: Study) -> None:
+    session = sit_down(study, "ann")
+    make(look(study))
+    answer(session, questions(study)[0], "none")
+    found = look(study, LATER)
+    assert (found.is_current, found.to_make) == (False, True)
+
+
+def test_withdrawing_makes_them_old(study: Study) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "none")
+    make(look(study))
+    Annotator.objects.update(withdrawn_at=NOON)
+    assert not look(study).is_current
+
+
+def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
+    study = launch(draft, seats=2)
+    for person, choice in (("ann", "none"), ("ben", "candidate-0")):
+        answer(sit_down(study, person), questions(study)[0], choice)
+    make(look(study))
+    settle(question=questions(study)[0], choice="none", by=researcher, note="", now=LATER)
+    assert not look(study).is_current
+
+
+def test_a_seat_given_back_makes_them_old(study: Study) -> None:
+    make(look(study))
+    sit_down(study, "ann", state=SessionState.GIVEN_UP)
+    assert not look(study).is_current
+
+
+def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
+    session = sit_down(study, "ann")
+    make(look(study))
+    answer(session, questions(study)[0], "none")
+    assert not look(study, NOON + timedelta(seconds=59)).to_make
+    assert look(study, NOON + timedelta(seconds=60)).to_make
+
+
+def test_numbers_of_an_older_form_are_not_shown(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(look(study))
+    monkeypatch.setattr(keeping, "FORM", "next")
+    found = look(study, LATER)
+    assert (found.content, found.as_of, found.to_make) == (None, None, True)
+
+
+def test_a_lost_task_is_sent_again(study: Study) -> None:
+    look(study)
+    assert not look(study, NOON + keeping.LOST_AFTER).to_make
+    assert look(study, NOON + keeping.LOST_AFTER + timedelta(seconds=1)).to_make
+
+
+def test_the_task_run_twice_leaves_what_it_made_the_first_time(study: Study) -> None:
+    found = look(study)
+    make_numbers(found.pk)
+    first = KeptNumbers.objects.values().get()
+    make_numbers(found.pk)
+    assert KeptNumbers.objects.values().get() == first
+    assert first["asked_at"] is None
+
+
+@pytest.mark.parametrize("page", [Page.STUDY_RESULTS, Page.PROJECT_RESULTS])
+def test_results_come_back_as_they_were(study: Study, page: KeptNumbers.Page) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
+    about = study if page == Page.STUDY_RESULTS else None
+    make(keeping.look_up(page=page, project=study.project, study=about, now=NOON))
+    found = from_plain(KeptNumbers.objects.get().content)
+    assert plain(found) == KeptNumbers.objects.get().content
+    assert {finding.text.table.name for finding in found} >= {"cost"}
+    assert all(finding.headings and finding.rows for finding in found)
+
+
+def test_a_long_table_is_shown_without_its_middle() -> None:
+    rows = [(number,) for number in range(MOST_ROWS + 5)]
+    (finding,) = findings_of(Report("", [Table("pairs", "Pairs", [Column("n", "count")], rows)], []))
+    assert len(finding.rows) == MOST_ROWS
+    assert [finding.text.rows[0], finding.text.rows[-1]] == [["0"], ["204"]]
+    assert finding.text.remarks == ["The first 199 rows and the last of 205 are shown."]

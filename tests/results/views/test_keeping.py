@@ -1,0 +1,63 @@
+"""Pages of what has many answers say of when their numbers are, and have them made in the background."""
+
+import pytest
+from django.test import Client
+
+from results.actions import keeping
+from results.tasks import make_numbers
+from studies.models import Study
+from tests.factories import answer, questions, sit_down
+
+PAGES = ["/studies/birds-step-3/results/", "/projects/birds/results/", "/studies/birds-step-3/"]
+LIVE = "/studies/birds-step-3/progress/"
+
+
+@pytest.fixture(autouse=True)
+def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Take one answer for many, and catch the tasks."""
+    answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
+    caught: list[int] = []
+    monkeypatch.setattr(keeping, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.tasks.make_numbers.delay_on_commit", caught.append)
+    return caught
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_before_there_are_numbers_the_page_says_what_is_going_on(client: Client, sent: list[int], address: str) -> None:
+    page = client.get(address)
+    assert page.status_code == 200
+    assert "made in the background" in page.content.decode()
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_kept_numbers_are_shown_with_their_moment(client: Client, sent: list[int], address: str) -> None:
+    client.get(address)
+    make_numbers(sent.pop())
+    page = client.get(address)
+    assert "nothing has changed since" in page.content.decode()
+    assert page.context.get("findings") or page.context["progress"].answers.given == 1
+    assert sent == []
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_old_numbers_say_that_they_are_old(client: Client, study: Study, sent: list[int], address: str) -> None:
+    client.get(address)
+    make_numbers(sent.pop())
+    answer(sit_down(study, "ben"), questions(study)[1], "none", send_ms=4000)
+    assert "something has changed since" in client.get(address).content.decode()
+
+
+def test_the_live_part_of_the_monitor_says_it_too(client: Client) -> None:
+    assert "made in the background" in client.get(LIVE).content.decode()
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_what_has_few_answers_is_made_at_once(
+    client: Client, sent: list[int], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "MADE_AT_ONCE", 1)
+    page = client.get(address)
+    assert "made in the background" not in page.content.decode()
+    assert page.context["kept"] is None
+    assert sent == []
