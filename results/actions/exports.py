@@ -40,7 +40,8 @@ def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
             raise CannotExport(f"The project {project.slug} has no study called {study}.")
     launched = [found for found in studies if found.state != StudyState.DRAFT]
     if not launched:
-        raise CannotExport(f"There is nothing to export: no study of {project.slug} has been launched yet.")
+        nothing = f"{study} has not been launched" if study else f"no study of {project.slug} has been launched"
+        raise CannotExport(f"There is nothing to export: {nothing} yet.")
     return launched
 
 

@@ -155,6 +155,7 @@ def filtering_table(studies: Iterable[StudyFacts]) -> Table:
     columns = [Column("Study"), Column("Labels"), Column("Measure")]
     for when in ("before", "after"):
         columns += [Column(f"Questions {when}", "count"), Column(f"Value {when}", "coefficient")]
+        columns += [Column(f"95 % interval {when}", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for study in studies:
         if any(question.answers > 1 for question in study.questions):
@@ -162,7 +163,7 @@ def filtering_table(studies: Iterable[StudyFacts]) -> Table:
     notes = [
         "Before: all answers. After: only answers about instances that the study accepted. Filtering keeps what people "
         "agree on, so the value after it says little about the questions. Questions with two or more "
-        "answers are counted; studies without any are left out."
+        "answers are counted; studies without any are left out. Percentile bootstrap intervals over questions."
     ]
     return Table("filtering", "Agreement before and after filtering", columns, rows, notes)
 
@@ -180,7 +181,7 @@ def _filtering_rows(study: StudyFacts) -> Iterable[Sequence[Cell]]:
         categories = sorted({collapse(answer.choice) for answer in study.answers})
         ratings = [_ratings(answers, collapse, categories) for answers in (before, after)]
         for name, measure in MEASURES.items():
-            cells = [cell for answers in ratings for cell in _estimate(measure, answers)]
+            cells = [cell for answers in ratings for cell in _of_questions(measure, answers)]
             yield (study.slug, labels, name, *cells)
 
 
@@ -197,11 +198,10 @@ def _ratings(answers: Sequence[AnswerFacts], collapse: Collapse, categories: Seq
     return by_unit([answer.question for answer in answers], [labels[answer.choice] for answer in answers], categories)
 
 
-def _estimate(measure: Measure, ratings: Coded) -> tuple[Cell, Cell]:
-    if ratings.codes.shape[1] < 2:
-        return 0, Undefined("No question was answered twice, so there is nothing to compare.")
-    found = estimate(measure, ratings)
-    return found.n_pairable, value_or_reason(found.value, found.reason)
+def _of_questions(measure: Measure, ratings: Coded) -> Sequence[Cell]:
+    """Return on how many questions a coefficient stands, its value and its interval."""
+    questions, _, value, interval = _reliability(measure, ratings)
+    return (questions, value, interval)
 
 
 def reliability_table(study: StudyFacts) -> Table:

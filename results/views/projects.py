@@ -4,6 +4,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from predictions.models import Model
 from results.models import Export
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
 from results.tables.pipeline import funnel, studies_in_order
@@ -31,5 +32,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "categories": categories(project),
         "waiting": waiting_images(project),
         "exports": exports[:EXPORTS_SHOWN],
+        "releases": project.releases.select_related("study").exclude(file=""),
+        "models": Model.objects.about(project),
     }
     return render(request, "results/project.html", context)

@@ -16,7 +16,7 @@ from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Project, Question, Study, Survey
 from tests.annotation.test_responses import next_slot, send
-from tests.cast import NOON, arrive, arrive_at_work, make_image, make_instance, make_project, make_study
+from tests.cast import NOON, arrive, arrive_at_work, make_draft, make_image, make_instance, make_project, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +81,14 @@ def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet()
     said = io.StringIO()
     call_command("launch_study", "step-4", stdout=said)
     assert "0 questions in 0 surveys, 0 seats, 0 answers wanted" in said.getvalue()
+
+
+def test_launching_counts_one_in_the_singular() -> None:
+    project = make_pipeline_project(1)
+    make_draft(project, instances=1)
+    said = io.StringIO()
+    call_command("launch_study", "best-vase", stdout=said)
+    assert "1 question in 1 survey, 1 seat, 1 answer wanted" in said.getvalue()
 
 
 def test_what_was_rejected_is_never_asked_about() -> None:

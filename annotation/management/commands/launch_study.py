@@ -24,7 +24,13 @@ class Command(BaseCommand):
         except StudyError as error:
             raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
         seats = study.surveys.aggregate(seats=Sum("seats_planned", default=0))["seats"]
+        wanted = study.questions.aggregate(wanted=Sum("answers_wanted", default=0))["wanted"]
+        questions, surveys = _counted(study.questions.count(), "question"), _counted(study.surveys.count(), "survey")
         self.stdout.write(
-            f"Study {study.slug} is open: {study.questions.count()} questions in {study.surveys.count()} surveys, "
-            f"{seats} seats, {sum(study.questions.values_list('answers_wanted', flat=True))} answers wanted."
+            f"Study {study.slug} is open: {questions} in {surveys}, {_counted(seats, 'seat')}, "
+            f"{_counted(wanted, 'answer')} wanted."
         )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -64,4 +64,6 @@ class Command(BaseCommand):
 
             written = write_release(release=release, format=format, folder=folder, report=report)
         when = "frozen now" if created else f"frozen {release.made_at:%Y-%m-%d %H:%M} UTC"
-        self.stdout.write(f"{written.path}: {written.rows} instances, {release.responses} responses, {when}")
+        self.stdout.write(
+            f"{written.path}: {release.dossier['size']:,} instances, {release.responses:,} responses, {when}"
+        )

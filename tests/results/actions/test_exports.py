@@ -209,7 +209,7 @@ def test_the_command_writes_a_file_per_launched_study(
     [
         ("bords", "", "There is no project called bords. The projects are: birds."),
         ("birds", "step-9", "The project birds has no study called step-9."),
-        ("birds", "draft", "There is nothing to export: no study of birds has been launched yet."),
+        ("birds", "draft", "There is nothing to export: draft has not been launched yet."),
     ],
 )
 def test_the_command_says_what_is_wrong(study: Study, folder: Path, project: str, chosen: str, sentence: str) -> None:

@@ -273,7 +273,7 @@ def test_a_name_that_is_no_name_of_a_folder_is_refused(pipeline: Project, name: 
 
 def test_a_draft_cannot_be_released(tmp_path: Path) -> None:
     make_draft(make_project(), instances=1)
-    with pytest.raises(CommandError, match="has been launched yet"):
+    with pytest.raises(CommandError, match="has not been launched yet"):
         release(tmp_path, study="best-vase")
 
 

@@ -55,13 +55,26 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:
     found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
-    assert found["any image / None", "Percent agreement"] == [4, pytest.approx(0.75), 2, pytest.approx(1)]
-    assert found["options", "Percent agreement"] == [4, pytest.approx(0.5), 2, pytest.approx(0.5)]
+    assert _without_intervals(found["any image / None", "Percent agreement"]) == [
+        *(4, pytest.approx(0.75), 2, pytest.approx(1))
+    ]
+    assert _without_intervals(found["options", "Percent agreement"]) == [4, pytest.approx(0.5), 2, pytest.approx(0.5)]
+
+
+def _without_intervals(cells: list[Any]) -> list[Any]:
+    return [*cells[:2], *cells[3:5]]
+
+
+def test_agreement_before_filtering_has_its_interval_and_where_there_is_none_the_reason() -> None:
+    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    interval = found["any image / None", "Percent agreement"][2]
+    assert 0 <= interval.low <= 0.75 <= interval.high <= 1
+    assert isinstance(found["any image / None", "Krippendorff's alpha"][5], Undefined)
 
 
 def test_agreement_on_what_was_filtered_is_undefined_with_its_reason() -> None:
     found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
-    after = found["any image / None", "Krippendorff's alpha"][3]
+    after = found["any image / None", "Krippendorff's alpha"][4]
     assert isinstance(after, Undefined)
     assert "Unanimous" in after.reason
 

@@ -2,9 +2,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from predictions.models import Model, Prediction
+from results.actions.releases import freeze_release, prepare_release
+from results.exporting.dossier import About
 from studies.models import InstanceImage, Study
+from tests.cast import NOON, make_image
 from tests.factories import answer, launch, make_instance, make_project, make_study, questions, sit_down
-from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
+from tests.results.pipelines import BASELINE, STEP_3, by_key, open_study, project_of, sit_through
 
 
 def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> None:
@@ -26,6 +30,38 @@ def test_the_project_page_shows_studies_instances_and_commands(client: Client, s
     assert "python manage.py create_study FILE.yaml --project birds" in page
 
 
+def test_a_project_that_only_models_have_answered_leads_to_their_results(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=1)
+    page = client.get("/projects/vases/").content.decode()
+    assert "/projects/vases/results/" not in page
+    instance = project.instances.get()
+    model = Model.objects.create(name="CLIP <x>", version="2", created_at=NOON)
+    asked = {"kind": "image_to_text", "variant": "image", "caption_rule": "as-is-v1"}
+    source = {"source_file": "r.csv", "source_row": 1, "created_at": NOON}
+    Prediction.objects.create(model=model, instance=instance, is_right=True, **asked, **source)
+    page = client.get("/projects/vases/").content.decode()
+    assert "CLIP &lt;x&gt; 2" in page
+    assert 'href="/projects/vases/results/"' in page
+    assert "Models choosing the caption of an image" in client.get("/projects/vases/results/").content.decode()
+
+
+def test_the_project_page_leads_to_its_releases(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    for instance in project.instances.all():
+        picture = make_image(f"negative-{instance.key}")
+        InstanceImage.objects.create(instance=instance, role="negative_image", filename="n.png", image=picture)
+    study = open_study(project, BASELINE | {"instances": {"sample": 1}})
+    sit_through(study, "ann", lambda question: question.right)
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=None, now=NOON)
+    assert "Releases" not in client.get("/projects/vases/").content.decode()
+    freeze_release(release=release)
+    page = client.get("/projects/vases/").content.decode()
+    # Of one instance all four questions were asked.
+    assert (
+        f'<a href="/studies/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses' in page
+    )
+
+
 def test_an_empty_project_says_so(client: Client, study: Study) -> None:
     project = study.project
     Study.objects.filter(pk=study.pk).update(project=make_project("other"))
@@ -43,10 +79,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         make_instance(study.project, number)
         launch(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with seven parts of its page.
+    # Session and user; then one query of the home page, and the project with nine parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(13):
         client.get("/projects/birds/")
 
 
