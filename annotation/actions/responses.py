@@ -235,12 +235,15 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
 
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:
-    """Return the next `limit` slots that `session` has still to answer, with their questions, in order."""
+    """Return the next `limit` slots that `session` has still to answer, with their questions, in order.
+
+    Each comes with the session as it was in that moment, as `slot.seat.session`.
+    """
     open_here = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     following = open_here.order_by("position")[:limit]
     # Found before their questions are read, or the questions of the whole survey would be.
     found = Slot.objects.filter(pk__in=following.values("pk"))
-    return list(found.select_related("question").order_by("position"))
+    return list(found.select_related("question", "seat__session").order_by("position"))
 
 
 def last_response(*, session: Session) -> Response | None:

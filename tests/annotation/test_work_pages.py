@@ -10,10 +10,10 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import sessions
+from annotation.actions import responses, sessions
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Study
-from tests.cast import arrive, arrive_at_work, make_instance, make_project, make_study
+from tests.cast import NOON, arrive, arrive_at_work, make_instance, make_project, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -267,6 +267,25 @@ def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(cli
     # What a request sees that read the session just before the answer and its questions just after it.
     Slot.objects.update(answered_at=session.arrived_at)
     assert client.get(page_of(session))["Location"] == page_of(session)
+
+
+def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = arrive_at_work(make_study(instances=3))
+    look = responses.open_slots
+
+    def be_overtaken(**wanted: Any) -> list[Slot]:
+        monkeypatch.undo()
+        first = look(session=session, limit=1)[0]
+        sent = responses.Sent(slot=first.pk, submission=uuid.uuid4(), value="1")
+        responses.submit(token=session.token, sent=sent, now=NOON)
+        return look(**wanted)
+
+    monkeypatch.setattr(responses, "open_slots", be_overtaken)
+    page = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
+    headings = [heading.get_text(" ", strip=True) for heading in page.select("[data-question] [data-heading]")]
+    assert [heading.split(".")[0] for heading in headings] == ["Question 2 of 3", "Question 3 of 3"]
+    [answered] = page.select("[data-answered]")
+    assert answered.get_text() == "1"
 
 
 def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> None:
