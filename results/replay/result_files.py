@@ -13,6 +13,7 @@ from results.replay.script import CannotReplay
 from results.reports.base import Cell, Column, Table
 
 DETECTORS = "BiVLC_Classifier_CORRECT_"
+TEXT_DETECTORS = "SUGARCREPE_Classifier_"
 # How a file's name starts, before the model's -> its format.
 FORMATS = {"BiVLC_": "bivlc-results", "SUGARCREPE_CORRECT_": "sugarcrepe-results"}
 
@@ -74,3 +75,14 @@ def detectors_table(folder: Path) -> Table:
             shares = [scores[column.title].share for column in columns[2:]]
             rows.append([path.stem.removeprefix(DETECTORS), scores["Group"].n, *shares])
     return Table("detectors", "Detectors of synthetic content", columns, rows)
+
+
+def text_detectors_table(folder: Path) -> Table:
+    """Return how often detectors tell the generated caption from the original, on SugarCrepe; a tie is wrong."""
+    columns = [Column("Detectors"), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
+    rows: list[list[Cell]] = []
+    for path in sorted(folder.glob(f"{TEXT_DETECTORS}*.csv")):
+        text = read_detections(path).text
+        right = score(text[:, 0] < text[:, 1])
+        rows.append([path.stem.removeprefix(TEXT_DETECTORS), right.count, right.n, right.share])
+    return Table("text-detectors", "Detectors of synthetic captions on SugarCrepe", columns, rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from results.replay import verdict
 from results.replay.pipeline import Replay
-from results.replay.result_files import detectors_table, sugarcrepe_table
+from results.replay.result_files import detectors_table, sugarcrepe_table, text_detectors_table
 from results.replay.script import KEPT_PER_AMBIGUOUS
 from results.replay.stand_ins import GENERATOR, HEIGHT, WIDTH
 from results.replay.verdict import Check
@@ -19,7 +19,7 @@ def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Pat
     size = "at the paper's size" if replay.is_whole else f"in small, {len(replay.fates):,} rows"
     tables: list[Table] = [_inputs(replay), *report_of(facts).tables]
     if results is not None:
-        tables += [sugarcrepe_table(results), detectors_table(results)]
+        tables += [sugarcrepe_table(results), detectors_table(results), text_detectors_table(results)]
     tables += [_people(replay), verdict.table(found, is_whole=replay.is_whole)]
     return Report(f"BiVLC replayed {size}", [each for each in tables if each.rows], [])
 
