@@ -36,6 +36,12 @@ class CannotTakePart(AnnotationError):
     heading = gettext_lazy("You cannot take part")
 
 
+class NotOpen(CannotTakePart):
+    """The study has not begun, pauses or has ended."""
+
+    heading = gettext_lazy("Thank you for coming")
+
+
 class NothingLeft(AnnotationError):
     status = 200
     heading = gettext_lazy("Everything is taken")

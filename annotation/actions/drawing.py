@@ -3,7 +3,7 @@ are undecided after all the answers wanted so far. This is what makes a pipeline
 
 from collections.abc import Mapping
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
 from annotation.models import Decision, Slot
@@ -42,11 +42,19 @@ def draw(*, study: Study) -> bool:
     return _ask_again(locked) or _ask_about_accepted(locked)
 
 
-def _ask_about_accepted(study: Study) -> bool:
+def could_draw(*, study: Study) -> bool:
+    """Tell whether `draw` would find something, without drawing it."""
+    return _undecided(study).exists() or bool(_accepted(study, limit=1))
+
+
+def _accepted(study: Study, *, limit: int) -> Mapping[int, Origin]:
     if study.fed_by is None or study.design["instances"].get("sample") is not None:
-        return False
-    size = max(1, study.design["surveys"]["size"] // questions_per_instance(study))
-    drawn: Mapping[int, Origin] = accepted_origins(study.fed_by, not_yet_in=study, limit=size)
+        return {}
+    return accepted_origins(study.fed_by, not_yet_in=study, limit=limit)
+
+
+def _ask_about_accepted(study: Study) -> bool:
+    drawn = _accepted(study, limit=max(1, study.design["surveys"]["size"] // questions_per_instance(study)))
     if not drawn:
         return False
     planned = PlannedSurvey(tuple(drawn), study.design["answers"])
@@ -54,14 +62,19 @@ def _ask_about_accepted(study: Study) -> bool:
     return True
 
 
-def _ask_again(study: Study) -> bool:
-    """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
+def _undecided(study: Study) -> QuerySet[Decision]:
+    """Return the decisions that all the answers wanted so far left open, where one more may be asked for."""
     most = study.design["max_answers"]
     if most <= study.design["answers"]:
-        return False
+        return Decision.objects.none()
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
-    undecided = undecided.filter(~Exists(open_slots)).select_related("question").order_by("question")
+    return undecided.filter(~Exists(open_slots))
+
+
+def _ask_again(study: Study) -> bool:
+    """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
+    undecided = _undecided(study).select_related("question").order_by("question")
     questions = [decision.question for decision in undecided[: study.design["surveys"]["size"]]]
     if not questions:
         return False

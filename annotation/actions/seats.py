@@ -52,21 +52,31 @@ def _awaiting_images(study: Study) -> set[int]:
     return set().union(*(questions for image, questions in missing.items() if not can_be_shown(image)))
 
 
-def _slots_for(*, study: Study, annotator: Annotator) -> QuerySet[Slot]:
+def _slots_for(*, study: Study, annotator: Annotator | None) -> QuerySet[Slot]:
     """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, and
     those that wait for their images."""
-    skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
-    return Slot.objects.filter(~Exists(skipped), answered_at=None).exclude(question__in=_awaiting_images(study))
+    slots = Slot.objects.filter(answered_at=None).exclude(question__in=_awaiting_images(study))
+    if annotator is None:
+        return slots
+    return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
 
 
-def _free_seats(*, study: Study, annotator: Annotator, slots: QuerySet[Slot]) -> QuerySet[Seat]:
+def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
     """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
     already hold or answered."""
+    seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
+    if annotator is None:
+        return seats
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     clash = Slot.objects.filter(Exists(held) | Exists(answered), seat=OuterRef("pk"), answered_at=None)
-    seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     return seats.exclude(Exists(clash)).order_by("survey_id", "number")
+
+
+def is_one_free(*, study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a seat now."""
+    slots = _slots_for(study=study, annotator=annotator)
+    return _free_seats(study=study, annotator=annotator, slots=slots).exists()
 
 
 def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:

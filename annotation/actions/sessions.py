@@ -9,9 +9,10 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from annotation.actions import drawing, seats
-from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
+from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
+from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
 from studies.models import CompletionCode, Study, StudyState
 
@@ -53,7 +54,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
             )
         return resume(session=known, now=now)
     annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
-    _check_open_to(study=study, annotator=annotator)
+    _check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
         token=secrets.token_urlsafe(24),
@@ -72,13 +73,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     if given is None and drawing.draw(study=study):
         given = seats.claim(session=session, now=now)
     if given is None:
-        raise NothingLeft(
-            gettext("All places of this study are taken at the moment."),
-            gettext(
-                "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
-                "or return the study on the platform that invited you."
-            ),
-        )
+        raise _nothing_left(entry.provider)
     session.questions_total = given
     session.save(update_fields=["questions_total"])
     logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given)
@@ -89,27 +84,61 @@ def _lease(study: Study) -> timedelta:
     return timedelta(minutes=study.design["time"]["limit_minutes"]) + GRACE
 
 
-def _check_open_to(*, study: Study, annotator: Annotator) -> None:
-    if annotator.blocked:
-        raise CannotTakePart(
-            gettext("You cannot take part in this study."), gettext("Please return it on the platform.")
+def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
+    """Raise what `start` would raise for this arrival, None for somebody new, but start nothing.
+
+    Raises CannotTakePart or NothingLeft. What is free now may be taken when they start.
+    """
+    annotator = None
+    if entry is not None:
+        annotator = Annotator.objects.filter(provider=entry.provider, provider_id=entry.person).first()
+        own = Session.objects.filter(study=study, provider=entry.provider, provider_session_id=entry.session_id)
+        if own.exists():
+            return
+    _check_open_to(study=study, annotator=annotator, provider=provider)
+    if not seats.is_one_free(study=study, annotator=annotator) and not drawing.could_draw(study=study):
+        raise _nothing_left(provider)
+
+
+def _nothing_left(provider: str) -> NothingLeft:
+    if provider == invite.PROVIDER:
+        what_next = gettext("Nothing was your fault. Places are sometimes given back: try the same link again later.")
+    else:
+        what_next = gettext(
+            "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
+            "or return the study on the platform that invited you."
         )
+    return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
+
+
+def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    if annotator is not None and annotator.blocked:
+        what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
+        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
     if study.state != StudyState.OPEN:
-        reason = {
-            StudyState.DRAFT.value: gettext("This study has not started yet."),
-            StudyState.PAUSED.value: gettext("This study is paused at the moment."),
-            StudyState.CLOSED.value: gettext("This study has ended."),
-        }[study.state]
-        raise CannotTakePart(reason, gettext("Please return it on the platform, or try the same link again later."))
+        raise _not_open(StudyState(study.state), provider)
     most = study.design["recruitment"]["sessions_per_annotator"]
     done = Session.objects.filter(
         study=study, annotator=annotator, state__in=(SessionState.FINISHED, SessionState.FAILED_CHECKS)
     )
-    if most and done.count() >= most:
+    if annotator is not None and most and done.count() >= most:
         raise CannotTakePart(
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
+
+
+def _not_open(state: StudyState, provider: str) -> NotOpen:
+    reason = {
+        StudyState.DRAFT: gettext("This study has not started yet."),
+        StudyState.PAUSED: gettext("This study is paused at the moment."),
+        StudyState.CLOSED: gettext("This study has ended."),
+    }[state]
+    if provider != invite.PROVIDER:
+        return NotOpen(reason, gettext("Please return it on the platform, or try the same link again later."))
+    if state == StudyState.CLOSED:
+        return NotOpen(reason, gettext("There is nothing left for you to do: this page can be closed."))
+    return NotOpen(reason, gettext("Try the same link again later."))
 
 
 def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:

@@ -22,7 +22,11 @@ class Annotator(models.Model):
 
 
 class EntryEvent(models.Model):
-    """Something odd at the door of a study, for the researcher to see; it holds no id of a person."""
+    """Something odd at the door of a study, for the researcher to see: one row for each who did it, counted.
+
+    `who` is a keyed digest, so that it leads back to nobody. Rows without one count those who had no id, and
+    everybody after the first few: however often a link is opened, there are only so many rows.
+    """
 
     class What(models.TextChoices):
         MISSING = "missing", "The link had no ids"
@@ -33,10 +37,17 @@ class EntryEvent(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_events")
     what = models.CharField(max_length=20, choices=What.choices)
-    at = models.DateTimeField()
+    who = models.CharField(max_length=64, blank=True, default="", db_default="")
+    times = models.PositiveIntegerField(default=1, db_default=1)
+    at = models.DateTimeField(help_text="The last time.")
 
     class Meta:
         ordering = ("-at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("study", "what", "who"), condition=~models.Q(who=""), name="entry_event_counted_once_for_each"
+            ),
+        )
         indexes = (models.Index(fields=("study", "what"), name="entry_events_by_kind"),)
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from annotation.actions import sessions
+from annotation.actions import door, sessions
 from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
@@ -32,13 +32,13 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         entry = prolific.read_entry(request.GET)
     except prolific.MissingIds as error:
-        _note(study, EntryEvent.What.MISSING)
+        _note(study, EntryEvent.What.MISSING, request.GET.get(prolific.PERSON, ""))
         raise BadEntry(
             gettext("Please open this study from Prolific."),
             gettext("The link must carry your participant, study and session ids; Prolific adds them by itself."),
         ) from error
     except prolific.UnfilledIds as error:
-        _note(study, EntryEvent.What.UNFILLED)
+        _note(study, EntryEvent.What.UNFILLED, request.GET.get(prolific.PERSON, ""))
         raise BadEntry(
             gettext("The study link was not filled in by Prolific."),
             gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
@@ -55,7 +55,7 @@ def _check_sent_here(study: Study, entry: Entry) -> None:
         )
     known = recruitment["prolific_study_ids"]
     if known and entry.study_id not in known:
-        _note(study, EntryEvent.What.OTHER_STUDY)
+        _note(study, EntryEvent.What.OTHER_STUDY, entry.person)
         if recruitment["other_studies"] == "refuse":
             raise CannotTakePart(
                 gettext("This link came from another study on Prolific."),
@@ -80,6 +80,8 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
             return _go_to_session(sessions.resume(session=known, now=timezone.now()))
     if request.method != "POST":
         # A look at the link (a chat's preview, a virus scanner) must not take anybody's place.
+        entry = invite.named_entry(name) if name else None
+        sessions.look_in(study=study, entry=entry, provider=invite.PROVIDER)
         estimated = study.design["time"]["estimated_minutes"]
         context = {"title": study.title, "estimated_minutes": estimated, "visit": invite.new_visit()}
         return render(request, "annotation/start.html", context)
@@ -98,15 +100,15 @@ def _start(study: Study, entry: Entry) -> Session:
     try:
         return sessions.start(study=study, entry=entry, now=timezone.now())
     except OtherPerson:
-        _note(study, EntryEvent.What.OTHER_PERSON)
+        _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
         raise
     except NothingLeft:
-        _note(study, EntryEvent.What.NO_SEAT)
+        _note(study, EntryEvent.What.NO_SEAT, entry.person)
         raise
 
 
-def _note(study: Study, what: EntryEvent.What) -> None:
-    EntryEvent.objects.create(study=study, what=what, at=timezone.now())
+def _note(study: Study, what: EntryEvent.What, person: str) -> None:
+    door.note(study=study, what=what, person=person.strip(), now=timezone.now())
 
 
 def _go_to_session(session: Session) -> HttpResponse:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
 from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
@@ -241,7 +241,17 @@ def paid_seconds(study: Study) -> list[float]:
     return [seconds for arrived, ended in times if (seconds := (ended - arrived).total_seconds()) > 0]
 
 
-def entry_event_counts(study: Study) -> dict[str, int]:
-    """Return how often each odd thing happened at the door of `study`."""
-    events = EntryEvent.objects.filter(study=study).order_by()
-    return dict(events.values_list("what").annotate(times=Count("pk")))
+@dataclass(frozen=True)
+class OddArrivals:
+    """How often an odd thing happened at the door, to how many known people (0: to nobody known), and when last."""
+
+    times: int
+    people: int
+    last: datetime
+
+
+def odd_arrivals(study: Study) -> dict[str, OddArrivals]:
+    """Return what happened at the door of `study`, by what it was."""
+    events = EntryEvent.objects.filter(study=study).order_by().values_list("what")
+    counted = events.annotate(sum=Sum("times"), people=Count("pk", filter=~Q(who="")), last=Max("at"))
+    return {what: OddArrivals(times, people, last) for what, times, people, last in counted}

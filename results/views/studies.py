@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as date_format
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
@@ -21,7 +22,14 @@ from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
 from results.tables.overview import answers_sent, waiting_for_launch
-from results.tables.progress import entry_event_counts, paid_seconds, progress_of, session_lines, study_progress
+from results.tables.progress import (
+    OddArrivals,
+    odd_arrivals,
+    paid_seconds,
+    progress_of,
+    session_lines,
+    study_progress,
+)
 from results.tables.skips import study_skips
 from results.views.guards import study_view
 from results.views.keeping import kept_numbers
@@ -82,18 +90,28 @@ DOOR_SENTENCES = {
     ),
     EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
     EntryEvent.What.NO_SEAT: (
-        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific."
+        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
+        "or send the invite link to nobody else."
     ),
 }
 
 
 def _door(study: Study) -> list[str]:
-    counts = entry_event_counts(study)
+    arrivals = odd_arrivals(study)
     return [
-        f"{counts[what]} {'time' if counts[what] == 1 else 'times'} somebody {sentence}"
+        f"{_how_often(arrivals[what])} somebody {sentence}"
         for what, sentence in DOOR_SENTENCES.items()
-        if what in counts
+        if what in arrivals
     ]
+
+
+def _how_often(odd: OddArrivals) -> str:
+    times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
+    last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
+    if odd.people in {0, odd.times}:
+        return f"{times} ({last})"
+    people = "person" if odd.people == 1 else "people"
+    return f"{times} (by at least {odd.people:,} {people}, {last})"
 
 
 @study_view

@@ -5,9 +5,10 @@ from bs4 import BeautifulSoup
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import EntryEvent, Session, SessionState
-from studies.models import CompletionCode, Study
-from tests.cast import make_draft, make_study
+from annotation.models import Annotator, EntryEvent, Session, SessionState
+from studies.models import CompletionCode, Study, StudyState
+from tests.annotation.test_pipeline import answer_all
+from tests.cast import NOON, arrive_at_work, make_draft, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -146,3 +147,71 @@ def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
     for _ in range(2):
         page = client.get(door(study), PROLIFIC, follow=True).content.decode()
         assert f"https://app.prolific.com/submissions/complete?cc={code}" in page
+
+
+def invitation(study: Study, *, who: str = "") -> str:
+    return f"{door(study)}?invite={study.invite_token}" + (f"&who={who}" if who else "")
+
+
+@pytest.mark.parametrize(
+    ("state", "sentences"),
+    [
+        (StudyState.DRAFT, ["This study has not started yet.", "Try the same link again later."]),
+        (StudyState.PAUSED, ["This study is paused at the moment.", "Try the same link again later."]),
+        (StudyState.CLOSED, ["This study has ended.", "this page can be closed"]),
+    ],
+)
+@pytest.mark.parametrize("who", ["", "ann"])
+def test_an_invitation_to_a_study_that_is_not_open_says_so_at_once(
+    client: Client, state: StudyState, sentences: list[str], who: str
+) -> None:
+    study = make_draft() if state == StudyState.DRAFT else make_study()
+    Study.objects.update(state=state, closed_at=NOON if state == StudyState.CLOSED else None)
+    study.refresh_from_db()
+    response = client.get(invitation(study, who=who))
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert all(sentence in page for sentence in sentences)
+    assert "<button" not in page
+    assert "platform" not in page
+
+
+def test_an_invitation_to_a_full_study_says_so_at_once(client: Client) -> None:
+    study = make_study(instances=1)
+    assert b"<button" in client.get(invitation(study)).content
+    Client().post(invitation(study))
+    for who in ("", "ann"):
+        page = client.get(invitation(study, who=who)).content.decode()
+        assert "All places of this study are taken" in page
+        assert "try the same link again later" in page
+        assert "<button" not in page
+        assert "platform" not in page
+    assert Session.objects.count() == 1
+
+
+def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: Client) -> None:
+    study = make_study(instances=1, answers=2)
+    client.post(invitation(study, who="ann"))
+    Study.objects.update(state=StudyState.PAUSED)
+    assert b"<button" in client.get(invitation(study, who="ann")).content
+    assert b"<button" not in client.get(invitation(study, who="ben")).content
+    Study.objects.update(state=StudyState.OPEN)
+    Annotator.objects.create(provider="invite", provider_id="name:eve", blocked=True)
+    blocked = client.get(invitation(study, who="eve"))
+    assert blocked.status_code == 403
+    assert "You cannot take part in this study." in blocked.content.decode()
+
+
+def test_an_invitation_to_a_live_study_shows_start_as_soon_as_something_can_be_drawn(client: Client) -> None:
+    study = make_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
+    for person, choice, opens in (("ann", "none", True), ("ben", "candidate-1", True), ("eve", "none", False)):
+        answer_all(arrive_at_work(study, person), choice)
+        assert (b"<button" in client.get(invitation(study)).content) is opens
+
+
+def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
+    study = make_study()
+    for _ in range(20):
+        client.get(door(study), {"PROLIFIC_PID": "ann"})
+        client.get(door(study))
+    assert sorted(EntryEvent.objects.values_list("times", flat=True)) == [20, 20]

@@ -90,11 +90,14 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
 
 
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
-    for what in ("unfilled", "unfilled", "unfilled", "no_seat"):
-        EntryEvent.objects.create(study=study, what=what, at=NOON)
+    for who, times in (("a", 2000), ("b", 1), ("", 3)):
+        EntryEvent.objects.create(study=study, what="unfilled", who=who, times=times, at=NOON)
+    EntryEvent.objects.create(study=study, what="no_seat", at=NOON)
     shown = text(client)
-    assert "3 times somebody came with a link whose Prolific placeholders were not filled in." in shown
-    assert "1 time somebody came when no seat was left." in shown
+    when = "last on 20 Nov, 12:00 UTC"
+    link = "came with a link whose Prolific placeholders were not filled in."
+    assert f"2,004 times (by at least 2 people, {when}) somebody {link}" in shown
+    assert f"1 time ({when}) somebody came when no seat was left." in shown
     assert "without Prolific ids" not in shown
 
 

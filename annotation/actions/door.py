@@ -1,0 +1,37 @@
+"""Notes what is odd at the door of a study, in a bounded number of rows."""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils.crypto import salted_hmac
+
+from annotation.models import EntryEvent
+from studies.models import Study
+
+# More people than this are counted together.
+TOLD_APART = 100
+
+
+def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime) -> None:
+    """Count once more that `what` happened to `person`, the provider's id of somebody, "" when nobody knows whose."""
+    who = salted_hmac("annotation.door", f"{study.pk}|{person}", algorithm="sha256").hexdigest() if person else ""
+    events = EntryEvent.objects.filter(study=study, what=what)
+    if who and _count(events.filter(who=who), now=now):
+        return
+    if who and events.exclude(who="").count() < TOLD_APART:
+        try:
+            with transaction.atomic():
+                EntryEvent.objects.create(study=study, what=what, who=who, at=now)
+        except IntegrityError:
+            # They came twice at once.
+            _count(events.filter(who=who), now=now)
+        return
+    if not _count(events.filter(who=""), now=now):
+        EntryEvent.objects.create(study=study, what=what, at=now)
+
+
+def _count(events: QuerySet[EntryEvent], *, now: datetime) -> bool:
+    """Count once more in the first of `events`; tell whether there is one."""
+    first = events.order_by("pk").values("pk")[:1]
+    return bool(EntryEvent.objects.filter(pk__in=first).update(times=F("times") + 1, at=now))
