@@ -186,6 +186,21 @@ def question_page(
     )
 
 
+def practice_feedback(
+    shown: QuestionPage, *, content: Mapping[str, Any], kind_name: str, order: Sequence[str], right: str, feedback: str
+) -> dict[str, Any]:
+    """Return what is told after a practice question: `shown` with the answer that was given; `right` is a key."""
+    values = posted_values(get_kind(kind_name), content, order)
+    right_value = next(value for value, key in values.items() if key == right)
+    return {
+        "page": shown,
+        "was_right": shown.chosen == right_value,
+        "right_label": option_label(shown, right_value),
+        "right_value": right_value,
+        "feedback": feedback,
+    }
+
+
 def fixed_label(key: str) -> str:
     """Return what the page calls an option that is not an image."""
     return {"none": gettext("None of these"), "both": gettext("Both")}[key]

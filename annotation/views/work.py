@@ -17,9 +17,9 @@ from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
-from annotation.pages import QuestionPage, option_label, question_page, session_bar, session_urls
+from annotation.pages import QuestionPage, practice_feedback, question_page, session_bar, session_urls
 from annotation.views.guards import annotator_view, session_view, wants_json
-from studies.kinds import get_kind, posted_values, shown_order
+from studies.kinds import get_kind, shown_order
 from studies.markdown import render_markdown
 
 REDIRECT_SECONDS = 5
@@ -169,15 +169,14 @@ def _practice_feedback(request: HttpRequest, session: Session) -> HttpResponse |
         action="",
         chosen_key=given.choice,
     )
-    values = posted_values(get_kind(question.kind), question.content, order)
-    right = next(value for value, key in values.items() if key == question.right)
-    extra = {
-        "page": shown,
-        "was_right": given.is_right,
-        "right_label": option_label(shown, right),
-        "right_value": right,
-        "feedback": question.feedback,
-    }
+    extra = practice_feedback(
+        shown,
+        content=question.content,
+        kind_name=question.kind,
+        order=order,
+        right=question.right,
+        feedback=question.feedback,
+    )
     return render(request, "annotation/practice_feedback.html", _context(session) | extra)
 
 

@@ -1,7 +1,9 @@
 """The study as an annotator sees it, page by page, with the annotator's own templates. Nothing is stored."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
@@ -10,11 +12,12 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotation.pages import Bar, QuestionPage, Urls, question_page
+from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
 from annotation.views.guards import wants_json
 from results.views.guards import study_view
-from studies.actions.asking import sample_questions
-from studies.kinds import get_kind, shown_order
+from studies.actions.asking import practice_questions, sample_questions
+from studies.errors import StudyError
+from studies.kinds import get_kind, posted_values, shown_order
 from studies.markdown import render_markdown
 from studies.models import Question, Study
 
@@ -23,12 +26,14 @@ QUESTIONS_PER_PART = 3
 
 @dataclass(frozen=True)
 class Step:
-    """One page of the preview. `number` counts questions from 1; `asked` has the kind and content of one."""
+    """One page of the preview. `number` counts questions from 1, `practice` practice questions; `asked` has the kind
+    and content of one."""
 
     name: str
     part: int = 0
     number: int = 0
     asked: dict[str, Any] = field(default_factory=dict)
+    practice: int = 0
 
 
 @csrf_exempt
@@ -51,11 +56,27 @@ def _steps(study: Study) -> list[Step]:
     number = 0
     for part in range(len(study.design["parts"])):
         steps.append(Step(f"instructions-{part + 1}", part))
+        if part == 0:
+            steps += _practice_steps(study)
         for asked in sampled:
             if asked["part"] == part:
                 number += 1
                 steps.append(Step(str(number), part, number, asked))
     return [*steps, Step("end")]
+
+
+def _practice_steps(study: Study) -> list[Step]:
+    fields = ("position", "kind", "content", "right", "feedback")
+    asked: list[dict[str, Any]] = list(map(dict, study.practice_questions.values(*fields)))
+    if not asked:
+        # Launching says what is wrong with one that cannot be asked.
+        with suppress(StudyError):
+            asked.extend(practice_questions(study))
+    return [
+        Step(f"{name}-{number}", practice=number, asked=one)
+        for number, one in enumerate(asked, start=1)
+        for name in ("practice", "feedback")
+    ]
 
 
 def _asked(study: Study) -> list[dict[str, Any]]:
@@ -76,7 +97,10 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
     if request.POST.get("agree") == "no":
         following = steps[-1]
     if not wants_json(request):
-        response = HttpResponseRedirect(_address(study, following))
+        address = _address(study, following)
+        if following.name.startswith("feedback"):
+            address += f"&{urlencode({'choice': request.POST.get('choice', '')})}"
+        response = HttpResponseRedirect(address)
         response.status_code = 303
         return response
     # The page's script holds the next question already and gets the one after it, as from a session.
@@ -105,6 +129,8 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
     if step.name == "end":
         return render(request, "results/preview_end.html", {"study": study, "questions": total})
     context = _context(study, step, total)
+    if step.practice:
+        return _show_practice(request, study, steps, place)
     if step.name == "consent":
         context["consent_html"] = render_markdown(study.design["consent"])
         return render(request, "annotation/consent.html", context)
@@ -112,6 +138,7 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
         minutes = study.design["time"]["estimated_minutes"]
         parts = len(study.design["parts"])
         context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
+        context["has_practice"] = bool(steps[place + 1].practice)
         return render(request, "annotation/instructions.html", context)
     following = steps[place + 1]
     context |= {
@@ -119,6 +146,42 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
         "ahead": _question(study, following, total) if following.number else None,
     }
     return render(request, "annotation/work.html", context)
+
+
+def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+    step = steps[place]
+    kind_name, content = step.asked["kind"], step.asked["content"]
+    kind = get_kind(kind_name)
+    order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
+    page = question_page(
+        kind_name=kind_name,
+        content=content,
+        order=order,
+        slot=step.practice,
+        number=step.practice,
+        total=sum(bool(one.practice) for one in steps) // 2,
+        action=_address(study, step),
+        chosen_key=posted_values(kind, content, order).get(request.GET.get("choice", ""), ""),
+    )
+    context = _context(study, step, _total(steps))
+    if step.name.startswith("practice"):
+        context |= {"page": page, "round": 1, "rounds": study.design["practice"]["rounds"]}
+        return render(request, "annotation/practice.html", context)
+    context["urls"] = _urls(_address(study, steps[place + 1]))
+    context |= practice_feedback(
+        page,
+        content=content,
+        kind_name=kind_name,
+        order=order,
+        right=step.asked["right"],
+        feedback=step.asked["feedback"],
+    )
+    return render(request, "annotation/practice_feedback.html", context)
+
+
+def _urls(address: str) -> Urls:
+    return Urls(*[address] * len(Urls.__dataclass_fields__))
 
 
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
@@ -132,7 +195,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             started=step.number > 0,
             show_progress=step.number > 0,
         ),
-        "urls": Urls(*[here] * len(Urls.__dataclass_fields__)),
+        "urls": _urls(here),
         "instructions_html": render_markdown(study.design["parts"][step.part]["instructions"]),
         "language": "en",
     }

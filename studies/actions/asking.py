@@ -145,7 +145,14 @@ def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
 
 
 def make_practice(study: Study) -> None:
-    """Make the practice questions of a study, asked as its first part asks. Raises StudyError."""
+    """Make the practice questions of a study. Raises StudyError."""
+    for fields in practice_questions(study):
+        PracticeQuestion.objects.create(study=study, **fields)
+
+
+def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
+    """Yield the practice questions of a study (position, kind, content, right, feedback), unstored, asked as its first
+    part asks. Raises StudyError at one that cannot be asked."""
     part = study.design["parts"][0]
     kind = get_kind(part["kind"])
     asked = study.design["practice"]["questions"]
@@ -162,11 +169,10 @@ def make_practice(study: Study) -> None:
         options = [option["key"] for option in content["options"]] + kind.fixed_options(content)
         if entry["right"] not in options:
             raise StudyError(f"{place} says {entry['right']} is right; its options are {', '.join(options)}.")
-        PracticeQuestion.objects.create(
-            study=study,
-            position=position,
-            kind=kind.name,
-            content=content,
-            right=entry["right"],
-            feedback=entry["feedback"],
-        )
+        yield {
+            "position": position,
+            "kind": kind.name,
+            "content": content,
+            "right": entry["right"],
+            "feedback": entry["feedback"],
+        }

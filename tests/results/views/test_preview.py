@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.models import Annotator, EntryEvent, Response, Session
+from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
+from studies.actions.asking import make_practice
 from studies.models import InstanceImage, Question, Study
 from tests.factories import launch
 
@@ -95,3 +96,52 @@ def test_a_draft_whose_images_are_awaited_says_what_is_missing(client: Client, d
     InstanceImage.objects.filter(role="candidate").update(image=None)
     response = client.post(f"{PREVIEW}?step=instructions-1", follow=True)
     assert "No question could be shown" in response.content.decode()
+
+
+def with_practice(study: Study) -> None:
+    asked = [
+        {"instance": f"row-{number}", "right": "candidate-1", "feedback": f"Count the {number} roofs."}
+        for number in (3, 4)
+    ]
+    study.design["practice"] = {"pass": 1, "rounds": 2, "questions": asked}
+    study.save()
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_practice_is_shown_with_its_feedback_and_stores_nothing(client: Client, draft: Study, launched: bool) -> None:
+    with_practice(draft)
+    if launched:
+        make_practice(draft)
+        launch(draft)
+    assert "Start the practice" in shown(client, "instructions-1")
+    assert client.post(f"{PREVIEW}?step=instructions-1")["Location"] == f"{PREVIEW}?step=practice-1"
+    page = shown(client, "practice-1")
+    assert "Practice question 1 of 2" in page
+    assert "A bird under 3 roofs." in page
+    assert "Preview, nothing is stored" in page
+    assert "candidate" not in page
+    found = []
+    for value in ("1", "2", "3", "4", "none"):
+        feedback = client.post(f"{PREVIEW}?step=practice-1", {"choice": value})["Location"]
+        assert feedback == f"{PREVIEW}?step=feedback-1&choice={value}"
+        found.append(client.get(feedback).content.decode())
+    assert sorted("<h1>Right</h1>" in page for page in found) == [False] * 4 + [True]
+    assert all("Count the 3 roofs." in page and "(your answer)" in page for page in found[:4])
+    assert all(f'href="{PREVIEW}?step=practice-2"' in page for page in found)
+    assert f'href="{PREVIEW}?step=1"' in shown(client, "feedback-2")
+    assert (Session.objects.count(), PracticeAnswer.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("choice", ["", "9", "candidate-1", "%00"])
+def test_feedback_on_a_choice_that_is_none_is_shown_all_the_same(client: Client, draft: Study, choice: str) -> None:
+    with_practice(draft)
+    page = shown(client, f"feedback-1&choice={choice}")
+    assert "Not quite" in page
+    assert "(your answer)" not in page
+
+
+def test_practice_that_cannot_be_asked_is_left_out(client: Client, draft: Study) -> None:
+    with_practice(draft)
+    draft.design["practice"]["questions"][0]["instance"] = "nowhere"
+    draft.save()
+    assert client.post(f"{PREVIEW}?step=instructions-1")["Location"] == f"{PREVIEW}?step=1"
