@@ -81,6 +81,7 @@ class Bar:
     seconds_so_far: int
     started: bool
     show_progress: bool
+    is_preview: bool = False
 
 
 @dataclass(frozen=True)

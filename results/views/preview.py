@@ -194,6 +194,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             seconds_so_far=0,
             started=step.number > 0,
             show_progress=step.number > 0,
+            is_preview=True,
         ),
         "urls": _urls(here),
         "instructions_html": render_markdown(study.design["parts"][step.part]["instructions"]),

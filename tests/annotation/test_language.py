@@ -96,7 +96,7 @@ def test_problems_are_told_in_spanish(spanish: Client) -> None:
     assert "Por favor, abre este estudio desde Prolific." in read(spanish, door, status=400)
     ids = "PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=one"
     early = read(spanish, f"{door}?{ids}", status=403)
-    assert "No puedes participar" in early
+    assert "Gracias por venir" in early
     assert "Este estudio todavía no ha empezado." in early
 
 

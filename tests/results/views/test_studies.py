@@ -188,7 +188,7 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     assert "Questions skipped because an image could not be shown 3" in shown
     assert "import the same file again with its image folder" in shown
     assert "row-1 A-" in shown
-    assert "candidate-1: the file is there, but did not load 7 times in the browser" in shown
+    assert "candidate-1: the file is there, but failed to load 7 times in the browser" in shown
     assert "candidate-1: the file was missing and is there again" in shown
     assert f"candidate-1: the file is missing ({gone[:11]}…)" in shown
 
