@@ -1,5 +1,7 @@
 """Create, plan, launch, pause and close a study."""
 
+from pathlib import Path
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -128,9 +130,19 @@ def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> No
     [
         (("launch_study", "nowhere"), "no study called nowhere"),
         (("close_study", "nowhere"), "no study called nowhere"),
-        (("create_study", "no-such-file.yaml", "--project", "vases"), "cannot be read"),
+        (
+            ("create_study", "no-such-file.yaml", "--project", "vases"),
+            r"yaml cannot be read \(No such file or directory\)\. Check the name",
+        ),
     ],
 )
 def test_a_command_that_names_nothing_says_so(command: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         call_command(*command)
+
+
+def test_a_study_file_that_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_bytes("study: x".encode("utf-16"))
+    with pytest.raises(CommandError, match=r"is not UTF-8 text\. Save the study file as UTF-8\."):
+        call_command("create_study", str(file), "--project", "vases")

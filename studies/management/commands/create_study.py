@@ -20,8 +20,10 @@ class Command(BaseCommand):
         file: Path = options["file"]
         try:
             source = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{file} cannot be read as text: {error}.") from error
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read ({error.strerror}). Check the name.") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project called {options['project']}. `import_instances` makes it.")
