@@ -13,6 +13,8 @@ from studies.models import Study
 
 
 class Command(BaseCommand):
+    # They load every page of the site, which takes longer than ten thousand rows.
+    requires_system_checks = ()
     help = "Writes what the studies of a project accepted, or all their responses: one file per launched study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
