@@ -10,10 +10,14 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.models import Decision, Session
 from predictions.models import Prediction
+from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
+from results.reports.annotators import annotators_table
+from results.reports.base import Report
 from results.reports.build import report_of
-from results.reports.findings import findings_of, plain
+from results.reports.findings import Finding, findings_of, plain
 from results.reports.of_study import report_of_study
+from results.tables.annotators import persons_answers
 from results.tables.answers import answer_details, answer_times, facts_alone
 from results.tables.progress import study_progress
 from results.tables.reporting import project_facts
@@ -25,6 +29,8 @@ MADE_AT_ONCE = 20_000
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
 # A task that has not ended by now was lost; longer than it may take.
 LOST_AFTER = timedelta(minutes=15)
+# Those who agree least with the others stand first.
+MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
 FORM = "1"
@@ -106,6 +112,17 @@ def _study_progress(study: Study) -> Any:
     return asdict(study_progress(study))
 
 
+def _study_annotators(study: Study) -> Any:
+    return plain(annotators_findings(study))
+
+
+def annotators_findings(study: Study) -> list[Finding]:
+    """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
+    name_annotators(project=study.project)
+    table = annotators_table(list(persons_answers(study)))
+    return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
+
+
 def _project_results(project: Project) -> Any:
     return plain(list(findings_of(report_of(project_facts(project)))))
 
@@ -113,5 +130,6 @@ def _project_results(project: Project) -> Any:
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: _study_results,
     Page.STUDY_PROGRESS: _study_progress,
+    Page.STUDY_ANNOTATORS: _study_annotators,
     Page.PROJECT_RESULTS: _project_results,
 }

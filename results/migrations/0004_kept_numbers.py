@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             name='KeptNumbers',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('page', models.CharField(choices=[('study_results', 'Results of a study'), ('study_progress', 'Progress of a study'), ('project_results', 'Results of a project')], max_length=20)),
+                ('page', models.CharField(choices=[('study_results', 'Results of a study'), ('study_progress', 'Progress of a study'), ('study_annotators', 'Annotators of a study'), ('project_results', 'Results of a project')], max_length=20)),
                 ('state', models.TextField(blank=True)),
                 ('content', models.JSONField(null=True)),
                 ('as_of', models.DateTimeField(blank=True, help_text='When what they were made of was read.', null=True)),

@@ -4,19 +4,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.actions.pseudonyms import name_annotators
-from results.reports.annotators import annotators_table
-from results.reports.base import Report
-from results.reports.findings import findings_of
-from results.tables.annotators import persons_answers
+from results.actions.keeping import annotators_findings
+from results.models import KeptNumbers
+from results.reports.findings import from_plain
+from results.tables.overview import answers_sent
 from results.views.guards import study_view
+from results.views.keeping import kept_numbers
 from studies.models import Study
 
 
 @study_view
 @require_safe
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
-    name_annotators(project=study.project)
-    table = annotators_table(list(persons_answers(study)))
-    findings = list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=None))
-    return render(request, "results/results/annotators.html", {"study": study, "findings": findings})
+    kept = kept_numbers(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
+    findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
+    return render(request, "results/results/annotators.html", {"study": study, "findings": findings, "kept": kept})

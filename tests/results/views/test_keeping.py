@@ -8,8 +8,9 @@ from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import answer, questions, sit_down
 
-PAGES = ["/studies/birds-step-3/results/", "/projects/birds/results/", "/studies/birds-step-3/"]
-LIVE = "/studies/birds-step-3/progress/"
+STUDY = "/studies/birds-step-3/"
+PAGES = [STUDY, f"{STUDY}results/", f"{STUDY}annotators/", "/projects/birds/results/"]
+LIVE = f"{STUDY}progress/"
 
 
 @pytest.fixture(autouse=True)
