@@ -56,7 +56,7 @@ def is_large(answers: int) -> bool:
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> Found:
     """Return what is kept for a page, and whether whoever looks is to have it made anew."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
-    is_current = kept.as_of is not None and kept.state == _state(project, study)
+    is_current = kept.as_of is not None and kept.state == _state(page, project, study)
     due = not is_current and (kept.as_of is None or kept.as_of <= now - NEW_AT_MOST_EVERY)
     # Of several who look at once one sends the task.
     free = KeptNumbers.objects.filter(Q(asked_at=None) | Q(asked_at__lt=now - LOST_AFTER), pk=kept.pk)
@@ -69,7 +69,7 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
 def make(*, kept: KeptNumbers, now: datetime) -> None:
     """Make kept numbers anew, unless nothing has happened since they were made."""
     # Before anything is read, so that what comes meanwhile makes them old, and never goes unnoticed.
-    state = _state(kept.project, kept.study)
+    state = _state(Page(kept.page), kept.project, kept.study)
     rows = KeptNumbers.objects.filter(pk=kept.pk)
     if kept.as_of is not None and kept.state == state:
         rows.update(asked_at=None)
@@ -77,7 +77,7 @@ def make(*, kept: KeptNumbers, now: datetime) -> None:
     rows.update(content=_MAKERS[Page(kept.page)](kept.study or kept.project), state=state, as_of=now, asked_at=None)
 
 
-def _state(project: Project, study: Study | None) -> str:
+def _state(page: Page, project: Project, study: Study | None) -> str:
     """Return in a few words all that the numbers depend on; equal words mean that nothing has happened.
 
     An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
@@ -85,7 +85,9 @@ def _state(project: Project, study: Study | None) -> str:
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     facts = [_sessions(studies), _decisions(studies)]
     if study is None:
-        facts.append(Study.objects.filter(project=project).aggregate(Count("pk"), Max("launched_at")))
+        facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
+    if page != Page.STUDY_PROGRESS:
+        # Models stand beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from annotation.actions.adjudication import settle
 from annotation.models import Annotator, SessionState
+from predictions.models import Model, Prediction
 from results.actions import keeping
 from results.models import KeptNumbers
 from results.reports.base import Column, Report, Table
@@ -71,6 +72,25 @@ def test_a_seat_given_back_makes_them_old(study: Study) -> None:
     make(look(study))
     sit_down(study, "ann", state=SessionState.GIVEN_UP)
     assert not look(study).is_current
+
+
+@pytest.mark.parametrize("page", [Page.STUDY_RESULTS, Page.PROJECT_RESULTS])
+def test_predictions_make_results_old(study: Study, page: KeptNumbers.Page) -> None:
+    about = study if page == Page.STUDY_RESULTS else None
+    make(keeping.look_up(page=page, project=study.project, study=about, now=NOON))
+    Prediction.objects.create(
+        model=Model.objects.create(name="CLIP", created_at=NOON),
+        instance=study.project.instances.all()[0],
+        kind="image_to_text",
+        variant="image",
+        caption_rule="bivlc-release-v1",
+        is_right=True,
+        source_file="results.csv",
+        source_row=1,
+        created_at=NOON,
+    )
+    found = keeping.look_up(page=page, project=study.project, study=about, now=LATER)
+    assert (found.is_current, found.to_make) == (False, True)
 
 
 def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
