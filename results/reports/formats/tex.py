@@ -3,6 +3,7 @@
 A table wider than the text is made smaller, a long one goes on in further floats. Plots are SVG files beside it.
 """
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -25,7 +26,12 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    # Bare at the start of a row they would belong to the end of the row before.
+    "[": "{[}",
+    "*": "{*}",
 }
+# Signs that fonts would draw as one other sign: dashes, quotation marks, marks turned upside down.
+_DRAWN_AS_ONE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=`)(?=`)|(?<=[?!])(?=`)")
 
 
 # Rows that fit on a page below a caption.
@@ -104,4 +110,4 @@ def escape(text: str) -> str:
 
     Example: "50 % of a_b" is "50 \\% of a\\_b".
     """
-    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+    return "{}".join("".join(_ESCAPES.get(sign, sign) for sign in part) for part in _DRAWN_AS_ONE.split(text))

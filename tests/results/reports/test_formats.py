@@ -66,6 +66,13 @@ def test_latex_escapes_what_latex_would_run() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"), [("a--b", "a-{}-b"), ("---", "-{}-{}-"), ("?`''", "?{}`'{}'"), ("it's a-b", "it's a-b")]
+)
+def test_latex_draws_no_two_signs_as_one(given: str, expected: str) -> None:
+    assert tex_escape(given) == expected
+
+
 def test_latex_has_a_row_per_row_and_as_many_cells_as_columns() -> None:
     text = get_files("tex")(REPORT)["report.tex"]
     assert r"\begin{tabular}{lrrr}" in text
@@ -73,6 +80,8 @@ def test_latex_has_a_row_per_row_and_as_many_cells_as_columns() -> None:
     assert r"\caption{A \& B \textless{}c\textgreater{}. 50 \% of \{all\}. (a) Only one rater.}" in text
 
 
+# At the start of a row LaTeX would read them as a length and a star that belong to the row before.
+ROW_STARTS = Table("starts", "Starts", [Column("Who")], [("A",), ("[CLS] model",), ("*best*",)])
 LONG = Table("long", "Long", [Column("Who"), Column("Answers", "count")], [("a", n) for n in range(90)], ["Counted."])
 
 
@@ -105,7 +114,7 @@ def test_the_first_lines_name_the_packages_that_the_letters_need(cell: str, pack
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_sets_the_small_report_with_the_packages_that_it_names(tmp_path: Path) -> None:
     report = report_of(PROJECT)
-    text = get_files("tex")(replace(report, tables=[*report.tables, LONG]))["report.tex"]
+    text = get_files("tex")(replace(report, tables=[*report.tables, ROW_STARTS, LONG]))["report.tex"]
     packages = re.findall(r"\\usepackage(?:\[\w+\])?\{\w+\}", text)
     assert len(packages) == 3
     (tmp_path / "report.tex").write_text(text, encoding="utf-8")
@@ -117,6 +126,11 @@ def test_latex_sets_the_small_report_with_the_packages_that_it_names(tmp_path: P
     log = (tmp_path / "paper.log").read_text(errors="replace")
     assert "Float too large" not in log
     assert "Overfull" not in log
+
+
+def test_latex_takes_no_cell_for_an_argument_of_the_row_before() -> None:
+    lines = get_files("tex")(Report("R", [ROW_STARTS], []))["report.tex"].splitlines()
+    assert lines[lines.index(r"\midrule") + 1 :][:3] == [r"A \\", r"{[}CLS] model \\", r"{*}best{*} \\"]
 
 
 def test_markdown_marks_are_shown_as_they_are() -> None:
