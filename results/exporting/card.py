@@ -104,7 +104,7 @@ def card(
     front += [f"size_categories:\n- {_size_category(dossier.size)}"]
     if splits:
         front += ["configs:\n- config_name: default\n  data_files:"]
-        front += [f"  - split: {split}\n    path: {_yaml(pattern)}" for split, pattern in splits.items()]
+        front += [f"  - split: {_yaml(split)}\n    path: {_yaml(pattern)}" for split, pattern in splits.items()]
     if features:
         front += ["dataset_info:\n  features:"]
         front += [f"  - name: {name}\n    dtype: {_dtype(feature)}" for name, feature in features.items()]
