@@ -74,9 +74,9 @@ def test_a_seat_given_back_makes_them_old(study: Study) -> None:
     assert not look(study).is_current
 
 
-@pytest.mark.parametrize("page", [Page.STUDY_RESULTS, Page.PROJECT_RESULTS])
-def test_predictions_make_results_old(study: Study, page: KeptNumbers.Page) -> None:
-    about = study if page == Page.STUDY_RESULTS else None
+@pytest.mark.parametrize("page", list(Page))
+def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptNumbers.Page) -> None:
+    about = None if page == Page.PROJECT_RESULTS else study
     make(keeping.look_up(page=page, project=study.project, study=about, now=NOON))
     Prediction.objects.create(
         model=Model.objects.create(name="CLIP", created_at=NOON),
@@ -90,7 +90,8 @@ def test_predictions_make_results_old(study: Study, page: KeptNumbers.Page) -> N
         created_at=NOON,
     )
     found = keeping.look_up(page=page, project=study.project, study=about, now=LATER)
-    assert (found.is_current, found.to_make) == (False, True)
+    are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}
+    assert (found.is_current, found.to_make) == (not are_results, are_results)
 
 
 def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
