@@ -33,4 +33,4 @@ def _line(cells: Sequence[str]) -> str:
 
 def escape(text: str) -> str:
     """Return `text` so that Markdown shows it as it is, on one line."""
-    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_|<>\[\]~]|&(?=#?\w+;))", r"\\\1", " ".join(text.split()))

@@ -137,6 +137,10 @@ def test_markdown_marks_are_shown_as_they_are() -> None:
     assert md_escape("a_b *c*\n<d>") == r"a\_b \*c\* \<d\>"
 
 
+def test_markdown_shows_the_name_of_a_sign_and_not_the_sign() -> None:
+    assert md_escape("&copy; &#35; R&D; A & B") == r"\&copy; \&#35; R\&D; A & B"
+
+
 def test_html_is_one_page_that_shows_text_as_text_and_asks_for_nothing() -> None:
     page = BeautifulSoup(get_files("html")(REPORT)["report.html"], "html.parser")
     assert page.h1 is not None
