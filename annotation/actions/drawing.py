@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
-from annotation.models import Decision, Slot
+from annotation.models import Annotator, Decision, Response, Skip, Slot
 from studies.actions.asking import Origin, origin_of, questions_per_instance, selected_instances
 from studies.actions.studies import add_surveys, place_questions
 from studies.models import Question, Study, Survey
@@ -35,16 +35,19 @@ def accepted_origins(study: Study, *, not_yet_in: Study | None = None, limit: in
     }
 
 
-def draw(*, study: Study) -> bool:
-    """Open one more survey of `study` if something is still needed; tell whether it did. Runs in a transaction."""
+def draw(*, study: Study, annotator: Annotator | None) -> bool:
+    """Open one more survey of `study` if something is still needed that `annotator` can be asked; tell whether it did.
+
+    Runs in a transaction.
+    """
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
-    return _ask_again(locked) or _ask_about_accepted(locked)
+    return _ask_again(locked, annotator) or _ask_about_accepted(locked)
 
 
-def could_draw(*, study: Study) -> bool:
-    """Tell whether `draw` would find something, without drawing it."""
-    return _undecided(study).exists() or bool(_accepted(study, limit=1))
+def could_draw(*, study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether `draw` would find something for `annotator`, None for somebody new, without drawing it."""
+    return _undecided(study, annotator).exists() or bool(_accepted(study, limit=1))
 
 
 def _accepted(study: Study, *, limit: int) -> Mapping[int, Origin]:
@@ -62,19 +65,24 @@ def _ask_about_accepted(study: Study) -> bool:
     return True
 
 
-def _undecided(study: Study) -> QuerySet[Decision]:
-    """Return the decisions that all the answers wanted so far left open, where one more may be asked for."""
+def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
+    """Return the decisions that all the answers wanted so far left open, where `annotator` may give one more."""
     most = study.design["max_answers"]
     if most <= study.design["answers"]:
         return Decision.objects.none()
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
-    return undecided.filter(~Exists(open_slots))
+    undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))
+    if annotator is None:
+        return undecided
+    skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
+    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
+    return undecided.filter(~Exists(skipped), ~Exists(answered))
 
 
-def _ask_again(study: Study) -> bool:
+def _ask_again(study: Study, annotator: Annotator | None) -> bool:
     """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
-    undecided = _undecided(study).select_related("question").order_by("question")
+    undecided = _undecided(study, annotator).select_related("question").order_by("question")
     questions = [decision.question for decision in undecided[: study.design["surveys"]["size"]]]
     if not questions:
         return False

@@ -39,7 +39,7 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     )
 
 
-def _awaiting_images(study: Study) -> set[int]:
+def awaiting_images(study: Study) -> set[int]:
     """Return the questions that nobody gets for now: image files of theirs were found missing, and still are.
 
     Otherwise one lost file would be asked of everybody who comes, and each of them paid for skipping it.
@@ -55,7 +55,7 @@ def _awaiting_images(study: Study) -> set[int]:
 def _slots_for(*, study: Study, annotator: Annotator | None) -> QuerySet[Slot]:
     """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, and
     those that wait for their images."""
-    slots = Slot.objects.filter(answered_at=None).exclude(question__in=_awaiting_images(study))
+    slots = Slot.objects.filter(answered_at=None).exclude(question__in=awaiting_images(study))
     if annotator is None:
         return slots
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))

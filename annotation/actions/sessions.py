@@ -70,7 +70,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         lease_until=now + _lease(study),
     )
     given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
-    if given is None and drawing.draw(study=study):
+    if given is None and drawing.draw(study=study, annotator=annotator):
         given = seats.claim(session=session, now=now)
     if given is None:
         raise _nothing_left(entry.provider)
@@ -96,7 +96,9 @@ def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
         if own.exists():
             return
     _check_open_to(study=study, annotator=annotator, provider=provider)
-    if not seats.is_one_free(study=study, annotator=annotator) and not drawing.could_draw(study=study):
+    if seats.is_one_free(study=study, annotator=annotator):
+        return
+    if not drawing.could_draw(study=study, annotator=annotator):
         raise _nothing_left(provider)
 
 

@@ -184,6 +184,22 @@ def test_a_third_answer_can_decide() -> None:
         arrive(study, "dora")
 
 
+def test_whoever_cannot_answer_again_what_is_undecided_is_asked_about_what_was_accepted() -> None:
+    project = make_pipeline_project(2)
+    step_3 = make_study(project, instances=2)
+    one_by_one = {"answers": 2, "max_answers": 3, "surveys": {"size": 1}}
+    step_4 = make_step_4(project, recruitment={"sessions_per_annotator": 0}, **one_by_one)
+    feeder = arrive_at_work(step_3, "feeder")
+    send(feeder, next_slot(feeder))
+    for person, choice in (("ann", "original"), ("ben", "generated")):
+        answer_all(arrive_at_work(step_4, person), choice)
+    with pytest.raises(NothingLeft):
+        arrive(step_4, "ann", session="too early")
+    send(feeder, next_slot(feeder))
+    assert arrive(step_4, "ann", session="again").questions_total == 1
+    assert step_4.questions.count() == 2
+
+
 def split_decision(django_user_model: Any) -> tuple[Question, Any]:
     study = make_study(make_pipeline_project(1), instances=1, answers=2)
     for person, choice in (("ann", "candidate-0"), ("ben", "none")):

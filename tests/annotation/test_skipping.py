@@ -13,6 +13,7 @@ from annotation.errors import CannotSkip, NothingLeft, NotYourQuestion
 from annotation.models import Decision, PracticeAnswer, Response, Seat, Session, SessionState, Skip, Slot
 from studies.actions.images import rendition_name
 from studies.models import Question, Study
+from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
 from tests.cast import NOON, arrive, arrive_at_work, make_instance, make_project, make_study
 
@@ -233,6 +234,28 @@ def test_one_of_a_pair_who_skips_leaves_the_question_to_a_third() -> None:
     send(third, next_slot(third))
     assert set(Decision.objects.values_list("answers", flat=True)) == {2}
     assert not Slot.objects.filter(answered_at=None).exists()
+
+
+@pytest.mark.parametrize(("missing", "who"), [(False, "ann"), (True, "eve")])
+def test_an_undecided_question_that_cannot_be_asked_does_not_hold_up_the_others(missing: bool, who: str) -> None:
+    project = make_pipeline_project(2)
+    step_3 = make_study(project, instances=2)
+    one_by_one = {"answers": 2, "max_answers": 3, "surveys": {"size": 1}}
+    step_4 = make_step_4(project, recruitment={"sessions_per_annotator": 0}, **one_by_one)
+    feeder = arrive_at_work(step_3, "feeder")
+    send(feeder, next_slot(feeder))
+    ann = arrive_at_work(step_4, "ann")
+    slot = next_slot(ann)
+    put_back(*pictures(slot.question)[missing:])
+    skip(ann, slot, option_1=9)
+    put_back(*pictures(slot.question))
+    for person, choice in (("ben", "original"), ("cleo", "generated")):
+        answer_all(arrive_at_work(step_4, person), choice)
+    if missing:
+        lose(slot.question)
+    send(feeder, next_slot(feeder))
+    assert arrive(step_4, who, session="later").questions_total == 1
+    assert step_4.questions.count() == 2
 
 
 def test_the_database_refuses_a_second_skip_of_the_same_question() -> None:
