@@ -96,9 +96,9 @@ def _work(request: HttpRequest, session: Session, *, error: str = "", status: in
     if slots[0].part > session.part_begun:
         return _instructions(request, session, part=slots[0].part)
     slots = [slot for slot in slots if slot.part <= session.part_begun]
-    # An answer that was on its way may have arrived since the session was read.
+    # An answer or a skip that was on its way may have arrived since the session was read.
     if (now_at := slots[0].seat.session) is not None:
-        session.questions_answered = now_at.questions_answered
+        session.questions_answered, session.questions_total = now_at.questions_answered, now_at.questions_total
     first = session.questions_answered + 1
     pages = [_slot_page(session, slot, number=number) for number, slot in enumerate(slots, start=first)]
     extra = {

@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import responses, sessions
+from annotation.actions import responses, sessions, skipping
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Study
 from tests.cast import NOON, arrive, arrive_at_work, make_instance, make_project, make_study
@@ -286,6 +286,26 @@ def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeyp
     assert [heading.split(".")[0] for heading in headings] == ["Question 2 of 3", "Question 3 of 3"]
     [answered] = page.select("[data-answered]")
     assert answered.get_text() == "1"
+
+
+def test_a_page_made_while_a_question_is_skipped_counts_without_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = arrive_at_work(make_study(instances=3))
+    look = responses.open_slots
+
+    def be_overtaken(**wanted: Any) -> list[Slot]:
+        monkeypatch.undo()
+        first = look(session=session, limit=1)[0]
+        skipping.skip(session=session, slot=first.pk, failed_loads={"1": 9}, now=NOON)
+        return look(**wanted)
+
+    monkeypatch.setattr(responses, "open_slots", be_overtaken)
+    page = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
+    headings = [heading.get_text(" ", strip=True) for heading in page.select("[data-question] [data-heading]")]
+    assert [heading.split(".")[0] for heading in headings] == ["Question 1 of 2", "Question 2 of 2"]
+    [progress] = page.select("[data-progress]")
+    assert progress["max"] == "2"
 
 
 def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> None:
