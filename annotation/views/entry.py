@@ -32,13 +32,13 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         entry = prolific.read_entry(request.GET)
     except prolific.MissingIds as error:
-        _note(study, EntryEvent.What.MISSING, request.GET.get(prolific.PERSON, ""))
+        _note(study, EntryEvent.What.MISSING, prolific.read_person(request.GET))
         raise BadEntry(
             gettext("Please open this study from Prolific."),
             gettext("The link must carry your participant, study and session ids; Prolific adds them by itself."),
         ) from error
     except prolific.UnfilledIds as error:
-        _note(study, EntryEvent.What.UNFILLED, request.GET.get(prolific.PERSON, ""))
+        _note(study, EntryEvent.What.UNFILLED, prolific.read_person(request.GET))
         raise BadEntry(
             gettext("The study link was not filled in by Prolific."),
             gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
@@ -81,7 +81,7 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method != "POST":
         # A look at the link (a chat's preview, a virus scanner) must not take anybody's place.
         entry = invite.named_entry(name) if name else None
-        sessions.look_in(study=study, entry=entry, provider=invite.PROVIDER)
+        _look_in(study, entry)
         estimated = study.design["time"]["estimated_minutes"]
         context = {"title": study.title, "estimated_minutes": estimated, "visit": invite.new_visit()}
         return render(request, "annotation/start.html", context)
@@ -96,6 +96,14 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
     return response
 
 
+def _look_in(study: Study, entry: Entry | None) -> None:
+    try:
+        sessions.look_in(study=study, entry=entry, provider=invite.PROVIDER)
+    except NothingLeft:
+        _note(study, EntryEvent.What.NO_SEAT, entry.person if entry else "")
+        raise
+
+
 def _start(study: Study, entry: Entry) -> Session:
     try:
         return sessions.start(study=study, entry=entry, now=timezone.now())
@@ -108,7 +116,7 @@ def _start(study: Study, entry: Entry) -> Session:
 
 
 def _note(study: Study, what: EntryEvent.What, person: str) -> None:
-    door.note(study=study, what=what, person=person.strip(), now=timezone.now())
+    door.note(study=study, what=what, person=person, now=timezone.now())
 
 
 def _go_to_session(session: Session) -> HttpResponse:

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Annotator, EntryEvent, Session, SessionState
+from results.tables.progress import odd_arrivals
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.cast import NOON, arrive_at_work, make_draft, make_study
@@ -215,3 +216,23 @@ def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
         client.get(door(study), {"PROLIFIC_PID": "ann"})
         client.get(door(study))
     assert sorted(EntryEvent.objects.values_list("times", flat=True)) == [20, 20]
+
+
+@pytest.mark.parametrize("person", ["{{%PROLIFIC_PID%}}", "%7B%7BPROLIFIC_PID", "undefined", "x" * 300])
+def test_a_placeholder_is_nobody(client: Client, person: str) -> None:
+    study = make_study()
+    for session in ("{{%SESSION_ID%}}", ""):
+        client.get(door(study), {"PROLIFIC_PID": person, "STUDY_ID": "study", "SESSION_ID": session})
+    assert {what: (odd.times, odd.people) for what, odd in odd_arrivals(study).items()} == {
+        EntryEvent.What.UNFILLED: (1, 0),
+        EntryEvent.What.MISSING: (1, 0),
+    }
+
+
+def test_the_researcher_sees_that_invited_people_came_when_nothing_was_left(client: Client) -> None:
+    study = make_study(instances=1)
+    Client().post(invitation(study))
+    for who in ("", "", "ann", "ann", "ben"):
+        client.get(invitation(study, who=who))
+    odd = odd_arrivals(study)[EntryEvent.What.NO_SEAT]
+    assert (odd.times, odd.people) == (5, 2)

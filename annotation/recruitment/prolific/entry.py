@@ -28,10 +28,19 @@ def read_entry(query: Mapping[str, str]) -> Entry:
     values = [query.get(name, "").strip() for name in (PERSON, STUDY, SESSION)]
     if not all(values):
         raise MissingIds
-    for value in values:
-        if "{{" in value or "}}" in value or "%7b" in value.lower() or value.lower() in _NOT_AN_ID:
-            raise UnfilledIds
-        if len(value) > LONGEST_ID or not value.isprintable():
-            raise UnfilledIds
+    if not all(map(_is_id, values)):
+        raise UnfilledIds
     person, study, session = values
     return Entry(provider=PROVIDER, person=person, session_id=session, study_id=study)
+
+
+def read_person(query: Mapping[str, str]) -> str:
+    """Return whose link it is, "" when its query does not say."""
+    person = query.get(PERSON, "").strip()
+    return person if _is_id(person) else ""
+
+
+def _is_id(value: str) -> bool:
+    if "{{" in value or "}}" in value or "%7b" in value.lower() or value.lower() in _NOT_AN_ID:
+        return False
+    return len(value) <= LONGEST_ID and value.isprintable()
