@@ -15,6 +15,12 @@ function offer() {
 for (const sign of ["question:shown", "question:seen", "image:failed"]) document.addEventListener(sign, offer);
 for (const sign of ["online", "offline"]) window.addEventListener(sign, offer);
 
+// Without a storage the page that follows knows nothing of answers that are still on their way.
+function answersArrived() {
+  if (document.body.dataset.unsent === undefined) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("outbox:empty", resolve, { once: true }));
+}
+
 // Resolves to where to go, or to why not.
 async function skip(button, body) {
   try {
@@ -32,6 +38,7 @@ document.addEventListener("click", async (event) => {
   if (button.disabled) return;
   const { form } = button;
   button.disabled = true;
+  await answersArrived();
   const { go, error } = await skip(button, new URLSearchParams(new FormData(form)));
   if (go) window.location.replace(go);
   button.disabled = false;

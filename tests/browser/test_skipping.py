@@ -5,7 +5,8 @@ from django.core.files.storage import default_storage
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Response, Session, Skip
+from annotation.actions import responses
+from annotation.models import Response, Session, Skip, Slot
 from studies.actions.images import rendition_name
 from tests.annotation.test_responses import next_slot
 from tests.browser.stage import answer, open_study, question_number
@@ -15,9 +16,9 @@ from tests.cast import arrive_at_work
 OFFER_MS = 20_000
 
 
-def lose_an_image(session: Session) -> str:
-    """Delete the files of one image of the next question; return the image."""
-    image: str = next_slot(session).question.content["options"][1]["image"]
+def lose_an_image(session: Session, slot: Slot | None = None) -> str:
+    """Delete the files of one image of `slot`, or of the next question; return the image."""
+    image: str = (slot or next_slot(session)).question.content["options"][1]["image"]
     for size in ("view", "full"):
         default_storage.delete(rendition_name(image, size))
     return image
@@ -83,6 +84,25 @@ def test_without_a_connection_the_button_says_so_and_can_be_pressed_again(page: 
     way_on.click()
     page.get_by_role("heading", name="All saved. Thank you!").wait_for()
     assert Skip.objects.count() == 1
+
+
+def test_answers_on_their_way_arrive_before_a_question_is_left_out_even_without_a_storage(
+    page: Page, live_server: LiveServer
+) -> None:
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('No storage here.'); };")
+    session = arrive_at_work(open_study(instances=3))
+    lose_an_image(session, responses.open_slots(session=session, limit=2)[1])
+    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    page.route("**/answer/", lambda route: route.abort())
+    answer(page, "1")
+    way_on = page.locator("[data-stage] [data-skip]")
+    expect(way_on).to_be_visible(timeout=OFFER_MS)
+    way_on.click()
+    expect(way_on).to_be_disabled()
+    page.unroute("**/answer/")
+    expect(page.get_by_text("You have gone on without that question.")).to_be_visible(timeout=OFFER_MS)
+    expect(page.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
+    assert (Response.objects.count(), Skip.objects.count()) == (1, 1)
 
 
 def test_without_javascript_the_way_on_is_always_there(browser: Browser, live_server: LiveServer) -> None:
