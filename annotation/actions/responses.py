@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.actions import sending, sessions
 from annotation.actions.decisions import decide_question
 from annotation.errors import BadAnswer, NotYourQuestion
-from annotation.models import Response, Session, SessionState, Skip, Slot
+from annotation.models import Annotator, Response, Session, SessionState, Skip, Slot
 from studies.kinds import get_kind, posted_values, shown_order
 from studies.models import Question
 
@@ -126,6 +126,8 @@ def order_for(*, session: Session, question: Question) -> list[str]:
 @transaction.atomic
 def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
+    # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
+    sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
     session = _locked_session(token)
     slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
     if session is not None and slot is not None and _was_skipped(session=session, slot=slot):
@@ -143,6 +145,9 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
     if slot.annotator_id != session.annotator_id:
+        if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
+            # A newer session of the same person asks it, and an answer now would be in its way.
+            return _receipt(session, slot, stored=False)
         _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False)
         return _receipt(session, slot, late=True)
     if session.state == SessionState.WORKING:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import drawing, seats
@@ -54,6 +55,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
             )
         return resume(session=known, now=now)
     annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
+    lock_annotator(Annotator.objects.filter(pk=annotator.pk))
     _check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
@@ -78,6 +80,12 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     session.save(update_fields=["questions_total"])
     logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given)
     return session
+
+
+def lock_annotator(found: QuerySet[Annotator]) -> None:
+    """Let nobody else give questions to this annotator, or store answers of theirs with care, until the transaction
+    ends. Answers that are stored the short way go on."""
+    found.select_for_update(of=("self",), no_key=True).first()
 
 
 def _lease(study: Study) -> timedelta:

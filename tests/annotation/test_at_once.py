@@ -11,7 +11,7 @@ from django.db import connection
 
 from annotation.actions import responses, sessions, skipping
 from annotation.actions.launching import launch
-from annotation.errors import OtherPerson
+from annotation.errors import NothingLeft, OtherPerson
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip
 from annotation.recruitment.invite import named_entry
 from studies.errors import StudyError
@@ -87,6 +87,28 @@ def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_w
 
     assert set(at_once(look, answer, look, answer)) == {SessionState.WORKING}
     assert Response.objects.get().slot_id == slot.pk
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt: int) -> None:
+    study = make_study(instances=1, answers=2)
+    older = arrive_at_work(study, "ann", session="older")
+    slot = next_slot(older)
+    sessions.leave(session=older, to=SessionState.GIVEN_UP, now=NOON)
+    arrive_at_work(study, "ben")
+    late = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
+
+    def come_back() -> bool:
+        try:
+            newer = arrive_at_work(study, "ann", session="newer")
+        except NothingLeft:
+            # The late answer was first, and nobody is asked the same twice.
+            return Response.objects.filter(session=older).exists()
+        answer = responses.Sent(slot=next_slot(newer).pk, submission=uuid.uuid4(), value="2")
+        return responses.submit(token=newer.token, sent=answer, now=NOON).state == SessionState.FINISHED
+
+    came_back, _ = at_once(come_back, lambda: responses.submit(token=older.token, sent=late, now=NOON))
+    assert came_back
 
 
 def test_the_last_answer_sent_twice_at_once_finishes_once() -> None:

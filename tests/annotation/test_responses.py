@@ -153,3 +153,17 @@ def test_a_late_answer_is_kept_but_not_counted_when_the_seat_has_gone() -> None:
     assert Decision.objects.get(question=slot.question).answers == 0
     send(other, slot)
     assert Decision.objects.get(question=slot.question).answers == 1
+
+
+def test_a_late_answer_is_not_in_the_way_of_a_newer_session_that_asks_the_same() -> None:
+    study = make_study(instances=2, answers=2)
+    given_up = arrive_at_work(study, "ann", session="first")
+    slot = next_slot(given_up)
+    sessions.leave(session=given_up, to=SessionState.GIVEN_UP, now=NOON)
+    arrive_at_work(study, "ben")
+    newer = arrive_at_work(study, "ann", session="second")
+    assert not send(given_up, slot).stored
+    for _ in range(2):
+        receipt = send(newer, next_slot(newer))
+    assert receipt.state == SessionState.FINISHED
+    assert Response.objects.filter(session=newer, slot__isnull=False).count() == 2
