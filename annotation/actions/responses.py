@@ -130,7 +130,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
     session = _locked_session(token)
     slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
-    if session is not None and slot is not None and _was_skipped(session=session, slot=slot):
+    if session is not None and slot is not None and was_skipped(session=session, slot=slot):
         return _receipt(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
@@ -162,7 +162,8 @@ def _locked_session(token: str) -> Session | None:
     return sessions_by_token.filter(token=token).first()
 
 
-def _was_skipped(*, session: Session, slot: Slot) -> bool:
+def was_skipped(*, session: Session, slot: Slot) -> bool:
+    """Tell whether the annotator has gone on without this question, in this session or another."""
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 

@@ -31,7 +31,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     CannotSkip when the server can show every image and the page has not failed often enough.
     """
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
-    if given is not None and _has_skipped(session, given):
+    if given is not None and responses.was_skipped(session=session, slot=given):
         return
     if given is None or given.annotator_id != session.annotator_id:
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
@@ -40,10 +40,6 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     images = failed_images(given.question.kind, given.question.content, order, failed_loads)
     with transaction.atomic():
         _skip(session=session, slot=given, images=images, now=now)
-
-
-def _has_skipped(session: Session, slot: Slot) -> bool:
-    return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 
 def _skip(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> None:

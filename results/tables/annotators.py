@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from annotation.models import Response
 from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
+from results.tables.answers import counted_answers, seconds_in_view
+from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
 
@@ -15,8 +16,8 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
-    counted = Response.objects.filter(study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None)
-    for annotator, question, kind, choice, right, send_ms, hidden_ms in counted.values_list(*_FIELDS).iterator():
+    rows = counted_answers(study).values_list(*_FIELDS)
+    for annotator, question, kind, choice, right, send_ms, hidden_ms in rows.iterator(chunk_size=CHUNK):
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -24,5 +25,5 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
             choice=choice,
             right=right,
             fixed=fixed[kind],
-            seconds=None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000,
+            seconds=seconds_in_view(send_ms, hidden_ms),
         )

@@ -29,7 +29,7 @@ def facts_alone(study: Study) -> ProjectFacts:
 
 def answer_details(study: Study) -> list[AnswerDetails]:
     """Return the counted answers of `study`, without the times they took."""
-    alike = _counted(study).values_list(
+    alike = counted_answers(study).values_list(
         *("question__kind", "question__instance__type", "question__instance__subtype"),
         *("question__right", "choice", "shown_order"),
     )
@@ -52,11 +52,16 @@ def answer_details(study: Study) -> list[AnswerDetails]:
 
 def answer_times(study: Study) -> list[TimedAnswers]:
     """Return how long the counted answers of `study` took, with the page in view."""
-    alike = _counted(study).values_list("question__kind", "send_ms", "hidden_ms")
+    alike = counted_answers(study).values_list("question__kind", "send_ms", "hidden_ms")
     return [
-        TimedAnswers(kind, None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000, times)
+        TimedAnswers(kind, seconds_in_view(send_ms, hidden_ms), times)
         for kind, send_ms, hidden_ms, times, _ in _in_order(alike)
     ]
+
+
+def seconds_in_view(send_ms: int | None, hidden_ms: int | None) -> float | None:
+    """Return from shown to sent without the time the page was out of sight; None where no browser measured it."""
+    return None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000
 
 
 def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:
@@ -64,8 +69,8 @@ def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:
     return alike.annotate(times=Count("pk"), first=Min("pk")).order_by("first")
 
 
-def _counted(study: Study) -> QuerySet[Response]:
-    # Nothing of people who withdrew.
+def counted_answers(study: Study) -> QuerySet[Response]:
+    """Return the answers of `study` that count, in no order; nothing of people who withdrew."""
     return Response.objects.filter(
         study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None
     ).order_by()

@@ -18,4 +18,5 @@ from studies.models import Study
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
     findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
-    return render(request, "results/results/annotators.html", {"study": study, "findings": findings, "kept": kept})
+    context = {"study": study, "page_name": "Annotators", "findings": findings, "kept": kept}
+    return render(request, "results/results/annotators.html", context)

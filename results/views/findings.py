@@ -25,7 +25,8 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
         findings = from_plain(kept.content or ())
     elif study.state != StudyState.DRAFT:
         findings += findings_of(report_of_study(facts_alone(study), answer_details(study), answer_times(study)))
-    return render(request, "results/results/study.html", {"study": study, "findings": findings, "kept": kept})
+    context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
+    return render(request, "results/results/study.html", context)
 
 
 @project_view

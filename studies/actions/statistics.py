@@ -11,7 +11,7 @@ from functools import partial
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Model
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def refresh_statistics(*models: type[Model]) -> None:
@@ -27,4 +27,4 @@ def _analyze(tables: list[str]) -> None:
             cursor.execute(f"ANALYZE {names}")
     except DatabaseError:
         # What was to be done is done and committed; the database will count by itself, later.
-        log.exception("The statistics of %s could not be refreshed.", names)
+        logger.exception("The statistics of %s could not be refreshed.", names)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -203,5 +202,9 @@ def test_answers_of_another_shape_are_refused(tmp_path: Path, content: Any, mess
 def test_any_bytes_are_read_or_refused_in_words(tmp_path: Path, read: Any, content: bytes) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(content)
-    with suppress(ResultsFileError):
-        read(path)
+    found, refusal = None, ""
+    try:
+        found = read(path)
+    except ResultsFileError as refused:
+        refusal = str(refused)
+    assert (found is None) == bool(refusal)

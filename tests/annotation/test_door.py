@@ -1,6 +1,6 @@
 """What is odd at the door is counted, in a bounded number of rows."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -15,8 +15,8 @@ LATER = NOON + timedelta(hours=1)
 WHAT = EntryEvent.What.NO_SEAT
 
 
-def note(study: Study, person: str, **more: object) -> None:
-    door.note(**{"study": study, "what": WHAT, "person": person, "now": NOON} | more)  # type: ignore[arg-type]
+def note(study: Study, person: str, *, what: EntryEvent.What = WHAT, now: datetime = NOON) -> None:
+    door.note(study=study, what=what, person=person, now=now)
 
 
 @pytest.mark.django_db
