@@ -1,7 +1,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config import outage
 from results.views.sign_in import admin_door
+
+handler500 = outage.handler500
 
 urlpatterns = [
     # Before the admin's own: there is one page for signing in, with one limit.
