@@ -10,7 +10,7 @@ from results.models import Pseudonym
 from studies.models import Question, Study
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
-LIST = "/studies/step-3/disagreements/"
+LIST = "/studies/vases/step-3/disagreements/"
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_what_a_later_study_builds_on_stays(client: Client, study: Study) -> Non
 def test_a_question_of_another_study_is_not_found(client: Client, study: Study) -> None:
     other = open_study(study.project, STEP_3 | {"study": "other"})
     for name in ("settle", "unsettle"):
-        address = f"/studies/other/disagreements/{question('vase-1').pk}/{name}/"
+        address = f"/studies/vases/other/disagreements/{question('vase-1').pk}/{name}/"
         assert client.post(address, {"choice": "none"}).status_code == 404
     assert other.decisions.count() == 4
 

@@ -67,7 +67,8 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     page = client.get("/projects/vases/").content.decode()
     # Of one instance all four questions were asked.
     assert (
-        f'<a href="/studies/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses' in page
+        f'<a href="/studies/vases/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses'
+        in page
     )
 
 

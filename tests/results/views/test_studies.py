@@ -13,7 +13,7 @@ from studies.actions.images import original_name
 from studies.models import InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
 
-PAGE = "/studies/birds-step-3/"
+PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
 
 
@@ -68,7 +68,7 @@ def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: S
     assert fields == [
         "https://lineup.example.org/take/birds-step-3/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
-        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-step-3",
+        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-birds-step-3",
     ]
 
 
@@ -230,7 +230,7 @@ def test_a_launch_that_cannot_be_lists_its_problems_and_changes_nothing(client: 
 def test_a_project_without_instances_cannot_launch(client: Client, study: Study) -> None:
     study.project.instances.exclude(pk__in=study.questions.values("instance")).delete()
     empty = make_study(study.project, "empty", instances={"type": ["none"], "subtype": [], "split": [], "keys": []})
-    assert "There are no questions to ask" in text(client, f"/studies/{empty.slug}/launch/")
+    assert "There are no questions to ask" in text(client, f"/studies/birds/{empty.slug}/launch/")
 
 
 @pytest.mark.parametrize(
