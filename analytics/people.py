@@ -21,6 +21,8 @@ from analytics.scores import NOTHING, truth_values
 LEVEL = 0.95
 # Rounds in which a limit and the design effect that belongs to it settle; six change nothing that anybody prints.
 ROUNDS = 12
+# A variance of shares below this is zero but for rounding.
+ROUNDING = 1e-20
 ONE_PERSON = "One person answered, and what one person does says nothing about others."
 ONE_QUESTION = "One question was answered, which says nothing about other questions."
 
@@ -115,7 +117,7 @@ def score_of_people(
 
     Raises ValueError as `answers_of`, for what is no truth value, and for a level outside 0 to 1.
     Source: see the head of this module; two-way variance as in Searle, Casella and McCulloch 1992, "Variance
-    components", chapter 4. The design effect of a limit nearer to one half is taken larger, by the spread of a share
+    components". The design effect of a limit nearer to one half is taken larger, by the spread of a share
     there: people who differ a little near 1 differ more below, and without it twenty people who are right on 97 %
     are covered 92 times in 100.
 
@@ -171,7 +173,7 @@ def spread(given: Answers) -> Spread:
     own = float(np.var(given.means, ddof=1)) / people
     shared = max(0.0, _in_common(given))
     variance, most = own + shared, float(people - 1)
-    if not variance:
+    if variance < ROUNDING:
         return Spread(0.0, most)
     degrees = variance**2 / (own**2 / most + shared**2 / (questions - 1))
     return Spread(variance, min(most, degrees))
@@ -181,7 +183,7 @@ def intraclass_correlation(given: Answers) -> float | None:
     """Return how much more alike two answers of one person are than two of two people; None where it cannot be told.
 
     Source: one-way analysis of variance with unequal groups, Donner 1986, "A review of inference procedures for the
-    intraclass correlation coefficient in the one-way random effects model", section 2.
+    intraclass correlation coefficient in the one-way random effects model", International Statistical Review 54.
 
     Example: ann 1, 1 and ben 0, 0 is 1; ann 1, 0 and ben 1, 0 is -1.
     """

@@ -61,7 +61,8 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
     """Code an array of ratings. What `long_table` has coded already stays so, but for declared categories.
 
     ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
-        text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers.
+        text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers. An
+        empty list is no units.
     categories: every label that could have been given, in order; by default those that were given, sorted.
 
     Raises ValueError when the array is not two-dimensional, when a number is infinite, when a declared category
@@ -72,6 +73,8 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
     if isinstance(ratings, Coded):
         return _declared(ratings, categories)
     array = ratings if isinstance(ratings, np.ndarray) else np.array(ratings, dtype=object)
+    if not isinstance(ratings, np.ndarray) and not len(ratings):
+        array = array.reshape(0, 0)
     if array.ndim != 2:
         raise ValueError(f"Ratings are an array of units x raters, not of {array.ndim} dimension(s).")
     if array.dtype.kind in "biuf":
