@@ -152,8 +152,8 @@ def agreement_over_both(
 
     Student's t with the variance of leaving out one annotator at a time plus that of leaving out one unit at a time,
     which counts the chance of single answers twice and so errs to the wide side; the limits stay within -1 and 1. With
-    five annotators who differ, alpha of 500 questions is covered about 94 times in 100, where drawing both at random
-    covers it 83 times. Nothing is random, so there are no resamples.
+    five annotators who differ much, alpha of 500 questions is covered about 92 times in 100 and with twenty 95 times,
+    where drawing questions alone covers it 20 to 55 times. Nothing is random, so there are no resamples.
     Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
     Source: Efron and Tibshirani 1993, chapter 11.
     """
@@ -244,7 +244,8 @@ class _Settings:
         if missing > UNDEFINED_ALLOWED * self.resamples:
             return self.undefined(f"{missing} of {self.resamples} resamples leave it undefined.", n, missing)
         tail = (1 - self.level) / 2
-        percentiles, method = [tail, 1 - tail], "percentile"
+        percentiles: list[float] = [tail, 1 - tail]
+        method: Method = "percentile"
         if correction is not None:
             percentiles, method = correction.percentiles(values[~np.isnan(values)], tail), "BCa"
         low, high = np.nanquantile(values, percentiles)
