@@ -85,7 +85,7 @@ def test_both_every_time_tells_nothing_of_sides() -> None:
 
 
 def test_four_people_stuck_on_four_places_are_seen_one_by_one() -> None:
-    # Together every place is chosen ten times. Each one alone: 10, 0, 0, 0 for 2.5 each, (7.5^2 + 3 * 2.5^2) / 2.5 = 30.
+    # Together every place is chosen ten times. Each one alone: 10, 0, 0, 0 of 2.5, (7.5^2 + 3 * 2.5^2) / 2.5 = 30.
     stuck = [place for place in range(4) for _ in range(10)]
     found = own_places(stuck, 4, stuck)
     assert position_bias(stuck, 4).p == 1

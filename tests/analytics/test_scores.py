@@ -208,7 +208,7 @@ def test_more_right_than_asked_is_no_share(count: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), "False", "", None, 0.5])
-def test_what_is_neither_true_nor_false_does_not_count_as_right(wrong: object) -> None:
+def test_what_is_neither_true_nor_false_does_not_count_as_right(wrong: Any) -> None:
     with pytest.raises(ValueError, match="neither true nor false"):
         score([True, wrong])
 
