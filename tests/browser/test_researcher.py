@@ -19,8 +19,8 @@ from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
     PASSWORD,
     answer,
-    launch,
-    make_instance,
+    draw_instance,
+    make_launched,
     make_person,
     make_project,
     make_study,
@@ -34,12 +34,12 @@ STUDY = "/studies/birds-step-3/"
 @pytest.fixture
 def study(live_server: LiveServer) -> Study:
     """An open study with somebody at work and somebody done, and a draft beside it."""
-    project = make_project(members=[make_person("ana")])
+    project = make_project("birds", members=[make_person("ana")])
     for number in range(1, 5):
-        make_instance(project, number)
+        draw_instance(project, number)
     for image in Image.objects.all():
         draw(image)
-    study = launch(make_study(project), size=2, now=timezone.now())
+    study = make_launched(make_study(project), size=2, now=timezone.now())
     make_study(project, "draft")
     for person, given in (("one", 2), ("two", 1)):
         session = sit_down(study, person, now=timezone.now() - timedelta(minutes=40))

@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Response, Session, SessionState
 from studies.models import Study, StudyState
-from tests.cast import make_instance, make_project, make_study
+from tests.factories import launch_study, make_instance, make_project
 
 RIGHT = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
 PRACTICE = {
@@ -20,7 +20,7 @@ def study(db: None) -> Study:
     project = make_project()
     for number in range(16):
         make_instance(project, f"vase-{number}", reference={"right": RIGHT[number % 5]})
-    return make_study(project, consent="We keep your answers.", practice=PRACTICE)
+    return launch_study(project, consent="We keep your answers.", practice=PRACTICE)
 
 
 def _simulate(study: Study, **options: object) -> str:
@@ -73,7 +73,7 @@ def test_the_same_seed_is_the_same_people_who_have_already_taken_part(study: Stu
 
 
 def test_questions_without_a_reference_are_answered_at_random_and_counted_as_such(db: None) -> None:
-    study = make_study(make_project(), instances=6)
+    study = launch_study(make_project(), instances=6)
 
     said = _simulate(study, annotators=1)
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def project() -> Project:
-    project = make_project()
+    project = make_project("birds")
     add_instance(project, 1)
     return project
 

@@ -20,8 +20,8 @@ from studies.models import InstanceImage, Question, Study
 from tests.factories import (
     NOON,
     answer,
-    launch,
-    make_instance,
+    draw_instance,
+    make_launched,
     make_person,
     make_project,
     make_study,
@@ -41,7 +41,7 @@ def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
 
 
 def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) -> None:
-    study = launch(draft, size=2, seats=2)
+    study = make_launched(draft, size=2, seats=2)
     first = sit_down(study, "one")
     answer(first, questions(study)[0], "candidate-1")
     answer(first, questions(study)[1], "none")
@@ -142,9 +142,9 @@ def test_only_finished_sessions_are_paid_from_arrival_to_the_way_back(study: Stu
 
 
 def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
-    make_instance(study.project, 5, type="swap", subtype="att")
-    make_instance(study.project, 6, type="", subtype="")
-    make_instance(make_project("others"), 7)
+    draw_instance(study.project, 5, type="swap", subtype="att")
+    draw_instance(study.project, 6, type="", subtype="")
+    draw_instance(make_project("others"), 7)
     table = categories(study.project)
     assert table.subtypes == ["", "att", "rel"]
     assert table.rows == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]

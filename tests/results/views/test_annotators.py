@@ -6,7 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Annotator
 from results.models import Pseudonym
 from studies.models import Study
-from tests.cast import NOON, make_draft
+from tests.factories import NOON, create_draft
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
 PAGE = "/studies/step-3/annotators/"
@@ -43,7 +43,7 @@ def test_who_withdrew_is_not_there(client: Client) -> None:
 
 
 def test_a_study_that_nobody_has_answered_says_so(client: Client, step_3: Study) -> None:
-    make_draft(step_3.project, study="later")
+    create_draft(step_3.project, study="later")
     page = client.get("/studies/later/annotators/")
     assert page.context["findings"] == []
     assert "Nobody has answered yet." in page.content.decode()

@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator
 from studies.models import Study
-from tests.cast import NOON, make_draft
+from tests.factories import NOON, create_draft
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 STUDY, PROJECT = "/studies/step-3/results/", "/projects/vases/results/"
@@ -55,7 +55,7 @@ def test_answers_of_somebody_who_withdrew_are_in_no_result(client: Client) -> No
 
 
 def test_a_draft_has_no_results_yet(client: Client, step_3: Study) -> None:
-    make_draft(step_3.project, study="later")
+    create_draft(step_3.project, study="later")
     page = client.get("/studies/later/results/")
     assert page.context["findings"] == []
     assert "nobody has answered yet" in page.content.decode()

@@ -6,7 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Annotator, Response
 from results.models import Pseudonym
 from studies.models import Instance, Project, Study
-from tests.cast import NOON, make_instance, make_project
+from tests.factories import NOON, make_instance, make_project
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 LIST = "/projects/vases/instances/"

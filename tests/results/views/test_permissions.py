@@ -11,7 +11,7 @@ from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Release
 from studies.models import Membership, Question, Study, StudyState
-from tests.factories import NOON, launch, make_instance, make_person
+from tests.factories import NOON, draw_instance, make_launched, make_person
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 
@@ -59,9 +59,9 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         slug="draft",
         invite_token="other",
     )
-    study = launch(draft)
+    study = make_launched(draft)
     # Where the database has counted on since the last test, there is no question number 1 yet.
-    fields = {"study": study, "instance": make_instance(study.project, 5), "kind": "best_of_n"}
+    fields = {"study": study, "instance": draw_instance(study.project, 5), "kind": "best_of_n"}
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})

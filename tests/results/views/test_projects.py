@@ -6,8 +6,17 @@ from predictions.models import Model, Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dossier import About
 from studies.models import InstanceImage, Study
-from tests.cast import NOON, make_image
-from tests.factories import answer, launch, make_instance, make_project, make_study, questions, sit_down
+from tests.factories import (
+    NOON,
+    answer,
+    draw_instance,
+    make_image,
+    make_launched,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
 from tests.results.pipelines import BASELINE, STEP_3, by_key, open_study, project_of, sit_through
 
 
@@ -76,8 +85,8 @@ def test_more_projects_studies_and_instances_add_no_query(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(10, 14):
-        make_instance(study.project, number)
-        launch(make_study(study.project, f"study-{number}"))
+        draw_instance(study.project, number)
+        make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
     # Session and user; then one query of the home page, and the project with nine parts of its page.
     with django_assert_num_queries(3):

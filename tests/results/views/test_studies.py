@@ -11,7 +11,7 @@ from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
 from studies.models import InstanceImage, Study, StudyState
-from tests.factories import NOON, answer, make_instance, make_study, questions, sit_down
+from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
 
 PAGE = "/studies/birds-step-3/"
 LIVE = f"{PAGE}progress/"
@@ -260,7 +260,7 @@ def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
 
 
 def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study) -> None:
-    make_instance(study.project, 9, type="<b>bold</b>")
+    draw_instance(study.project, 9, type="<b>bold</b>")
     sit_down(study, "one", state=SessionState.FINISHED, comment="<script>alert(1)</script>")
     assert "<script>alert" not in client.get(PAGE).content.decode()
     assert "<b>bold" not in client.get("/projects/birds/").content.decode()
