@@ -11,7 +11,7 @@ from analytics.ratings import MISSING, Coded, Counts, Floats, distinct_units_by_
 # Leaving out one unit of each kind of row is one matrix of rows x rows; beyond this many units leave in groups.
 MOST_ROWS = 2000
 # More annotators than this are left out in groups.
-MOST_GROUPS = 50
+MOST_GROUPS = 20
 # Groups of units where they leave in groups.
 UNIT_GROUPS = 200
 
@@ -40,7 +40,7 @@ def variance_over_units(measure: Measure, coded: Coded) -> float | None:
 def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[float | None, int]:
     """Return the jackknife variance over annotators, and from how many groups of them it is estimated.
 
-    raters: how many gave ratings, at least 2. Up to `MOST_GROUPS` each is a group; beyond, every fiftieth goes into
+    raters: how many gave ratings, at least 2. Up to `MOST_GROUPS` each is a group; beyond, every twentieth goes into
     the same one, in the order in which they stand. None where leaving a group out leaves nothing to compare.
     """
     rows, who = distinct_units_by_rater(coded)
