@@ -9,7 +9,6 @@ import numpy as np
 from analytics.agreement import Coefficient, estimate, specific_agreement
 from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, agreement_over_units
 from analytics.coefficients import FleissKappa, GwetAC1, KrippendorffAlpha, Measure, PercentAgreement
-from analytics.ratings import Coded
 from analytics.scores import Score
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason

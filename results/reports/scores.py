@@ -155,7 +155,7 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
                 )
     notes = [
         "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
-        "does not enter. Questions that lack answers, and complete ones without a majority (conflicting), are left out. "
+        "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
         "This says how often such a group is right and not how often a person is. Wilson's intervals."
     ]
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
