@@ -35,7 +35,7 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Places of answers: how many there are, and how many are answered."""
+    """Answers that count, and places of answers."""
 
     given: int
     wanted: int
@@ -142,10 +142,8 @@ def _surveys(study: Study) -> list[SurveyProgress]:
         .order_by("survey__number")
     )
     slots = Slot.objects.filter(seat__study=study).order_by().values_list("seat__survey_id")
-    answers = {
-        survey: Answers(given, wanted)
-        for survey, given, wanted in slots.annotate(given=Count("answered_at"), wanted=Count("pk"))
-    }
+    given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
+    answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
     return [
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
         for survey, number, free, taken, filled in seats

@@ -8,6 +8,7 @@ from predictions.models import Model
 from results.models import Export
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
 from results.tables.pipeline import funnel, studies_in_order
+from results.tables.simulated import simulated_in_project
 from results.views.guards import project_view
 from studies.models import Project
 
@@ -27,6 +28,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     exports = Export.objects.filter(project=project).select_related("study", "requested_by", "release")
     context = {
         "project": project,
+        "simulated": simulated_in_project(project),
         "studies": study_lines(project),
         "funnel": funnel(project, studies_in_order(project)),
         "categories": categories(project),

@@ -32,6 +32,7 @@ from results.tables.progress import (
     session_lines,
     study_progress,
 )
+from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
 from results.views.guards import lead_on, study_view
 from results.views.keeping import kept_numbers
@@ -125,6 +126,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
         "skips": study_skips(study),
+        "simulated": simulated_in_study(study),
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},

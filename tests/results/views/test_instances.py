@@ -83,12 +83,12 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; studies, categories, count, page, images, decisions.
-    with django_assert_num_queries(9):
+    # Session, user, project; studies, who is simulated, categories, count, page, images, decisions.
+    with django_assert_num_queries(10):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(LIST)
 
 
@@ -154,10 +154,11 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     sit_through(step_3, "ann", "candidate-0")
     client.get(f"{LIST}{key}/")
-    # Session, user, project; names to give, instance, studies, questions, responses, names, images.
-    with django_assert_num_queries(10):
+    # Session, user, project; names to give, instance, studies, questions, responses, names,
+    # images, who is simulated.
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(step_3.project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")
