@@ -4,7 +4,7 @@ from results.reports.agreement import filtering_table, pair_agreements, pairs_pl
 from results.reports.base import Report
 from results.reports.cost import cost_table, protocol_table
 from results.reports.facts import ProjectFacts
-from results.reports.funnel import dataset_table, filtering_studies, funnel_plot, funnel_table
+from results.reports.funnel import accepting_studies, dataset_table, funnel_plot, funnel_table
 from results.reports.scores import (
     all_outcomes,
     captions_table,
@@ -27,7 +27,7 @@ def report_of(project: ProjectFacts) -> Report:
         funnel,
         dataset_table(project),
         pairs_table(pairs),
-        filtering_table(filtering_studies(project)),
+        filtering_table(accepting_studies(project)),
         scores_table(answered, project),
         intervals_table(answered),
         comparison_table(answered),

@@ -4,21 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-UNDECIDED, ACCEPTED, REJECTED = "undecided", "accepted", "rejected"
+from analytics.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0."""
+    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0.
+
+    `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one. `answers`: counted
+    ones, of so many `wanted` by now.
+    """
 
     id: int
     instance: int
     kind: str
     place: int
     right: str
-    state: str
+    outcome: Outcome
     winner: str
     answers: int
+    wanted: int = 1
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,9 @@ class PartFacts:
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
+    """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
+
+    `sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
@@ -53,6 +61,8 @@ class StudyFacts:
     title: str
     parts: Sequence[PartFacts]
     rule: str
+    purpose: str
+    accepts: bool
     fed_by: str
     answers_wanted: int
     currency: str
@@ -76,7 +86,7 @@ class StudyFacts:
 
     @property
     def knows_answers(self) -> bool:
-        """Whether it asks questions whose right answer is known; such a study filters nothing."""
+        """Whether it asks questions whose right answer is known."""
         return any(question.right for question in self.questions)
 
 
@@ -104,11 +114,15 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class ProjectFacts:
-    """`categories`: instance id -> (type, subtype), of all instances of the project."""
+    """`categories`: instance id -> (type, subtype), of all instances of the project.
+
+    `dataset`: the study that was declared to keep the dataset, "" where all instances are.
+    """
 
     slug: str
     name: str
     categories: Mapping[int, tuple[str, str]]
     studies: Sequence[StudyFacts]
+    dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())

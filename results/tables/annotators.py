@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from annotation.models import Response
 from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
-from results.tables.answers import counted_answers, seconds_in_view
+from results.tables.answers import seconds_in_view
 from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
@@ -16,7 +17,7 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
-    rows = counted_answers(study).values_list(*_FIELDS)
+    rows = Response.objects.counted_in(study).values_list(*_FIELDS)
     for annotator, question, kind, choice, right, send_ms, hidden_ms in rows.iterator(chunk_size=CHUNK):
         yield PersonsAnswer(
             annotator=names[annotator],

@@ -6,8 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Exists, Max, Min, OuterRef
 
+from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Response, Session
 from predictions.models import Prediction
 from results.reports.facts import (
@@ -23,7 +24,7 @@ from results.simulated import played_by_a_program
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from studies.kinds import get_kind
-from studies.models import Instance, Project, Question, Study, StudyState
+from studies.models import Instance, Project, Purpose, Study, StudyState
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 10_000
@@ -37,6 +38,7 @@ def project_facts(project: Project) -> ProjectFacts:
         name=project.name,
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
         studies=[study_facts(study) for study in in_pipeline_order(project)],
+        dataset=project.dataset.slug if project.dataset else "",
         models=list(model_facts(project)),
     )
 
@@ -47,6 +49,7 @@ def release_facts(study: Study) -> ProjectFacts:
     slugs = {each.slug for each in release_studies(study)}
     return replace(
         facts,
+        dataset=study.slug,
         studies=[each for each in facts.studies if each.slug in slugs],
         sources=list(_sources(study.project)),
     )
@@ -59,7 +62,7 @@ def _sources(project: Project) -> Iterable[SourceFacts]:
 
 
 def release_studies(study: Study) -> list[Study]:
-    """Return the studies behind what `study` accepted, and those that ask about it with a right answer known.
+    """Return the studies behind what `study` accepted, and the baselines that ask about it.
 
     A later filter makes other data; a baseline asks about this data.
     """
@@ -70,7 +73,7 @@ def release_studies(study: Study) -> list[Study]:
         above.append(by_id[feeding])
     below = {study.pk}
     for each in studies:
-        if each.fed_by_id in below and Question.objects.filter(study=each).exclude(right="").exists():
+        if each.fed_by_id in below and each.purpose == Purpose.BASELINE:
             below.add(each.pk)
     family = below | {each.pk for each in above}
     return [each for each in studies if each.pk in family]
@@ -84,7 +87,7 @@ def in_pipeline_order(project: Project) -> list[Study]:
 def study_facts(study: Study) -> StudyFacts:
     # Who withdrew was paid all the same, so the sessions are all counted.
     sessions = Session.objects.filter(study=study).order_by()
-    answering = sessions.filter(questions_answered__gt=0, annotator__withdrawn_at=None)
+    answering = sessions.filter(Exists(Response.objects.counted().filter(session=OuterRef("pk"))))
     design = study.design
     who = answering.aggregate(
         annotators=Count("annotator", distinct=True),
@@ -98,6 +101,8 @@ def study_facts(study: Study) -> StudyFacts:
         title=study.title,
         parts=_parts(study),
         rule=study.rule,
+        purpose=study.purpose,
+        accepts=study.accepts,
         fed_by=study.fed_by.slug if study.fed_by else "",
         answers_wanted=design["answers"],
         max_answers=max(design["answers"], design["max_answers"]),
@@ -142,12 +147,20 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
     }
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
+    followed = ("state", "winner", "answers", "question__answers_wanted", "settled_choice", "question__undone_at")
     category = ("question__instance__type", "question__instance__subtype")
-    rows = decisions.values_list(*about, "state", "winner", "answers", *category)
+    rows = decisions.values_list(*about, *followed, *category)
     questions, categories, once = [], {}, _Once()
-    for pk, instance, kind, variant, right, state, winner, answers, *of in rows.iterator(chunk_size=CHUNK):
-        kind, right, state, winner = map(once.keep, (kind, right, state, winner))
-        questions.append(QuestionFacts(pk, instance, kind, places[kind, variant], right, state, winner, answers))
+    for pk, instance, kind, variant, *rest in rows.iterator(chunk_size=CHUNK):
+        right, state, winner, answers, wanted, settled, undone_at, *of = rest
+        kind, right, winner = map(once.keep, (kind, right, winner))
+        outcome = outcome_of_question(
+            state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
+        )
+        place = places[kind, variant]
+        questions.append(
+            QuestionFacts(pk, instance, kind, place, right, outcome, winner, answers, wanted, bool(settled))
+        )
         categories[instance] = once.keep(tuple(of))
     return questions, categories
 
@@ -163,8 +176,11 @@ class _Once:
 
 
 def _answers(study: Study) -> list[AnswerFacts]:
-    counted = Response.objects.filter(study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None)
-    rows = counted.order_by("pk").values_list("question_id", "annotator_id", "slot__seat__survey_id", "choice")
+    rows = (
+        Response.objects.counted_in(study)
+        .order_by("pk")
+        .values_list("question_id", "annotator_id", "slot__seat__survey_id", "choice")
+    )
     once = _Once()
     return [
         AnswerFacts(question, once.keep(annotator), once.keep(survey), once.keep(choice))
