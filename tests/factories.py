@@ -1,7 +1,10 @@
-"""A project with drawn images, a launched study, sessions and responses: few, explicit, nothing random.
+"""Everything that tests begin with: people, projects, instances, studies, sessions and answers.
 
-Rows are made directly, so that a test of one room does not depend on the actions of another; tests of whole stories
-go through the pages instead.
+Few, explicit, nothing random. There are two ways to have a thing, and a maker's name says which:
+
+- `make_...`, `draw_...`, `sit_down` and `answer` write rows directly, so that a test of one room does not depend on the
+  actions of another. `draw_...` stores real pictures too; `make_image` and `make_instance` store none.
+- `create_draft`, `launch_study`, `arrive` and `arrive_at_work` go through the real actions, as on a real site.
 """
 
 import io
@@ -12,13 +15,18 @@ from hashlib import sha256
 from typing import Any
 
 import PIL.Image
+import yaml
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from analytics.acceptance import decide
+from annotation.actions import sessions
+from annotation.actions.launching import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
+from annotation.recruitment.base import Entry
+from studies.actions.studies import create_study
 from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
 from studies.models import (
     CompletionCode,
@@ -44,14 +52,50 @@ def make_person(name: str, *, superuser: bool = False) -> User:
     return User.objects.create_user(username=name, password=PASSWORD, is_superuser=superuser, is_staff=superuser)
 
 
-def make_project(slug: str = "birds", *, members: Sequence[User] = ()) -> Project:
-    project = Project.objects.create(slug=slug, name=slug.capitalize())
+def make_project(slug: str = "vases", *, members: Sequence[User] = ()) -> Project:
+    """Return the project `slug`; asked for again, it is the same one."""
+    project, _ = Project.objects.get_or_create(slug=slug, defaults={"name": slug.title()})
     for member in members:
         Membership.objects.create(project=project, user=member)
     return project
 
 
-def make_image(number: int, **about: str) -> Image:
+def make_image(name: str, *, width: int = 64, height: int = 64) -> Image:
+    """Return a stored image without a file; pages that only link to it need no more."""
+    digest = sha256(name.encode()).hexdigest()
+    image, _ = Image.objects.get_or_create(
+        sha256=digest, defaults={"width": width, "height": height, "format": "PNG", "byte_size": 100}
+    )
+    return image
+
+
+def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: Any) -> Instance:
+    """Return an instance with two captions and `candidates` candidate images."""
+    captions = {"caption": f"A vase, {key}.", "negative_caption": f"A map, {key}."}
+    defaults = {
+        "type": "replace",
+        "subtype": "obj",
+        "captions": captions,
+        "original_captions": captions,
+        "caption_rule": "as-is-v1",
+        "source_file": "vases.csv",
+        "source_row": 1,
+    }
+    instance = Instance.objects.create(project=project, key=key, **(defaults | fields))
+    InstanceImage.objects.bulk_create(
+        InstanceImage(
+            instance=instance,
+            role="candidate",
+            position=position,
+            filename=f"{key}_{position}.png",
+            image=make_image(f"{key}_{position}"),
+        )
+        for position in range(candidates)
+    )
+    return instance
+
+
+def draw_image(number: int, **about: str) -> Image:
     """Draw, store and return a picture of 8 by 6 pixels; the same number is the same picture."""
     out = io.BytesIO()
     PIL.Image.new("RGB", (8, 6), (number % 256, number // 256 % 256, 128)).save(out, "PNG")
@@ -65,7 +109,7 @@ def make_image(number: int, **about: str) -> Image:
     return image
 
 
-def make_instance(project: Project, number: int, *, candidates: int = 4, **fields: Any) -> Instance:
+def draw_instance(project: Project, number: int, *, candidates: int = 4, **fields: Any) -> Instance:
     """Make the instance "row-<number>" with an original image and its candidates, all different pictures."""
     captions = {"caption": f"A bird on {number} roofs.", "negative_caption": f"A bird under {number} roofs."}
     instance = Instance.objects.create(
@@ -85,7 +129,7 @@ def make_instance(project: Project, number: int, *, candidates: int = 4, **field
     )
     first = number * (candidates + 1)
     InstanceImage.objects.create(
-        instance=instance, role="image", filename=f"{number}.png", image=make_image(first, source="drawn")
+        instance=instance, role="image", filename=f"{number}.png", image=draw_image(first, source="drawn")
     )
     for place in range(candidates):
         InstanceImage.objects.create(
@@ -93,13 +137,13 @@ def make_instance(project: Project, number: int, *, candidates: int = 4, **field
             role="candidate",
             position=place,
             filename=f"{number}_{place}.png",
-            image=make_image(first + 1 + place, source="drawn", licence="CC0", generator="Pillow"),
+            image=draw_image(first + 1 + place, source="drawn", licence="CC0", generator="Pillow"),
         )
     return instance
 
 
 def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> Study:
-    """Make a draft study; `design` replaces whole entries of its design."""
+    """Make the rows of a draft study; `design` replaces whole entries of its design."""
     study = Study.objects.create(
         project=project,
         slug=slug,
@@ -108,7 +152,7 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
         rule="chosen-v1",
         source=f"study: {slug}\n",
         seed=slug,
-        invite_token=f"invite-{slug}",
+        invite_token=f"invite-{project.slug}-{slug}",
         design={
             "study": slug,
             "title": "Pick the image that fits the description",
@@ -141,8 +185,11 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
     return study
 
 
-def launch(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:
-    """Open `study`: a question per instance of its project, surveys of `size`, each with `seats` seats."""
+def make_launched(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:
+    """Open `study`, a draft of `make_study`: a question per instance of its project, surveys of `size`.
+
+    Each survey has `seats` seats.
+    """
     study.state, study.launched_at = StudyState.OPEN, now
     study.save()
     questions = [_make_question(study, instance, seats) for instance in study.project.instances.all()]
@@ -253,3 +300,39 @@ def _decide(question: Question) -> None:
 def questions(study: Study) -> list[Question]:
     """Return the questions of `study` in the order of the instances' source rows."""
     return list(study.questions.order_by("instance__source_row"))
+
+
+def create_draft(
+    project: Project | None = None, *, instances: int = 4, selection: dict[str, list[str]] | None = None, **design: Any
+) -> Study:
+    """Return a draft study read from a study file, making instances until the project has `instances`.
+
+    `design` adds to the file; `selection` is its `instances` section.
+    """
+    project = project or make_project()
+    have = project.instances.count()
+    for number in range(have, max(have, instances)):
+        make_instance(project, f"vase-{number}")
+    file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", "instances": selection or {}} | design
+    return create_study(project=project, source=yaml.safe_dump(file), by=None)
+
+
+def launch_study(project: Project | None = None, *, instances: int = 4, **design: Any) -> Study:
+    """Return an open study, launched from what `create_draft` returns."""
+    study = create_draft(project, instances=instances, **design)
+    launch(study=study, now=NOON)
+    return study
+
+
+def arrive(study: Study, person: str = "ann", *, session: str = "", now: datetime = NOON) -> Session:
+    """Return the session of a person who has just come from Prolific."""
+    entry = Entry(provider="prolific", person=person, session_id=session or f"session-of-{person}", study_id="study")
+    return sessions.start(study=study, entry=entry, now=now)
+
+
+def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now: datetime = NOON) -> Session:
+    """Return the session of a person who has read everything and is at the first question."""
+    started = arrive(study, person, session=session, now=now)
+    sessions.consent(session=started, agreed=True, now=now)
+    sessions.begin(session=started, part=0, now=now)
+    return started

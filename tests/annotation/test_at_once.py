@@ -1,13 +1,9 @@
 """What happens at the same moment: one link opened many times, a page and an answer of one session, two launches."""
 
 import uuid
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connection
 
 from annotation.actions import responses, sessions, skipping
 from annotation.actions.launching import launch
@@ -17,27 +13,15 @@ from annotation.recruitment.invite import named_entry
 from studies.errors import StudyError
 from studies.models import Study, Survey
 from tests.annotation.test_responses import next_slot
-from tests.cast import NOON, arrive, arrive_at_work, make_draft, make_study
+from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOMORROW = NOON + timedelta(days=1)
 
 
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Return what the calls return, each made in a thread and on a connection of its own."""
-
-    def alone(call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(alone, calls))
-
-
 def test_the_same_link_opened_many_times_at_once_is_one_session() -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     found = at_once(*[lambda: arrive(study).pk] * 20)
     assert len(set(found)) == 1
     assert (Session.objects.count(), Annotator.objects.count()) == (1, 1)
@@ -45,13 +29,13 @@ def test_the_same_link_opened_many_times_at_once_is_one_session() -> None:
 
 
 def test_the_same_name_invited_in_two_browsers_at_once_is_one_session() -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     at_once(*[lambda: sessions.start(study=study, entry=named_entry("ann"), now=NOON)] * 8)
     assert Session.objects.count() == 1
 
 
 def test_new_submissions_of_one_person_at_once_leave_one_session_open() -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     at_once(*[lambda name=name: arrive(study, session=name) for name in "abcd"])
     assert Session.objects.filter(ended_at=None).count() == 1
     assert Session.objects.filter(state=SessionState.SUPERSEDED).count() == 3
@@ -59,7 +43,7 @@ def test_new_submissions_of_one_person_at_once_leave_one_session_open() -> None:
 
 
 def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
 
     def come(person: str) -> bool:
         try:
@@ -73,7 +57,7 @@ def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
-    session = arrive_at_work(make_study(instances=3))
+    session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
     sessions.expire(now=TOMORROW)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
@@ -91,7 +75,7 @@ def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_w
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt: int) -> None:
-    study = make_study(instances=1, answers=2)
+    study = launch_study(instances=1, answers=2)
     older = arrive_at_work(study, "ann", session="older")
     slot = next_slot(older)
     sessions.leave(session=older, to=SessionState.GIVEN_UP, now=NOON)
@@ -112,7 +96,7 @@ def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt
 
 
 def test_the_last_answer_sent_twice_at_once_finishes_once() -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     slot = next_slot(session)
     answers = [responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value=value) for value in "1234"]
     receipts = at_once(
@@ -124,7 +108,7 @@ def test_the_last_answer_sent_twice_at_once_finishes_once() -> None:
 
 
 def test_of_two_launches_at_once_one_is_refused() -> None:
-    draft = make_draft(instances=3, surveys={"size": 1})
+    draft = create_draft(instances=3, surveys={"size": 1})
 
     def try_to_launch() -> bool:
         try:
@@ -138,7 +122,7 @@ def test_of_two_launches_at_once_one_is_refused() -> None:
 
 
 def test_skips_and_an_answer_of_one_question_at_once_are_one_of_the_two() -> None:
-    study = make_study(instances=3)
+    study = launch_study(instances=3)
     session = arrive_at_work(study)
     slot = next_slot(session)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")

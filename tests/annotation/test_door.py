@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from annotation.actions import door
 from annotation.models import EntryEvent
 from studies.models import Study
-from tests.annotation.test_at_once import at_once
-from tests.cast import NOON, make_study
+from tests.factories import NOON, launch_study
+from tests.together import at_once
 
 LATER = NOON + timedelta(hours=1)
 WHAT = EntryEvent.What.NO_SEAT
@@ -21,7 +21,7 @@ def note(study: Study, person: str, *, what: EntryEvent.What = WHAT, now: dateti
 
 @pytest.mark.django_db
 def test_the_same_thing_by_the_same_person_is_one_row_that_counts() -> None:
-    study = make_study()
+    study = launch_study()
     for now in (NOON, NOON, LATER):
         note(study, "ann", now=now)
     note(study, "ann", what=EntryEvent.What.OTHER_STUDY)
@@ -33,7 +33,7 @@ def test_the_same_thing_by_the_same_person_is_one_row_that_counts() -> None:
 
 @pytest.mark.django_db
 def test_whoever_has_no_id_is_counted_together() -> None:
-    study = make_study()
+    study = launch_study()
     for _ in range(3):
         note(study, "")
     assert EntryEvent.objects.get().times == 3
@@ -42,7 +42,7 @@ def test_whoever_has_no_id_is_counted_together() -> None:
 @pytest.mark.django_db
 def test_ten_thousand_ids_fill_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door, "TOLD_APART", 3)
-    study = make_study()
+    study = launch_study()
     for number in range(10):
         note(study, f"person-{number}")
     note(study, "person-1")
@@ -52,7 +52,7 @@ def test_ten_thousand_ids_fill_no_table(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.django_db
 def test_no_id_of_a_person_is_kept_and_the_same_person_differs_between_studies() -> None:
-    first, second = make_study(study="one"), make_study(study="two")
+    first, second = launch_study(study="one"), launch_study(study="two")
     for study in (first, second):
         note(study, "5f5f5f5f5f5f5f5f5f5f5f5f")
     kept = set(EntryEvent.objects.values_list("who", flat=True))
@@ -62,7 +62,7 @@ def test_no_id_of_a_person_is_kept_and_the_same_person_differs_between_studies()
 
 @pytest.mark.django_db
 def test_the_database_refuses_a_second_row_for_the_same_person() -> None:
-    study = make_study()
+    study = launch_study()
     note(study, "ann")
     with pytest.raises(IntegrityError), transaction.atomic():
         EntryEvent.objects.create(study=study, what=WHAT, who=EntryEvent.objects.get().who, at=NOON)
@@ -70,6 +70,6 @@ def test_the_database_refuses_a_second_row_for_the_same_person() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_one_person_many_times_at_once_is_one_row() -> None:
-    study = make_study()
+    study = launch_study()
     at_once(*[lambda: note(study, "ann")] * 8)
     assert EntryEvent.objects.get().times == 8

@@ -9,7 +9,7 @@ from annotation.models import Annotator, EntryEvent, Session, SessionState
 from results.tables.progress import odd_arrivals
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
-from tests.cast import NOON, arrive_at_work, make_draft, make_study
+from tests.factories import NOON, arrive_at_work, create_draft, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ def door(study: Study) -> str:
 
 
 def test_prolific_leads_to_a_clean_address(client: Client) -> None:
-    response = client.get(door(make_study()), PROLIFIC)
+    response = client.get(door(launch_study()), PROLIFIC)
     session = Session.objects.get()
     assert response.status_code == 303
     assert response["Location"] == f"/s/{session.token}/"
@@ -34,7 +34,7 @@ def test_prolific_leads_to_a_clean_address(client: Client) -> None:
 @pytest.mark.parametrize("how", ["absent", "empty"])
 def test_a_link_without_an_id_asks_to_come_from_prolific(client: Client, absent: str, how: str) -> None:
     query = {name: value for name, value in PROLIFIC.items() if name != absent}
-    response = client.get(door(make_study()), query | ({absent: " "} if how == "empty" else {}))
+    response = client.get(door(launch_study()), query | ({absent: " "} if how == "empty" else {}))
     assert response.status_code == 400
     assert "Please open this study from Prolific." in response.content.decode()
     assert Session.objects.count() == 0
@@ -45,14 +45,14 @@ def test_a_link_without_an_id_asks_to_come_from_prolific(client: Client, absent:
     "value", ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "undefined", "null", "x" * 201]
 )
 def test_an_unfilled_link_says_so(client: Client, value: str) -> None:
-    response = client.get(door(make_study()), PROLIFIC | {"PROLIFIC_PID": value})
+    response = client.get(door(launch_study()), PROLIFIC | {"PROLIFIC_PID": value})
     assert response.status_code == 400
     assert "not filled in by Prolific" in response.content.decode()
     assert Session.objects.count() == 0
 
 
 def test_another_persons_id_gets_a_409_and_an_event(client: Client) -> None:
-    study = make_study()
+    study = launch_study()
     client.get(door(study), PROLIFIC)
     response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12})
     assert response.status_code == 409
@@ -61,7 +61,7 @@ def test_another_persons_id_gets_a_409_and_an_event(client: Client) -> None:
 
 
 def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
-    study = make_study(instances=1)
+    study = launch_study(instances=1)
     client.get(door(study), PROLIFIC)
     response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12, "SESSION_ID": "ee" * 12})
     page = response.content.decode()
@@ -71,19 +71,19 @@ def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
 
 
 def test_a_draft_has_not_started(client: Client) -> None:
-    response = client.get(door(make_draft()), PROLIFIC)
+    response = client.get(door(create_draft()), PROLIFIC)
     assert response.status_code == 403
     assert "has not started yet" in response.content.decode()
 
 
 def test_a_link_from_an_unlisted_study_is_refused_where_the_file_says_so(client: Client) -> None:
-    study = make_study(recruitment={"prolific_study_ids": ["a" * 24], "other_studies": "refuse"})
+    study = launch_study(recruitment={"prolific_study_ids": ["a" * 24], "other_studies": "refuse"})
     assert client.get(door(study), PROLIFIC).status_code == 403
     assert EntryEvent.objects.get().what == EntryEvent.What.OTHER_STUDY
 
 
 def test_prolific_is_not_let_in_where_the_study_does_not_recruit_there(client: Client) -> None:
-    assert client.get(door(make_study(recruitment={"prolific": False})), PROLIFIC).status_code == 403
+    assert client.get(door(launch_study(recruitment={"prolific": False})), PROLIFIC).status_code == 403
 
 
 def test_an_unknown_study_is_not_found(client: Client) -> None:
@@ -91,14 +91,14 @@ def test_an_unknown_study_is_not_found(client: Client) -> None:
 
 
 def test_looking_at_an_invitation_takes_no_seat(client: Client) -> None:
-    study = make_study()
+    study = launch_study()
     response = client.get(door(study), {"invite": study.invite_token})
     assert response.status_code == 200
     assert Session.objects.count() == 0
 
 
 def test_an_invitation_starts_one_session_per_browser(client: Client) -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     link = f"{door(study)}?invite={study.invite_token}"
     first = client.post(link)["Location"]
     assert client.post(link)["Location"] == first
@@ -108,7 +108,7 @@ def test_an_invitation_starts_one_session_per_browser(client: Client) -> None:
 
 
 def test_start_pressed_twice_takes_one_seat(client: Client) -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     link = f"{door(study)}?invite={study.invite_token}"
     page = BeautifulSoup(client.get(link).content, "html.parser")
     visit = page.select_one("input[name=visit]")
@@ -121,7 +121,7 @@ def test_start_pressed_twice_takes_one_seat(client: Client) -> None:
 
 @pytest.mark.parametrize("visit", ["", "name:ann", "x" * 5000, "\0", "ab" * 11])
 def test_a_visit_that_no_page_gave_is_a_new_person(client: Client, visit: str) -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     link = f"{door(study)}?invite={study.invite_token}"
     client.post(f"{link}&who=ann")
     assert Client().post(link, {"visit": visit}).status_code == 303
@@ -129,19 +129,19 @@ def test_a_visit_that_no_page_gave_is_a_new_person(client: Client, visit: str) -
 
 
 def test_a_named_invitation_is_the_same_session_in_any_browser(client: Client) -> None:
-    study = make_study(answers=3)
+    study = launch_study(answers=3)
     link = f"{door(study)}?invite={study.invite_token}&who=ann"
     assert client.post(link)["Location"] == Client().post(link)["Location"]
 
 
 @pytest.mark.parametrize("token", ["", "wrong"])
 def test_a_wrong_invitation_is_refused(client: Client, token: str) -> None:
-    assert client.post(f"{door(make_study())}?invite={token}").status_code == 400
+    assert client.post(f"{door(launch_study())}?invite={token}").status_code == 400
     assert Session.objects.count() == 0
 
 
 def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
-    study = make_study()
+    study = launch_study()
     client.get(door(study), PROLIFIC)
     Session.objects.update(state=SessionState.FINISHED, ended_at="2026-11-20T12:00Z")
     code = CompletionCode.objects.get(study=study, outcome="finished").code
@@ -166,7 +166,7 @@ def invitation(study: Study, *, who: str = "") -> str:
 def test_an_invitation_to_a_study_that_is_not_open_says_so_at_once(
     client: Client, state: StudyState, sentences: list[str], who: str
 ) -> None:
-    study = make_draft() if state == StudyState.DRAFT else make_study()
+    study = create_draft() if state == StudyState.DRAFT else launch_study()
     Study.objects.update(state=state, closed_at=NOON if state == StudyState.CLOSED else None)
     study.refresh_from_db()
     response = client.get(invitation(study, who=who))
@@ -178,7 +178,7 @@ def test_an_invitation_to_a_study_that_is_not_open_says_so_at_once(
 
 
 def test_an_invitation_to_a_full_study_says_so_at_once(client: Client) -> None:
-    study = make_study(instances=1)
+    study = launch_study(instances=1)
     assert b"<button" in client.get(invitation(study)).content
     Client().post(invitation(study))
     for who in ("", "ann"):
@@ -191,7 +191,7 @@ def test_an_invitation_to_a_full_study_says_so_at_once(client: Client) -> None:
 
 
 def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: Client) -> None:
-    study = make_study(instances=1, answers=2)
+    study = launch_study(instances=1, answers=2)
     client.post(invitation(study, who="ann"))
     Study.objects.update(state=StudyState.PAUSED)
     assert b"<button" in client.get(invitation(study, who="ann")).content
@@ -204,14 +204,14 @@ def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: C
 
 
 def test_an_invitation_to_a_live_study_shows_start_as_soon_as_something_can_be_drawn(client: Client) -> None:
-    study = make_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
+    study = launch_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
     for person, choice, opens in (("ann", "none", True), ("ben", "candidate-1", True), ("eve", "none", False)):
         answer_all(arrive_at_work(study, person), choice)
         assert (b"<button" in client.get(invitation(study)).content) is opens
 
 
 def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
-    study = make_study()
+    study = launch_study()
     for _ in range(20):
         client.get(door(study), {"PROLIFIC_PID": "ann"})
         client.get(door(study))
@@ -220,7 +220,7 @@ def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
 
 @pytest.mark.parametrize("person", ["{{%PROLIFIC_PID%}}", "%7B%7BPROLIFIC_PID", "undefined", "x" * 300])
 def test_a_placeholder_is_nobody(client: Client, person: str) -> None:
-    study = make_study()
+    study = launch_study()
     for session in ("{{%SESSION_ID%}}", ""):
         client.get(door(study), {"PROLIFIC_PID": person, "STUDY_ID": "study", "SESSION_ID": session})
     assert {what: (odd.times, odd.people) for what, odd in odd_arrivals(study).items()} == {
@@ -230,7 +230,7 @@ def test_a_placeholder_is_nobody(client: Client, person: str) -> None:
 
 
 def test_the_researcher_sees_that_invited_people_came_when_nothing_was_left(client: Client) -> None:
-    study = make_study(instances=1)
+    study = launch_study(instances=1)
     Client().post(invitation(study))
     for who in ("", "", "ann", "ann", "ben"):
         client.get(invitation(study, who=who))

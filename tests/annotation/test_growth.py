@@ -13,7 +13,7 @@ from annotation.actions import drawing, responses, sending
 from annotation.models import Slot
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import next_slot
-from tests.cast import arrive_at_work, make_study
+from tests.factories import arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +61,7 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def test_of_a_survey_of_thirty_questions_sending_reads_only_the_next_one() -> None:
-    session = arrive_at_work(make_study(instances=30))
+    session = arrive_at_work(launch_study(instances=30))
     slot = Slot.objects.select_related("question").get(pk=next_slot(session).pk)
 
     def follow() -> None:
@@ -72,12 +72,12 @@ def test_of_a_survey_of_thirty_questions_sending_reads_only_the_next_one() -> No
 
 
 def test_of_a_survey_of_thirty_questions_the_page_reads_only_the_two_it_shows() -> None:
-    session = arrive_at_work(make_study(instances=30))
+    session = arrive_at_work(launch_study(instances=30))
     assert rows_read(lambda: responses.open_slots(session=session, limit=2))["studies_question"] == 2
 
 
 def test_asking_again_reads_none_of_the_questions_that_nobody_has_answered() -> None:
-    study = make_study(instances=20, answers=2, max_answers=3, surveys={"size": 1})
+    study = launch_study(instances=20, answers=2, max_answers=3, surveys={"size": 1})
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "candidate-1")
     # Both took the first survey, whose one question they disagree on.

@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from annotation.models import Session
 from studies.models import CompletionCode
 from tests.annotation.test_work_pages import form_of, page_of, post_json, study_with_practice
-from tests.cast import arrive, arrive_at_work, make_draft, make_study
+from tests.factories import arrive, arrive_at_work, create_draft, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def read(client: Client, address: str, *, status: int = 200, language: str = "es
 
 
 def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(spanish: Client) -> None:
-    study = make_study(instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
+    study = launch_study(instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
     session = arrive(study)
     page = page_of(session)
 
@@ -63,7 +63,7 @@ def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(spanish: Client
 
 
 def test_what_the_study_file_says_stays_in_the_studys_language(spanish: Client) -> None:
-    session = arrive(make_study(title="Which vase?", instructions="Look at the vase."))
+    session = arrive(launch_study(title="Which vase?", instructions="Look at the vase."))
     page = read(spanish, page_of(session))
     assert "Which vase?" in page
     assert "Look at the vase." in page
@@ -82,7 +82,7 @@ def test_practice_is_in_spanish_and_so_is_its_feedback(spanish: Client) -> None:
 
 
 def test_a_session_given_up_after_one_answer_speaks_of_one(spanish: Client) -> None:
-    session = arrive_at_work(make_study(instances=2))
+    session = arrive_at_work(launch_study(instances=2))
     page = page_of(session)
     spanish.post(f"{page}answer/", form_of(spanish.get(page).content) | {"choice": "1"})
     assert "¿Quieres dejarlo aquí?" in read(spanish, f"{page}give-up/")
@@ -91,7 +91,7 @@ def test_a_session_given_up_after_one_answer_speaks_of_one(spanish: Client) -> N
 
 
 def test_problems_are_told_in_spanish(spanish: Client) -> None:
-    draft = make_draft()
+    draft = create_draft()
     door = reverse("take", args=[draft.slug])
     assert "Por favor, abre este estudio desde Prolific." in read(spanish, door, status=400)
     ids = "PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=one"
@@ -101,7 +101,7 @@ def test_problems_are_told_in_spanish(spanish: Client) -> None:
 
 
 def test_an_invitation_is_in_spanish(spanish: Client) -> None:
-    study = make_study(time={"estimated_minutes": 1})
+    study = launch_study(time={"estimated_minutes": 1})
     text = read(spanish, f"{reverse('take', args=[study.slug])}?invite={study.invite_token}")
     assert "Tienes una invitación" in text
     assert "Te llevará alrededor de 1 minuto." in text
@@ -113,7 +113,7 @@ def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: s
 
 
 def test_a_failure_of_ours_is_told_in_spanish(spanish: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     monkeypatch.setattr("annotation.views.work.render_markdown", lambda text: 1 / 0)
     spanish.raise_request_exception = False
     assert "Algo ha fallado por nuestra parte" in read(spanish, page_of(session), status=500)
@@ -126,7 +126,7 @@ def answer_by_script(client: Client, session: Session, **changed: str) -> dict[s
 
 
 def test_the_question_that_the_script_fetches_is_in_spanish(spanish: Client) -> None:
-    following = answer_by_script(spanish, arrive_at_work(make_study(instances=3)))["next"]
+    following = answer_by_script(spanish, arrive_at_work(launch_study(instances=3)))["next"]
     assert "Pregunta 2 de 3" in following
     assert 'data-text-choose="Primero elige una respuesta."' in following
 
@@ -143,11 +143,11 @@ def test_the_question_that_the_script_fetches_is_in_spanish(spanish: Client) -> 
 def test_the_script_is_told_in_spanish_why_an_answer_was_not_taken(
     spanish: Client, changed: dict[str, str], sentence: str
 ) -> None:
-    assert answer_by_script(spanish, arrive_at_work(make_study()), **changed)["error"] == sentence
+    assert answer_by_script(spanish, arrive_at_work(launch_study()), **changed)["error"] == sentence
 
 
 def test_a_form_without_the_script_is_told_so_in_spanish(spanish: Client) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     fields = form_of(spanish.get(page_of(session)).content) | {"submission": str(uuid.uuid4())}
     response = spanish.post(f"{page_of(session)}answer/", fields)
     assert response.status_code == 422
@@ -157,12 +157,12 @@ def test_a_form_without_the_script_is_told_so_in_spanish(spanish: Client) -> Non
 @pytest.mark.parametrize("accepted", [None, "en-GB", "tlh", "de, fr;q=0.8", "*", "es;q=0.2, en;q=0.9", ";;;=é"])
 def test_whoever_asks_for_no_language_that_is_there_reads_english(accepted: str | None) -> None:
     client = Client(headers={"Accept-Language": accepted} if accepted else None)
-    session = arrive(make_study())
+    session = arrive(launch_study())
     assert "You can read these instructions again at any time." in read(client, page_of(session), language="en")
 
 
 def test_one_readers_language_is_not_the_next_readers(spanish: Client, client: Client) -> None:
-    session = arrive(make_study())
+    session = arrive(launch_study())
     assert "Empezar" in read(spanish, page_of(session))
     assert get_language() == "en"
     assert "Empezar" not in read(client, page_of(session), language="en")

@@ -16,7 +16,16 @@ from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Project, Question, Study, Survey
 from tests.annotation.test_responses import next_slot, send
-from tests.cast import NOON, arrive, arrive_at_work, make_draft, make_image, make_instance, make_project, make_study
+from tests.factories import (
+    NOON,
+    arrive,
+    arrive_at_work,
+    create_draft,
+    launch_study,
+    make_image,
+    make_instance,
+    make_project,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +65,7 @@ def launch_file(project: Project, file: dict[str, Any]) -> Study:
 
 def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
     project = make_pipeline_project(3)
-    step_3 = make_study(project, instances=3)
+    step_3 = launch_study(project, instances=3)
     step_4 = make_step_4(project)
     with pytest.raises(NothingLeft):
         arrive(step_4, "ben")
@@ -75,7 +84,7 @@ def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
 
 def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet() -> None:
     project = make_pipeline_project(1)
-    make_study(project, instances=1)
+    launch_study(project, instances=1)
     file = {"study": "step-4", "title": "T", "kind": "ambiguity", "instances": {"from": "best-vase"}}
     create_study(project=project, source=yaml.safe_dump(file), by=None)
     said = io.StringIO()
@@ -85,7 +94,7 @@ def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet()
 
 def test_launching_counts_one_in_the_singular() -> None:
     project = make_pipeline_project(1)
-    make_draft(project, instances=1)
+    create_draft(project, instances=1)
     said = io.StringIO()
     call_command("launch_study", "best-vase", stdout=said)
     assert "1 question in 1 survey, 1 seat, 1 answer wanted" in said.getvalue()
@@ -93,14 +102,14 @@ def test_launching_counts_one_in_the_singular() -> None:
 
 def test_what_was_rejected_is_never_asked_about() -> None:
     project = make_pipeline_project(2)
-    answer_all(arrive_at_work(make_study(project, instances=2), "ann"), "none")
+    answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "none")
     with pytest.raises(NothingLeft):
         arrive(make_step_4(project), "ben")
 
 
 def test_nothing_is_drawn_twice() -> None:
     project = make_pipeline_project(4)
-    answer_all(arrive_at_work(make_study(project, instances=4), "ann"), "candidate-0")
+    answer_all(arrive_at_work(launch_study(project, instances=4), "ann"), "candidate-0")
     step_4 = make_step_4(project, surveys={"size": 3})
     sizes = [arrive(step_4, person).questions_total for person in ("ben", "cleo")]
     assert sizes == [3, 1]
@@ -111,7 +120,7 @@ def test_nothing_is_drawn_twice() -> None:
 
 def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
     project = make_pipeline_project(2)
-    session = arrive_at_work(make_study(project, instances=2), "ann")
+    session = arrive_at_work(launch_study(project, instances=2), "ann")
     first = next_slot(session)
     send(session, first, "1")
     arrive(make_step_4(project), "ben")
@@ -121,7 +130,7 @@ def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
 
 def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_parts() -> None:
     project = make_pipeline_project(6)
-    answer_all(arrive_at_work(make_study(project, instances=6), "ann"), "candidate-1")
+    answer_all(arrive_at_work(launch_study(project, instances=6), "ann"), "candidate-1")
     answer_all(arrive_at_work(make_step_4(project), "ben"), "original")
     baseline = launch_file(
         project,
@@ -152,7 +161,7 @@ def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_par
 
 def test_a_sample_larger_than_what_there_is_stops_the_launch() -> None:
     project = make_pipeline_project(2)
-    answer_all(arrive_at_work(make_study(project, instances=2), "ann"), "candidate-1")
+    answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "candidate-1")
     with pytest.raises(StudyError, match="A sample of 3 instances cannot be drawn from 2"):
         launch_file(project, {"study": "s", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 3}})
 
@@ -164,7 +173,7 @@ def test_a_study_cannot_be_fed_by_one_that_is_not_there() -> None:
 
 def test_an_undecided_question_gets_one_more_answer_at_a_time_up_to_the_maximum() -> None:
     project = make_pipeline_project(1)
-    study = make_study(project, instances=1, answers=2, max_answers=4)
+    study = launch_study(project, instances=1, answers=2, max_answers=4)
     for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-2")):
         answer_all(arrive_at_work(study, person), choice)
     assert Decision.objects.get().state == "undecided"
@@ -175,7 +184,7 @@ def test_an_undecided_question_gets_one_more_answer_at_a_time_up_to_the_maximum(
 
 
 def test_a_third_answer_can_decide() -> None:
-    study = make_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
+    study = launch_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
     for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
         answer_all(arrive_at_work(study, person), choice)
     decision = Decision.objects.get()
@@ -186,7 +195,7 @@ def test_a_third_answer_can_decide() -> None:
 
 def test_whoever_cannot_answer_again_what_is_undecided_is_asked_about_what_was_accepted() -> None:
     project = make_pipeline_project(2)
-    step_3 = make_study(project, instances=2)
+    step_3 = launch_study(project, instances=2)
     one_by_one = {"answers": 2, "max_answers": 3, "surveys": {"size": 1}}
     step_4 = make_step_4(project, recruitment={"sessions_per_annotator": 0}, **one_by_one)
     feeder = arrive_at_work(step_3, "feeder")
@@ -201,7 +210,7 @@ def test_whoever_cannot_answer_again_what_is_undecided_is_asked_about_what_was_a
 
 
 def split_decision(django_user_model: Any) -> tuple[Question, Any]:
-    study = make_study(make_pipeline_project(1), instances=1, answers=2)
+    study = launch_study(make_pipeline_project(1), instances=1, answers=2)
     for person, choice in (("ann", "candidate-0"), ("ben", "none")):
         answer_all(arrive_at_work(study, person), choice)
     return Question.objects.get(), django_user_model.objects.create_user("researcher")
@@ -222,7 +231,7 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(d
 
 
 def test_a_decided_question_cannot_be_settled(django_user_model: Any) -> None:
-    study = make_study(instances=1)
+    study = launch_study(instances=1)
     answer_all(arrive_at_work(study), "none")
     with pytest.raises(adjudication.CannotSettle, match="already decided"):
         adjudication.settle(
@@ -242,7 +251,7 @@ def test_settling_with_something_that_is_no_option_is_refused(django_user_model:
 
 def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
     project = make_pipeline_project(1)
-    answer_all(arrive_at_work(make_study(project, instances=1), "ann"), "candidate-3")
+    answer_all(arrive_at_work(launch_study(project, instances=1), "ann"), "candidate-3")
     answer_all(arrive_at_work(make_step_4(project), "ben"), "original")
     history = Question.objects.filter(instance=Instance.objects.get()).order_by("id")
     assert [(question.kind, question.decision.state) for question in history] == [

@@ -9,7 +9,7 @@ from annotation.actions import responses, sessions
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
-from tests.cast import NOON, arrive, arrive_at_work, make_study
+from tests.factories import NOON, arrive, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def send(session: Session, slot: Slot, value: str = "1", **more: object) -> resp
 
 
 def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     shown = responses.order_for(session=session, question=slot.question)
     send(session, slot, "3")
@@ -35,7 +35,7 @@ def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place()
 
 
 def test_the_same_submission_twice_is_stored_once() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot, submission = next_slot(session), uuid.uuid4()
     send(session, slot, submission=submission)
     again = send(session, slot, submission=submission)
@@ -46,7 +46,7 @@ def test_the_same_submission_twice_is_stored_once() -> None:
 
 
 def test_a_second_answer_from_another_tab_leaves_the_first_standing() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     send(session, slot, "1")
     second = send(session, slot, "none")
@@ -55,7 +55,7 @@ def test_a_second_answer_from_another_tab_leaves_the_first_standing() -> None:
 
 
 def test_a_change_is_a_new_version_and_decides_again() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     send(session, slot, "1")
     send(session, slot, "none", replaces=1)
@@ -67,7 +67,7 @@ def test_a_change_is_a_new_version_and_decides_again() -> None:
 
 
 def test_a_change_to_an_older_version_is_not_taken() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     send(session, slot, "1")
     send(session, slot, "2", replaces=1)
@@ -76,7 +76,7 @@ def test_a_change_to_an_older_version_is_not_taken() -> None:
 
 
 def test_one_answer_that_chose_an_image_accepts_the_question() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     send(session, slot, "1")
     decision = Decision.objects.get(question=slot.question)
@@ -86,7 +86,7 @@ def test_one_answer_that_chose_an_image_accepts_the_question() -> None:
 
 
 def test_two_of_three_answers_for_one_image_decide() -> None:
-    study = make_study(answers=3, instances=1)
+    study = launch_study(answers=3, instances=1)
     slots = []
     for person in ("ann", "ben"):
         session = arrive_at_work(study, person)
@@ -98,7 +98,7 @@ def test_two_of_three_answers_for_one_image_decide() -> None:
 
 
 def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
-    session = arrive_at_work(make_study(instances=2))
+    session = arrive_at_work(launch_study(instances=2))
     send(session, next_slot(session))
     receipt = send(session, next_slot(session))
     assert receipt.state == SessionState.FINISHED
@@ -109,7 +109,7 @@ def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
 
 @pytest.mark.parametrize("value", ["0", "5", "candidate-0", "A", "", "None"])
 def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored(value: str) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     with pytest.raises(BadAnswer):
         send(session, next_slot(session), value)
     assert Response.objects.count() == 0
@@ -117,7 +117,7 @@ def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored(value: str) 
 
 
 def test_a_question_of_somebody_else_is_refused() -> None:
-    study = make_study(instances=2, surveys={"size": 1})
+    study = launch_study(instances=2, surveys={"size": 1})
     mine, other = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     with pytest.raises(NotYourQuestion):
         send(mine, next_slot(other))
@@ -125,14 +125,14 @@ def test_a_question_of_somebody_else_is_refused() -> None:
 
 
 def test_an_answer_before_the_questions_have_begun_is_not_stored() -> None:
-    session = arrive(make_study())
+    session = arrive(launch_study())
     slot = Slot.objects.filter(seat=session.seat).select_related("question")[0]
     assert not send(session, slot).stored
     assert Response.objects.count() == 0
 
 
 def test_a_late_answer_counts_when_the_seat_is_still_free() -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     slot = next_slot(session)
     sessions.expire(now=NOON + timedelta(days=1))
     receipt = send(session, slot)
@@ -142,7 +142,7 @@ def test_a_late_answer_counts_when_the_seat_is_still_free() -> None:
 
 
 def test_a_late_answer_is_kept_but_not_counted_when_the_seat_has_gone() -> None:
-    study = make_study()
+    study = launch_study()
     session = arrive_at_work(study)
     slot = next_slot(session)
     tomorrow = NOON + timedelta(days=1)
@@ -156,7 +156,7 @@ def test_a_late_answer_is_kept_but_not_counted_when_the_seat_has_gone() -> None:
 
 
 def test_a_late_answer_is_not_in_the_way_of_a_newer_session_that_asks_the_same() -> None:
-    study = make_study(instances=2, answers=2)
+    study = launch_study(instances=2, answers=2)
     given_up = arrive_at_work(study, "ann", session="first")
     slot = next_slot(given_up)
     sessions.leave(session=given_up, to=SessionState.GIVEN_UP, now=NOON)

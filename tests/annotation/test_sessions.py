@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.actions import responses, seats, sessions
+from annotation.actions import practice, responses, seats, sessions
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -13,7 +13,7 @@ from annotation.recruitment.base import Entry
 from studies.actions.studies import change_state
 from studies.models import Question, StudyState
 from tests.annotation.test_responses import next_slot, send
-from tests.cast import NOON, arrive, arrive_at_work, make_study
+from tests.factories import NOON, arrive, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
@@ -26,13 +26,13 @@ def test_every_state_is_in_the_table_and_leads_only_to_states() -> None:
 
 
 def test_the_same_link_leads_to_the_same_session() -> None:
-    study = make_study()
+    study = launch_study()
     assert arrive(study).pk == arrive(study).pk
     assert Seat.objects.filter(session__isnull=False).count() == 1
 
 
 def test_the_link_of_a_session_with_another_persons_id_changes_nothing() -> None:
-    study = make_study()
+    study = launch_study()
     arrive(study, "ann", session="s1")
     with pytest.raises(OtherPerson):
         sessions.start(study=study, entry=Entry("prolific", "ben", "s1"), now=NOON)
@@ -41,7 +41,7 @@ def test_the_link_of_a_session_with_another_persons_id_changes_nothing() -> None
 
 
 def test_a_new_submission_takes_over_the_seat_and_the_answers_stay() -> None:
-    study = make_study(instances=3)
+    study = launch_study(instances=3)
     first = arrive_at_work(study, session="s1")
     send(first, next_slot(first))
     second = arrive_at_work(study, session="s2")
@@ -52,15 +52,30 @@ def test_a_new_submission_takes_over_the_seat_and_the_answers_stay() -> None:
 
 
 def test_whoever_has_finished_cannot_start_again_unless_the_study_allows_it() -> None:
-    study = make_study(instances=1, answers=2)
+    study = launch_study(instances=1, answers=2)
     done = arrive_at_work(study, session="s1")
     send(done, next_slot(done))
     with pytest.raises(CannotTakePart, match="already taken part"):
         arrive(study, session="s2")
 
 
+def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submission() -> None:
+    asked = {"instance": "vase-0", "right": "none"}
+    study = launch_study(instances=3, practice={"pass": 1, "rounds": 1, "questions": [asked]})
+    failed = arrive(study, session="s1")
+    sessions.begin(session=failed, part=0, now=NOON)
+    question = study.practice_questions.get()
+    # The value "1" is the first picture, whichever that is, and no picture is right.
+    practice.answer(session=failed, question=question.pk, value="1", now=NOON)
+    failed.refresh_from_db()
+    assert failed.state == SessionState.FAILED_CHECKS
+    with pytest.raises(CannotTakePart, match="already taken part"):
+        arrive(study, session="s2")
+    assert Session.objects.count() == 1
+
+
 def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> None:
-    study = make_study(instances=4, surveys={"size": 2}, answers=2, recruitment={"sessions_per_annotator": 0})
+    study = launch_study(instances=4, surveys={"size": 2}, answers=2, recruitment={"sessions_per_annotator": 0})
     asked: list[int] = []
     for number in range(2):
         session = arrive_at_work(study, session=f"s{number}")
@@ -73,7 +88,7 @@ def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> N
 
 
 def test_no_seat_left_starts_nothing() -> None:
-    study = make_study(instances=1)
+    study = launch_study(instances=1)
     arrive(study, "ann")
     with pytest.raises(NothingLeft):
         arrive(study, "ben")
@@ -82,7 +97,7 @@ def test_no_seat_left_starts_nothing() -> None:
 
 @pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
 def test_nobody_starts_in_a_study_that_is_not_open_but_whoever_is_inside_goes_on(state: StudyState) -> None:
-    study = make_study(answers=2)
+    study = launch_study(answers=2)
     inside = arrive_at_work(study, "ann")
     change_state(study=study, to=state, now=NOON)
     with pytest.raises(CannotTakePart):
@@ -94,11 +109,11 @@ def test_nobody_starts_in_a_study_that_is_not_open_but_whoever_is_inside_goes_on
 def test_a_blocked_annotator_cannot_start() -> None:
     Annotator.objects.create(provider="prolific", provider_id="ann", blocked=True)
     with pytest.raises(CannotTakePart):
-        arrive(make_study(), "ann")
+        arrive(launch_study(), "ann")
 
 
 def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
-    study = make_study(instances=3)
+    study = launch_study(instances=3)
     first = arrive_at_work(study, "ann")
     answered = next_slot(first)
     send(first, answered)
@@ -111,7 +126,7 @@ def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
 
 
 def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
-    study = make_study()
+    study = launch_study()
     arrive_at_work(study)
     assert sessions.expire(now=TOMORROW) == 1
     assert sessions.expire(now=TOMORROW) == 0
@@ -120,14 +135,14 @@ def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
 
 
 def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
-    study = make_study(time={"estimated_minutes": 30, "limit_minutes": 100})
+    study = launch_study(time={"estimated_minutes": 30, "limit_minutes": 100})
     arrive_at_work(study)
     assert sessions.expire(now=NOON + timedelta(minutes=110)) == 0
     assert sessions.expire(now=NOON + timedelta(minutes=110, seconds=1)) == 1
 
 
 def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
-    study = make_study(instances=3)
+    study = launch_study(instances=3)
     session = arrive_at_work(study)
     send(session, next_slot(session))
     sessions.expire(now=TOMORROW)
@@ -138,7 +153,7 @@ def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
 
 
 def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
-    study = make_study()
+    study = launch_study()
     arrive_at_work(study, "ann")
     sessions.expire(now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
@@ -146,7 +161,7 @@ def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
 
 
 def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
-    study = make_study()
+    study = launch_study()
     arrive_at_work(study)
     sessions.expire(now=TOMORROW)
     Annotator.objects.update(blocked=True)
@@ -155,7 +170,7 @@ def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
 
 
 def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
-    study = make_study()
+    study = launch_study()
     session = arrive_at_work(study)
     slot = next_slot(session)
     sessions.expire(now=TOMORROW)
@@ -165,7 +180,7 @@ def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
 
 
 def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
-    study = make_study(instances=4, surveys={"size": 2})
+    study = launch_study(instances=4, surveys={"size": 2})
     arrive_at_work(study, session="older")
     sessions.expire(now=TOMORROW)
     arrive_at_work(study, "ben", now=TOMORROW)
@@ -177,7 +192,7 @@ def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
 
 
 def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
-    study = make_study(consent="Do you agree?")
+    study = launch_study(consent="Do you agree?")
     session = arrive(study)
     assert session.state == SessionState.CONSENT
     sessions.consent(session=session, agreed=False, now=NOON)
@@ -186,7 +201,7 @@ def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
 
 
 def test_the_database_refuses_the_same_question_twice_for_one_annotator() -> None:
-    study = make_study(answers=2, instances=1)
+    study = launch_study(answers=2, instances=1)
     session = arrive(study)
     other = Slot.objects.get(seat__session=None, question=Question.objects.get())
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -194,13 +209,13 @@ def test_the_database_refuses_the_same_question_twice_for_one_annotator() -> Non
 
 
 def test_the_database_refuses_half_a_claim() -> None:
-    make_study()
+    launch_study()
     with pytest.raises(IntegrityError), transaction.atomic():
         Seat.objects.update(claimed_at=NOON)
 
 
 def test_a_pair_shares_a_double_seat_survey() -> None:
-    study = make_study(instances=4, surveys={"size": 2, "double_seats": 1})
+    study = launch_study(instances=4, surveys={"size": 2, "double_seats": 1})
     ann, ben = arrive(study, "ann"), arrive(study, "ben")
     assert ann.seat.survey == ben.seat.survey
     shared = Question.objects.filter(slots__seat=ann.seat)
@@ -208,6 +223,6 @@ def test_a_pair_shares_a_double_seat_survey() -> None:
 
 
 def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> None:
-    study = make_study(instances=1, answers=2)
+    study = launch_study(instances=1, answers=2)
     session = arrive(study)
     assert seats.claim(session=session, now=NOON) is None

@@ -13,7 +13,7 @@ from studies.models import CompletionCode
 from tests.annotation.test_responses import next_slot
 from tests.annotation.test_skipping import lose, practising, with_files
 from tests.annotation.test_work_pages import form_of, page_of
-from tests.cast import arrive, arrive_at_work
+from tests.factories import arrive, arrive_at_work
 
 pytestmark = pytest.mark.django_db
 

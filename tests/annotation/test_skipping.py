@@ -15,7 +15,7 @@ from studies.actions.images import rendition_name
 from studies.models import Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.cast import NOON, arrive, arrive_at_work, make_instance, make_project, make_study
+from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
@@ -33,7 +33,7 @@ def put_back(*images: str) -> None:
 
 def with_files(**design: Any) -> Study:
     """Return an open study whose images can all be shown."""
-    study = make_study(**design)
+    study = launch_study(**design)
     for question in study.questions.all():
         put_back(*pictures(question))
     return study
@@ -91,7 +91,7 @@ def test_a_question_that_can_be_shown_cannot_be_skipped(failed_loads: dict[str, 
 def test_the_picture_that_a_question_is_about_counts_too() -> None:
     make_instance(make_project(), "one", candidates=1)
     roles = {"images": ["candidate"], "captions": ["negative_caption", "caption"]}
-    session = arrive_at_work(make_study(instances=1, kind="image_to_text", ask=roles))
+    session = arrive_at_work(launch_study(instances=1, kind="image_to_text", ask=roles))
     slot = next_slot(session)
     put_back(slot.question.content["image"]["image"])
     with pytest.raises(CannotSkip):
@@ -239,7 +239,7 @@ def test_one_of_a_pair_who_skips_leaves_the_question_to_a_third() -> None:
 @pytest.mark.parametrize(("missing", "who"), [(False, "ann"), (True, "eve")])
 def test_an_undecided_question_that_cannot_be_asked_does_not_hold_up_the_others(missing: bool, who: str) -> None:
     project = make_pipeline_project(2)
-    step_3 = make_study(project, instances=2)
+    step_3 = launch_study(project, instances=2)
     one_by_one = {"answers": 2, "max_answers": 3, "surveys": {"size": 1}}
     step_4 = make_step_4(project, recruitment={"sessions_per_annotator": 0}, **one_by_one)
     feeder = arrive_at_work(step_3, "feeder")
@@ -272,7 +272,7 @@ def practising(**practice: Any) -> Session:
     for key in ("trial-1", "trial-2"):
         make_instance(project, key)
     asked = [{"instance": key, "right": "candidate-1"} for key in ("trial-1", "trial-2")]
-    return arrive_at_work(make_study(project, practice={"questions": asked, "pass": 2, "rounds": 1} | practice))
+    return arrive_at_work(launch_study(project, practice={"questions": asked, "pass": 2, "rounds": 1} | practice))
 
 
 def test_a_practice_question_that_cannot_be_shown_stands_in_nobodys_way() -> None:

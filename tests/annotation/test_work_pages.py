@@ -13,7 +13,7 @@ from django.test import Client
 from annotation.actions import responses, sessions, skipping
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Study
-from tests.cast import NOON, arrive, arrive_at_work, make_instance, make_project, make_study
+from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -42,11 +42,11 @@ def post_json(client: Client, session: Session, fields: dict[str, Any]) -> Any:
 def study_with_practice(**design: Any) -> Study:
     project = make_project()
     make_instance(project, "trial")
-    return make_study(project, practice=PRACTICE, **design)
+    return launch_study(project, practice=PRACTICE, **design)
 
 
 def test_the_whole_way_without_javascript(client: Client) -> None:
-    study = make_study(instances=2, consent="Do you **agree**?")
+    study = launch_study(instances=2, consent="Do you **agree**?")
     session = arrive(study)
     page = page_of(session)
     assert b"<strong>agree</strong>" in client.get(page).content
@@ -61,7 +61,7 @@ def test_the_whole_way_without_javascript(client: Client) -> None:
 
 
 def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None:
-    session = arrive(make_study(consent="Agree?"))
+    session = arrive(launch_study(consent="Agree?"))
     for address in ("begin/", "practice/"):
         response = client.post(f"{page_of(session)}{address}", {"choice": "1", "slot": "1"})
         assert response["Location"] == page_of(session)
@@ -84,7 +84,7 @@ def test_a_token_that_no_database_could_hold_is_not_found(client: Client, token:
 
 
 def test_the_script_gets_the_question_after_the_one_it_holds(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=4))
+    session = arrive_at_work(launch_study(instances=4))
     soup = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
     shown, ahead = (int(str(form["data-slot"])) for form in soup.select("form[data-question]"))
     fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ahead}
@@ -96,14 +96,14 @@ def test_the_script_gets_the_question_after_the_one_it_holds(client: Client) -> 
 
 
 def test_the_script_is_sent_to_the_last_page_after_the_last_answer(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
     answered = post_json(client, session, fields).json()
     assert (answered["go"], answered["next"]) == (page_of(session), None)
 
 
 def test_a_repeat_of_the_last_answer_is_answered_like_the_first(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
     assert post_json(client, session, fields).json() == post_json(client, session, fields).json()
     assert Response.objects.count() == 1
@@ -127,7 +127,7 @@ BAD_POSTS = [
 def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
     client: Client, wrong: dict[str, str], sentence: str
 ) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     fields = form_of(client.get(page_of(session)).content) | {"choice": "1"} | wrong
     script = post_json(client, session, fields)
     assert (script.status_code, sentence in script.json()["error"]) == (422, True)
@@ -138,7 +138,7 @@ def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
 
 
 def test_what_the_browser_measured_is_stored(client: Client) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     images = [{"value": "1", "loaded_ms": 12.5, "natural": [512, 512], "shown": [330, 330], "failed_loads": 0}]
     fields = form_of(client.get(page_of(session)).content) | {
         "choice": "1",
@@ -167,14 +167,14 @@ def test_what_the_browser_measured_is_stored(client: Client) -> None:
 )
 @pytest.mark.parametrize("number", ["-1", "1e9", "NaN", "9" * 40, "99999999999"])
 def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, images: str, number: str) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     fields = form_of(client.get(page_of(session)).content) | {"choice": "1", "send_ms": number, "images": images}
     assert post_json(client, session, fields).status_code == 200
     assert Response.objects.count() == 1
 
 
 def test_the_last_answer_can_be_changed_and_stays_chosen_on_the_page(client: Client) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     page = page_of(session)
     client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "2"})
     shown = client.get(f"{page}change/").content
@@ -187,12 +187,12 @@ def test_the_last_answer_can_be_changed_and_stays_chosen_on_the_page(client: Cli
 
 
 def test_nothing_can_be_changed_before_the_first_answer(client: Client) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
 
 
 def test_giving_up_is_asked_by_get_and_done_by_post_and_gives_no_code(client: Client) -> None:
-    study = make_study()
+    study = launch_study()
     session = arrive_at_work(study)
     assert client.get(f"{page_of(session)}give-up/").status_code == 200
     session.refresh_from_db()
@@ -204,7 +204,7 @@ def test_giving_up_is_asked_by_get_and_done_by_post_and_gives_no_code(client: Cl
 
 
 def test_stopping_late_stops_and_does_not_take_the_seat_again(client: Client) -> None:
-    session = lapsed(arrive_at_work(make_study()))
+    session = lapsed(arrive_at_work(launch_study()))
     client.post(f"{page_of(session)}give-up/", follow=True)
     session.refresh_from_db()
     assert session.state == SessionState.GIVEN_UP
@@ -212,7 +212,7 @@ def test_stopping_late_stops_and_does_not_take_the_seat_again(client: Client) ->
 
 
 def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     page = page_of(session)
     client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
     assert client.get(f"{page}give-up/")["Location"] == page
@@ -230,7 +230,7 @@ def lapsed(session: Session) -> Session:
 
 @pytest.mark.parametrize(("agree", "state"), [("yes", SessionState.INSTRUCTIONS), ("no", SessionState.NO_CONSENT)])
 def test_consent_counts_however_long_it_was_thought_about(client: Client, agree: str, state: str) -> None:
-    session = lapsed(arrive(make_study(consent="Agree?")))
+    session = lapsed(arrive(launch_study(consent="Agree?")))
     assert client.post(f"{page_of(session)}consent/", {"agree": agree})["Location"] == page_of(session)
     session.refresh_from_db()
     assert session.state == state
@@ -238,7 +238,7 @@ def test_consent_counts_however_long_it_was_thought_about(client: Client, agree:
 
 
 def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Client) -> None:
-    study = make_study(consent="Agree?")
+    study = launch_study(consent="Agree?")
     session = lapsed(arrive(study, "ann"))
     arrive(study, "ben")
     ended = client.post(f"{page_of(session)}consent/", {"agree": "yes"}, follow=True)
@@ -248,7 +248,7 @@ def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Clie
 
 
 def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
-    session = arrive(make_study(instances=1, consent="Agree?"))
+    session = arrive(launch_study(instances=1, consent="Agree?"))
     client.post(f"{page_of(session)}consent/", {"agree": "no"})
     answer = {"slot": Slot.objects.get().pk, "submission": str(uuid.uuid4()), "choice": "1"}
     assert post_json(client, session, answer).status_code == 404
@@ -257,20 +257,20 @@ def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
 
 @pytest.mark.parametrize("part", ["1", "8", "-1", "x"])
 def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     client.post(f"{page_of(session)}begin/", {"part": part})
     assert client.get(page_of(session)).status_code == 200
 
 
 def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     # What a request sees that read the session just before the answer and its questions just after it.
     Slot.objects.update(answered_at=session.arrived_at)
     assert client.get(page_of(session))["Location"] == page_of(session)
 
 
 def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = arrive_at_work(make_study(instances=3))
+    session = arrive_at_work(launch_study(instances=3))
     look = responses.open_slots
 
     def be_overtaken(**wanted: Any) -> list[Slot]:
@@ -291,7 +291,7 @@ def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeyp
 def test_a_page_made_while_a_question_is_skipped_counts_without_it(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = arrive_at_work(make_study(instances=3))
+    session = arrive_at_work(launch_study(instances=3))
     look = responses.open_slots
 
     def be_overtaken(**wanted: Any) -> list[Slot]:
@@ -390,7 +390,7 @@ def test_no_page_betrays_codes_keys_or_ids_before_the_end(client: Client) -> Non
 
 
 def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     response = client.get(page_of(session))
     assert "no-store" in response["Cache-Control"]
     assert "default-src 'self'" in response["Content-Security-Policy"]
@@ -400,7 +400,7 @@ def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Cl
 
 
 def test_a_comment_is_kept_only_at_the_end(client: Client) -> None:
-    session = arrive_at_work(make_study(instances=1))
+    session = arrive_at_work(launch_study(instances=1))
     page = page_of(session)
     client.post(f"{page}comment/", {"comment": "too early"})
     client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})

@@ -94,7 +94,7 @@ def arrived(live_server: LiveServer, page: Page) -> "Callable[..., Session]":
     from django.utils import timezone
 
     from tests.browser.stage import open_study
-    from tests.cast import arrive
+    from tests.factories import arrive
 
     def come(**wanted: Any) -> "Session":
         session = arrive(open_study(**wanted), now=timezone.now())
@@ -110,7 +110,7 @@ def at_work(live_server: LiveServer, page: Page) -> "Callable[..., Session]":
     from django.utils import timezone
 
     from tests.browser.stage import open_study
-    from tests.cast import arrive_at_work
+    from tests.factories import arrive_at_work
 
     def begun(**wanted: Any) -> "Session":
         session = arrive_at_work(open_study(**wanted), now=timezone.now())

@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
 from tests.browser.stage import answer, open_study, question_number
-from tests.cast import make_instance, make_project
+from tests.factories import make_instance, make_project
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 DESIGN = {

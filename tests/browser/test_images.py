@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
 from tests.browser.stage import answer, open_study, picture_of, question_number
-from tests.cast import arrive_at_work
+from tests.factories import arrive_at_work
 
 IMAGES = "**/images/*/view*"
 

@@ -19,8 +19,8 @@ from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
     PASSWORD,
     answer,
-    launch,
-    make_instance,
+    draw_instance,
+    make_launched,
     make_person,
     make_project,
     make_study,
@@ -28,18 +28,18 @@ from tests.factories import (
     sit_down,
 )
 
-STUDY = "/studies/birds-step-3/"
+STUDY = "/studies/birds/birds-step-3/"
 
 
 @pytest.fixture
 def study(live_server: LiveServer) -> Study:
     """An open study with somebody at work and somebody done, and a draft beside it."""
-    project = make_project(members=[make_person("ana")])
+    project = make_project("birds", members=[make_person("ana")])
     for number in range(1, 5):
-        make_instance(project, number)
+        draw_instance(project, number)
     for image in Image.objects.all():
         draw(image)
-    study = launch(make_study(project), size=2, now=timezone.now())
+    study = make_launched(make_study(project), size=2, now=timezone.now())
     make_study(project, "draft")
     for person, given in (("one", 2), ("two", 1)):
         session = sit_down(study, person, now=timezone.now() - timedelta(minutes=40))
@@ -74,8 +74,8 @@ def test_every_page_of_the_researcher_is_accessible(
     for address in (
         "/",
         "/projects/birds/",
-        "/studies/draft/",
-        "/studies/draft/launch/",
+        "/studies/birds/draft/",
+        "/studies/birds/draft/launch/",
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
         "/password/",
@@ -91,7 +91,7 @@ def test_every_page_of_the_researcher_is_accessible(
 def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
     page = signed_in
     page.set_viewport_size({"width": width, "height": height})
-    for address in ("/", "/projects/birds/", STUDY, "/studies/draft/launch/", "/password/"):
+    for address in ("/", "/projects/birds/", STUDY, "/studies/birds/draft/launch/", "/password/"):
         page.goto(f"{live_server.url}{address}")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
 

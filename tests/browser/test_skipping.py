@@ -11,7 +11,7 @@ from studies.actions.images import rendition_name
 from tests.annotation.test_responses import next_slot
 from tests.browser.stage import answer, open_study, question_number
 from tests.browser.test_accessibility import assert_accessible
-from tests.cast import arrive_at_work
+from tests.factories import arrive_at_work
 
 OFFER_MS = 20_000
 

@@ -13,7 +13,7 @@ from config.celery import app, transport_options
 from results.models import Export
 from results.tasks import make_export, resume_exports
 from studies.models import Study
-from tests.factories import answer, launch, make_instance, make_person, make_project, make_study, sit_down
+from tests.factories import answer, draw_instance, make_launched, make_person, make_project, make_study, sit_down
 from tests.servers import spare_port
 from tests.workers import celery_worker, site_environment
 
@@ -31,9 +31,9 @@ def broker_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def study(transactional_db: None) -> Study:
-    project = make_project()
-    make_instance(project, 1)
-    study = launch(make_study(project))
+    project = make_project("birds")
+    draw_instance(project, 1)
+    study = make_launched(make_study(project))
     session = sit_down(study, "somebody")
     answer(session, study.questions.get(), "candidate-2")
     return study

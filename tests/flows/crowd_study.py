@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.actions.launching import launch
 from studies.actions.studies import create_study
 from studies.models import Instance, InstanceImage, Project
-from tests.cast import make_image
+from tests.factories import make_image
 
 CANDIDATES = 4
 

@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision, Response, Seat
 from studies.models import Study
-from tests.cast import make_instance, make_project, make_study
+from tests.factories import launch_study, make_instance, make_project
 
 OPTIONS = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
 
@@ -19,7 +19,7 @@ def _study(*, questions: int, size: int, double_seats: int) -> Study:
     project = make_project()
     for number in range(questions):
         make_instance(project, f"vase-{number}", reference={"right": OPTIONS[number % 5]})
-    return make_study(project, surveys={"size": size, "double_seats": double_seats})
+    return launch_study(project, surveys={"size": size, "double_seats": double_seats})
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ def test_predictions_can_be_looked_at_only_and_by_operators_only(client: Client)
     model = Model.objects.create(name="CLIP", created_at=NOON)
     prediction = Prediction.objects.create(
         model=model,
-        instance=add_instance(make_project(), 1),
+        instance=add_instance(make_project("birds"), 1),
         kind="image_to_text",
         variant="image",
         caption_rule="as-is-v1",

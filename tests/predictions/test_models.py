@@ -14,7 +14,7 @@ I2T, T2I = "image_to_text", "text_to_image"
 
 @pytest.fixture
 def project() -> Project:
-    return make_project()
+    return make_project("birds")
 
 
 @pytest.fixture

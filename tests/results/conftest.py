@@ -21,19 +21,19 @@ def researcher(db: None) -> "User":
 @pytest.fixture
 def draft(researcher: "User") -> "Study":
     """A draft over four instances, in a project of the researcher's."""
-    from tests.factories import make_instance, make_project, make_study
+    from tests.factories import draw_instance, make_project, make_study
 
-    project = make_project(members=[researcher])
+    project = make_project("birds", members=[researcher])
     for number in range(1, 5):
-        make_instance(project, number)
+        draw_instance(project, number)
     return make_study(project)
 
 
 @pytest.fixture
 def study(draft: "Study") -> "Study":
-    from tests.factories import launch
+    from tests.factories import make_launched
 
-    return launch(draft)
+    return make_launched(draft)
 
 
 @pytest.fixture

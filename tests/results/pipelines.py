@@ -12,7 +12,7 @@ from annotation.actions.responses import Sent
 from annotation.models import Session
 from studies.actions.studies import create_study
 from studies.models import InstanceImage, Membership, Project, Question, Study
-from tests.cast import NOON, arrive_at_work, make_image, make_instance, make_project
+from tests.factories import NOON, arrive_at_work, make_image, make_instance, make_project
 
 Choice = str | Callable[[Question], str]
 STEP_3 = {"study": "step-3", "kind": "best_of_n"}

@@ -3,7 +3,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from studies.models import Image, Instance, Membership, Project
-from tests.factories import make_instance, make_project
+from tests.factories import draw_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -16,12 +16,12 @@ def operator(client: Client) -> Client:
 
 @pytest.mark.parametrize("model", ["project", "instance", "image", "study", "survey", "question"])
 def test_every_list_opens(model: str, operator: Client) -> None:
-    make_instance(make_project(), 1)
+    draw_instance(make_project("birds"), 1)
     assert operator.get(f"/admin/studies/{model}/").status_code == 200
 
 
 def test_what_was_imported_can_be_looked_at_only(operator: Client) -> None:
-    instance = make_instance(make_project(), 1)
+    instance = draw_instance(make_project("birds"), 1)
     image = Image.objects.all()[0]
     for page in (f"instance/{instance.pk}", f"image/{image.pk}"):
         assert operator.get(f"/admin/studies/{page}/change/").status_code == 200
@@ -32,7 +32,7 @@ def test_what_was_imported_can_be_looked_at_only(operator: Client) -> None:
 
 
 def test_a_person_can_be_made_a_member(operator: Client) -> None:
-    project = make_project()
+    project = make_project("birds")
     person = User.objects.create_user("researcher")
     form = {
         "slug": project.slug,

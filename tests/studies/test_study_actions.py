@@ -11,7 +11,7 @@ from studies.actions.studies import change_state, create_study, plan_study
 from studies.errors import StudyError
 from studies.models import CompletionCode, InstanceImage, Question, Study, StudyState, Survey
 from studies.models.studies import STUDY_TRANSITIONS
-from tests.cast import NOON, make_draft, make_instance, make_project, make_study
+from tests.factories import NOON, create_draft, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ def test_every_state_is_in_the_table() -> None:
 
 
 def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
-    study = make_draft()
+    study = create_draft()
     codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
     assert study.state == StudyState.DRAFT
     assert {outcome for outcome, _ in codes} == {"finished", "no_consent", "failed_checks"}
@@ -29,13 +29,13 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
 
 
 def test_a_name_can_be_used_once() -> None:
-    study = make_draft()
+    study = create_draft()
     with pytest.raises(StudyError, match="already a study called best-vase"):
         create_study(project=study.project, source=study.source, by=None)
 
 
 def test_launching_makes_what_the_plan_said() -> None:
-    study = make_draft(instances=7, surveys={"size": 3, "double_seats": 1}, answers=2)
+    study = create_draft(instances=7, surveys={"size": 3, "double_seats": 1}, answers=2)
     plan = plan_study(study)
     launch(study=study, now=NOON)
     assert (plan.questions, plan.surveys, plan.seats, plan.answers) == (7, 2, 6, 20)
@@ -45,20 +45,20 @@ def test_launching_makes_what_the_plan_said() -> None:
 
 
 def test_more_images_than_sqlite_takes_terms_in_one_query_can_be_launched() -> None:
-    study = make_draft(instances=260)
+    study = create_draft(instances=260)
     assert InstanceImage.objects.count() > 1000
     launch(study=study, now=NOON)
     assert Question.objects.count() == 260
 
 
 def test_a_launched_design_is_frozen() -> None:
-    study = make_study()
+    study = launch_study()
     with pytest.raises(StudyError, match="already launched"):
         launch(study=study, now=NOON)
 
 
 def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made() -> None:
-    study = make_draft(instances=3)
+    study = create_draft(instances=3)
     InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)
     with pytest.raises(StudyError, match=r"vase-1 still waits for the image vase-1_2\.png"):
         launch(study=study, now=NOON)
@@ -68,7 +68,7 @@ def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made(
 
 
 def test_thousands_of_problems_are_counted_not_listed() -> None:
-    study = make_draft(instances=30)
+    study = create_draft(instances=30)
     InstanceImage.objects.update(image=None)
     with pytest.raises(StudyError) as refused:
         launch(study=study, now=NOON)
@@ -80,14 +80,14 @@ def test_only_the_selected_instances_are_asked_about() -> None:
     project = make_project()
     make_instance(project, "an-addition", type="add")
     make_instance(project, "a-swap", type="swap")
-    study = make_draft(project, instances=0, selection={"type": ["add"]})
+    study = create_draft(project, instances=0, selection={"type": ["add"]})
     launch(study=study, now=NOON)
     assert list(Question.objects.values_list("instance__key", flat=True)) == ["an-addition"]
 
 
 def test_an_empty_project_cannot_be_launched() -> None:
     with pytest.raises(StudyError, match="no questions to ask"):
-        launch(study=make_draft(instances=0), now=NOON)
+        launch(study=create_draft(instances=0), now=NOON)
 
 
 @pytest.mark.parametrize(
@@ -98,20 +98,20 @@ def test_an_empty_project_cannot_be_launched() -> None:
     ],
 )
 def test_practice_that_cannot_be_asked_stops_the_launch(entry: dict[str, str], sentence: str) -> None:
-    study = make_draft(practice={"questions": [entry]})
+    study = create_draft(practice={"questions": [entry]})
     with pytest.raises(StudyError, match=sentence):
         launch(study=study, now=NOON)
 
 
 def test_an_instance_of_the_practice_is_not_asked_about_again() -> None:
-    make_study(instances=3, practice={"questions": [{"instance": "vase-1", "right": "none"}]})
+    launch_study(instances=3, practice={"questions": [{"instance": "vase-1", "right": "none"}]})
     assert set(Question.objects.values_list("instance__key", flat=True)) == {"vase-0", "vase-2"}
 
 
 @pytest.mark.parametrize("state", StudyState.values)
 @pytest.mark.parametrize("to", StudyState.values)
 def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> None:
-    study = make_study()
+    study = launch_study()
     times = {"closed_at": NOON if state == "closed" else None, "launched_at": None if state == "draft" else NOON}
     Study.objects.update(state=state, **times)
     study.refresh_from_db()

@@ -17,7 +17,7 @@ CLIP = ModelName("CLIP", "ViT-B-32", "openai")
 
 @pytest.fixture
 def project() -> Project:
-    project = make_project()
+    project = make_project("birds")
     for number in (1, 2, 3):
         add_instance(project, number)
     return project

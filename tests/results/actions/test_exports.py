@@ -21,9 +21,9 @@ from studies.models import Question, Study
 from tests.factories import (
     NOON,
     answer,
-    launch,
-    make_image,
-    make_instance,
+    draw_image,
+    draw_instance,
+    make_launched,
     make_person,
     make_project,
     make_study,
@@ -46,10 +46,10 @@ def no_report(done: int, total: int) -> None:
 @pytest.fixture
 def study() -> Study:
     """Four questions, answered by one person: candidate-2, none, candidate-0 changed to candidate-3, unanswered."""
-    project = make_project()
+    project = make_project("birds")
     for number in range(1, 5):
-        make_instance(project, number)
-    study = launch(make_study(project))
+        draw_instance(project, number)
+    study = make_launched(make_study(project))
     session = sit_down(study, "pid-of-a-person")
     first, second, third, _ = questions(study)
     answer(session, first, "candidate-2", now=NOON + timedelta(seconds=1), send_ms=1500, window_width=1366)
@@ -74,7 +74,7 @@ def test_jsonl_holds_what_was_accepted_with_the_chosen_image(study: Study, folde
     ]
     assert rows[0]["image"] == "1.png"
     # Row 1 draws pictures 5 (the original) to 9; its third candidate is picture 8.
-    assert rows[0]["negative_image_sha256"] == make_image(8).sha256
+    assert rows[0]["negative_image_sha256"] == draw_image(8).sha256
     assert rows[0]["caption"] == "A bird on 1 roofs."
     assert rows[0]["original_captions"]["caption"] == "A bird on 1 roofs"
     assert (rows[0]["decision"], rows[0]["rule"], rows[0]["answers"]) == ("accepted", "chosen-v1", 1)
@@ -132,7 +132,7 @@ def test_several_questions_about_an_instance_have_names_of_their_own(study: Stud
 
 
 def test_what_earlier_studies_added_leaves_with_the_instance(study: Study, folder: Path) -> None:
-    won = {"negative_image": {"image": make_image(9).sha256, "width": 8, "height": 6}}
+    won = {"negative_image": {"image": draw_image(9).sha256, "width": 8, "height": 6}}
     Question.objects.filter(study=study).update(kind="ambiguity", won=won)
     Decision.objects.filter(study=study, question__instance__key="row-1").update(settled_choice="original")
     rows = [json.loads(line) for line in exported(study, "jsonl", folder).read_text().splitlines()]
@@ -141,7 +141,7 @@ def test_what_earlier_studies_added_leaves_with_the_instance(study: Study, folde
         ("row-1", "1_3.png", True),
         ("row-3", "", False),
     ]
-    assert {row["negative_image_sha256"] for row in rows} == {make_image(9).sha256}
+    assert {row["negative_image_sha256"] for row in rows} == {draw_image(9).sha256}
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "responses"])

@@ -17,7 +17,7 @@ from results.models import Export
 from studies.actions.images import original_name
 from studies.models import Image, Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
-from tests.cast import NOON, arrive_at_work, make_study
+from tests.factories import NOON, arrive_at_work, launch_study
 from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def store_pictures() -> dict[str, tuple[int, int, int]]:
 def make_pipeline() -> Study:
     """Return step 4 over three instances: all accepted by step 3 with candidate 2, then two of them kept."""
     project = make_pipeline_project(3)
-    answer_all(arrive_at_work(make_study(project, instances=3), "ann"), "candidate-2")
+    answer_all(arrive_at_work(launch_study(project, instances=3), "ann"), "candidate-2")
     step_4 = make_step_4(project)
     answers = iter(["original", "both", "original"])
     answer_all(arrive_at_work(step_4, "ben"), lambda question: next(answers))

@@ -16,7 +16,7 @@ from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
 from results.tables.progress import progress_of, study_progress
 from results.tasks import make_numbers
 from studies.models import Study
-from tests.factories import NOON, answer, launch, questions, sit_down
+from tests.factories import NOON, answer, make_launched, questions, sit_down
 
 Page = KeptNumbers.Page
 LATER = NOON + timedelta(hours=1)
@@ -60,7 +60,7 @@ def test_withdrawing_makes_them_old(study: Study) -> None:
 
 
 def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
-    study = launch(draft, seats=2)
+    study = make_launched(draft, seats=2)
     for person, choice in (("ann", "none"), ("ben", "candidate-0")):
         answer(sit_down(study, person), questions(study)[0], choice)
     make(look(study))

@@ -7,17 +7,17 @@ from results.actions import pseudonyms
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from studies.models import Project, Study
-from tests.factories import launch, make_instance, make_project, make_study, sit_down
+from tests.factories import draw_instance, make_launched, make_project, make_study, sit_down
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def study() -> Study:
-    project = make_project()
+    project = make_project("birds")
     for number in range(3):
-        make_instance(project, number)
-    return launch(make_study(project), size=1)
+        draw_instance(project, number)
+    return make_launched(make_study(project), size=1)
 
 
 def names(project: Project) -> dict[str, str]:
@@ -48,8 +48,8 @@ def test_names_stay_when_more_people_come(study: Study) -> None:
 
 def test_a_person_has_another_name_in_another_project(study: Study) -> None:
     other = make_project("boats")
-    make_instance(other, 9)
-    other_study = launch(make_study(other, "boats-step-3"))
+    draw_instance(other, 9)
+    other_study = make_launched(make_study(other, "boats-step-3"))
     sit_down(study, "pid-1")
     sit_down(other_study, "pid-1")
     name_annotators(project=study.project)

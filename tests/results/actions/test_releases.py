@@ -26,8 +26,7 @@ from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.tables.exported import given_responses
 from studies.models import Project
-from tests.cast import NOON, make_draft, make_project
-from tests.factories import make_person
+from tests.factories import NOON, create_draft, make_person, make_project
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
 from tests.results.tables.test_reporting import make_whole_pipeline
@@ -272,7 +271,7 @@ def test_a_name_that_is_no_name_of_a_folder_is_refused(pipeline: Project, name: 
 
 
 def test_a_draft_cannot_be_released(tmp_path: Path) -> None:
-    make_draft(make_project(), instances=1)
+    create_draft(make_project(), instances=1)
     with pytest.raises(CommandError, match="has not been launched yet"):
         release(tmp_path, study="best-vase")
 

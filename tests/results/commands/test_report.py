@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Annotator
 from results.reports.formats import FORMATS
-from tests.cast import make_project
+from tests.factories import make_project
 from tests.results.tables.test_reporting import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from results.actions.pseudonyms import name_annotators
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
 from results.tables.progress import (
     Answers,
-    Decisions,
+    Questions,
     Rate,
     Seats,
     Seconds,
@@ -20,8 +20,8 @@ from studies.models import InstanceImage, Question, Study
 from tests.factories import (
     NOON,
     answer,
-    launch,
-    make_instance,
+    draw_instance,
+    make_launched,
     make_person,
     make_project,
     make_study,
@@ -34,14 +34,15 @@ def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     progress = study_progress(study)
     assert progress.answers == Answers(0, 4)
     assert progress.seats == Seats(free=1, taken=0, filled=0)
-    assert progress.decisions == Decisions(accepted=0, rejected=0, undecided=4)
+    nothing = {"none yet": 4, "conflicting": 0, "accepted": 0, "rejected": 0}
+    assert progress.questions == Questions(4, {"unanswered": 4, "open": 0, "complete": 0}, nothing, settled=0)
     assert list(progress.rates) == [Rate("none", 0, 0)]
     assert progress.rates[0].percent is None
     assert progress.seconds == Seconds(0)
 
 
 def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) -> None:
-    study = launch(draft, size=2, seats=2)
+    study = make_launched(draft, size=2, seats=2)
     first = sit_down(study, "one")
     answer(first, questions(study)[0], "candidate-1")
     answer(first, questions(study)[1], "none")
@@ -56,7 +57,9 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
         (2, Answers(0, 4), Seats(free=1, taken=1, filled=0)),
     ]
     assert progress.seats == Seats(free=1, taken=2, filled=1)
-    assert progress.decisions == Decisions(accepted=1, rejected=0, undecided=3)
+    # Of two answers wanted each: two alike, one None, and none to the questions of the other survey.
+    outcomes = {"none yet": 3, "conflicting": 0, "accepted": 1, "rejected": 0}
+    assert progress.questions == Questions(4, {"unanswered": 2, "open": 1, "complete": 1}, outcomes, settled=0)
     assert list(progress.rates) == [Rate("none", 1, 3)]
 
 
@@ -142,9 +145,9 @@ def test_only_finished_sessions_are_paid_from_arrival_to_the_way_back(study: Stu
 
 
 def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
-    make_instance(study.project, 5, type="swap", subtype="att")
-    make_instance(study.project, 6, type="", subtype="")
-    make_instance(make_project("others"), 7)
+    draw_instance(study.project, 5, type="swap", subtype="att")
+    draw_instance(study.project, 6, type="", subtype="")
+    draw_instance(make_project("others"), 7)
     table = categories(study.project)
     assert table.subtypes == ["", "att", "rel"]
     assert table.rows == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]

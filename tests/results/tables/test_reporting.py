@@ -10,7 +10,7 @@ from results.reports.build import report_of
 from results.tables.reporting import in_pipeline_order, project_facts, release_studies
 from studies.models import Project
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
-from tests.cast import NOON, arrive_at_work, make_draft, make_study
+from tests.factories import NOON, arrive_at_work, create_draft, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def make_whole_pipeline() -> Project:
     """Six candidates; step 3 in pairs rejects one, step 4 keeps four of five, the baseline asks about two."""
     project = make_pipeline_project(6)
-    step_3 = make_study(project, instances=6, answers=2)
+    step_3 = launch_study(project, instances=6, answers=2)
     for person in ("ann", "ben"):
         answer_all(arrive_at_work(step_3, person), lambda q: "none" if q.instance.key == "vase-5" else "candidate-1")
     answer_all(
@@ -47,7 +47,7 @@ def test_studies_stand_in_the_order_of_the_pipeline() -> None:
 
 def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     project = make_pipeline_project(1)
-    draft = make_draft(project, instances=1)
+    draft = create_draft(project, instances=1)
     study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase"}})
     assert (study.fed_by, draft.state) == (draft, "draft")
     assert in_pipeline_order(project) == release_studies(study) == [study]
@@ -56,18 +56,19 @@ def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
 def test_a_draft_is_no_part_of_the_report() -> None:
     project = make_pipeline_project(1)
     launch_file(project, {"study": "s3", "kind": "best_of_n"})
-    make_draft(project, instances=1, study="later")
+    create_draft(project, instances=1, study="later")
     assert [study.slug for study in in_pipeline_order(project)] == ["s3"]
 
 
 def test_the_funnel_of_the_pipeline() -> None:
     project = make_whole_pipeline()
-    totals = [row[:1] + row[3:] for row in rows(project, "funnel") if row[1] == "all"]
+    totals = [row[:1] + row[4:] for row in rows(project, "funnel") if row[2] == "all"]
+    # Asked; unanswered, open, complete; none yet, agreed, conflicting, accepted, rejected.
     assert totals == [
-        ["imported", 6, None, None, None, None],
-        ["best-vase", 6, 6, 5, 1, 0],
-        ["step-4", 5, 5, 4, 1, 0],
-        ["baseline", 2, 2, 2, 0, 0],
+        ["imported", 6, *[None] * 8],
+        ["best-vase", 6, 0, 0, 6, 0, None, 0, 5, 1],
+        ["step-4", 5, 0, 0, 5, 0, None, 0, 4, 1],
+        ["baseline", 2, 0, 0, 2, 0, 2, 0, None, None],
     ]
     assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
 
@@ -133,6 +134,6 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 @pytest.mark.parametrize("instances", [2, 12])
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
-    answer_all(arrive_at_work(make_study(project, instances=instances), "ann"), "candidate-0")
+    answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
     with django_assert_num_queries(10):
         project_facts(project)

@@ -11,7 +11,7 @@ from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Release
 from studies.models import Membership, Question, Study, StudyState
-from tests.factories import NOON, launch, make_instance, make_person
+from tests.factories import NOON, draw_instance, make_launched, make_person
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 
@@ -22,21 +22,23 @@ PRIVATE = {
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
     "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/results/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
-    "/studies/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),
-    "/studies/birds-step-3/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/progress/": (FINE, NOT_ALLOWED),
-    "/studies/draft/launch/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/pause/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/resume/": (ELSEWHERE, 409),
-    "/studies/birds-step-3/close/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
-    "/studies/birds-step-3/preview/": (FINE, 303),
-    "/studies/birds-step-3/releases/": (FINE, 409),
-    "/studies/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
+    "/studies/birds/birds-step-3/results/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
+    "/studies/birds/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),
+    "/studies/birds/birds-step-3/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/progress/": (FINE, NOT_ALLOWED),
+    # From before the project stood in it.
+    "/studies/birds-step-3/": (ELSEWHERE, 307),
+    "/studies/birds/draft/launch/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/pause/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/resume/": (ELSEWHERE, 409),
+    "/studies/birds/birds-step-3/close/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
+    "/studies/birds/birds-step-3/preview/": (FINE, 303),
+    "/studies/birds/birds-step-3/releases/": (FINE, 409),
+    "/studies/birds/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
@@ -54,14 +56,14 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         **{
             field.name: getattr(draft, field.name)
             for field in Study._meta.fields
-            if field.name not in {"id", "slug", "invite_token"}
+            if field.name not in {"id", "slug", "public_token", "invite_token"}
         },
         slug="draft",
         invite_token="other",
     )
-    study = launch(draft)
+    study = make_launched(draft)
     # Where the database has counted on since the last test, there is no question number 1 yet.
-    fields = {"study": study, "instance": make_instance(study.project, 5), "kind": "best_of_n"}
+    fields = {"study": study, "instance": draw_instance(study.project, 5), "kind": "best_of_n"}
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})
@@ -162,7 +164,9 @@ def test_signing_out_takes_a_post(client: Client) -> None:
     assert status(client, "GET", "/") == SIGN_IN
 
 
-@pytest.mark.parametrize("address", ["/studies/draft/launch/", "/studies/birds-step-3/close/", "/sign-out/"])
+@pytest.mark.parametrize(
+    "address", ["/studies/birds/draft/launch/", "/studies/birds/birds-step-3/close/", "/sign-out/"]
+)
 def test_a_change_needs_the_token_of_our_own_form(address: str) -> None:
     member = Client(enforce_csrf_checks=True)
     member.force_login(make_person("root", superuser=True))

@@ -7,9 +7,9 @@ from django.test import Client
 from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
 from studies.actions.asking import make_practice
 from studies.models import InstanceImage, Question, Study
-from tests.factories import launch
+from tests.factories import make_launched
 
-PREVIEW = "/studies/birds-step-3/preview/"
+PREVIEW = "/studies/birds/birds-step-3/preview/"
 
 
 def shown(client: Client, step: str) -> str:
@@ -19,7 +19,7 @@ def shown(client: Client, step: str) -> str:
 @pytest.mark.parametrize("launched", [False, True])
 def test_a_preview_goes_through_every_page_and_stores_nothing(client: Client, draft: Study, launched: bool) -> None:
     if launched:
-        launch(draft)
+        make_launched(draft)
     before = Question.objects.count()
     address, seen = PREVIEW, []
     for _ in range(10):
@@ -112,7 +112,7 @@ def test_practice_is_shown_with_its_feedback_and_stores_nothing(client: Client, 
     with_practice(draft)
     if launched:
         make_practice(draft)
-        launch(draft)
+        make_launched(draft)
     assert "Start the practice" in shown(client, "instructions-1")
     assert client.post(f"{PREVIEW}?step=instructions-1")["Location"] == f"{PREVIEW}?step=practice-1"
     page = shown(client, "practice-1")

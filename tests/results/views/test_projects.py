@@ -6,8 +6,17 @@ from predictions.models import Model, Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dossier import About
 from studies.models import InstanceImage, Study
-from tests.cast import NOON, make_image
-from tests.factories import answer, launch, make_instance, make_project, make_study, questions, sit_down
+from tests.factories import (
+    NOON,
+    answer,
+    draw_instance,
+    make_image,
+    make_launched,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
 from tests.results.pipelines import BASELINE, STEP_3, by_key, open_study, project_of, sit_through
 
 
@@ -58,7 +67,8 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     page = client.get("/projects/vases/").content.decode()
     # Of one instance all four questions were asked.
     assert (
-        f'<a href="/studies/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses' in page
+        f'<a href="/studies/vases/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses'
+        in page
     )
 
 
@@ -76,8 +86,8 @@ def test_more_projects_studies_and_instances_add_no_query(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(10, 14):
-        make_instance(study.project, number)
-        launch(make_study(study.project, f"study-{number}"))
+        draw_instance(study.project, number)
+        make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
     # Session and user; then one query of the home page, and the project with nine parts of its page.
     with django_assert_num_queries(3):
@@ -90,7 +100,7 @@ def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, resear
     study = open_study(project_of(researcher), STEP_3)
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     page = client.get("/projects/vases/").content.decode()
-    for state, number in (("accepted", 1), ("rejected", 1), ("undecided", 2)):
+    for state, number in (("accepted", 1), ("rejected", 1), ("none-yet", 2)):
         address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
         assert f'href="{address}"' in page
         assert client.get(address.replace("&amp;", "&")).context["lines"].paginator.count == number

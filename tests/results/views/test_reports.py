@@ -8,8 +8,7 @@ from django.test import Client
 
 from results.reports.formats import FORMATS
 from tests.annotation.test_responses import next_slot, send
-from tests.cast import arrive_at_work, make_draft, make_study
-from tests.factories import make_person
+from tests.factories import arrive_at_work, create_draft, launch_study, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +21,7 @@ def owner(client: Client) -> Client:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_report_comes_as_a_file_that_is_the_same_when_made_again(owner: Client, format: str) -> None:
-    session = arrive_at_work(make_study())
+    session = arrive_at_work(launch_study())
     send(session, next_slot(session))
     first, again = (owner.get(f"/projects/vases/report/{format}/") for _ in range(2))
     assert first["Content-Type"] == "application/zip"
@@ -34,11 +33,11 @@ def test_the_report_comes_as_a_file_that_is_the_same_when_made_again(owner: Clie
 
 
 def test_a_format_that_does_not_exist_is_not_found(owner: Client) -> None:
-    make_study()
+    launch_study()
     assert owner.get("/projects/vases/report/docx/").status_code == 404
 
 
 def test_without_a_launched_study_there_is_a_sentence_instead(owner: Client) -> None:
-    make_draft()
+    create_draft()
     page = owner.get("/projects/vases/report/md/", follow=True)
     assert "There is nothing to report yet: no study has been launched, no model has answered." in page.content.decode()

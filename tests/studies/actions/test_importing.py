@@ -15,7 +15,7 @@ from studies.actions import importing
 from studies.actions.import_source import ImportRefused, ImportSummary
 from studies.actions.importing import import_files, import_instances
 from studies.models import Image, Instance, InstanceImage, Project
-from tests.factories import make_instance
+from tests.factories import draw_instance
 from tests.studies.real_data import REAL_DATA, needs_real_data
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
@@ -230,7 +230,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(project: Project, manif
 def test_two_imports_of_one_key_at_once_are_told_so(project: Project, manifest: Path, folder: Path) -> None:
     def other_import(stage: str, done: int, total: int) -> None:
         if stage == "images":
-            make_instance(project, 1, key="1")
+            draw_instance(project, 1, key="1")
 
     with pytest.raises(ImportRefused, match=r"Another import changed the project meanwhile\. Nothing was imported"):
         import_manifest(project, manifest, images_dir=folder, progress=other_import)

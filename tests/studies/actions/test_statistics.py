@@ -12,7 +12,7 @@ from predictions.models import Prediction
 from studies.actions.importing import import_instances
 from studies.actions.statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Question, SurveyQuestion
-from tests.cast import NOON, make_project, make_study
+from tests.factories import NOON, launch_study, make_project
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 from tests.workers import database_url
@@ -69,7 +69,13 @@ def test_statistics_that_cannot_be_refreshed_undo_nothing(
         monkeypatch.setattr(connection, "cursor", refuse)
     monkeypatch.undo()
     assert Image.objects.count() == ROWS
-    assert 'The statistics of "studies_image" could not be refreshed.' in caplog.text
+    assert "The statistics of studies_image could not be refreshed." in caplog.text
+
+
+def test_a_table_that_is_empty_is_not_written_down_as_empty() -> None:
+    # What is never counted is planned for with ten pages, so that the first rows are found by their key.
+    refresh_statistics(Image)
+    assert believed(Image) > 1
 
 
 def test_an_import_leaves_the_numbers_of_its_rows(tmp_path: Path) -> None:
@@ -82,7 +88,7 @@ def test_an_import_leaves_the_numbers_of_its_rows(tmp_path: Path) -> None:
 
 
 def test_a_launch_leaves_the_numbers_of_its_rows() -> None:
-    make_study(instances=7, answers=2, surveys={"size": 7})
+    launch_study(instances=7, answers=2, surveys={"size": 7})
     believes = {model: believed(model) for model in (Question, SurveyQuestion, Decision, Slot, Seat)}
     assert believes == {Question: 7, SurveyQuestion: 7, Decision: 7, Slot: 14, Seat: 2}
 
