@@ -63,8 +63,8 @@ class StudyAdmin(ReadOnly, admin.ModelAdmin[Study]):
     list_filter = ("state", "kind")
     list_select_related = ("project",)
     search_fields = ("slug", "title")
-    # The link lets anyone in who has it.
-    exclude = ("invite_token",)
+    # The link lets anyone in who has it; whoever knows the secret knows which option stands where.
+    exclude = ("invite_token", "order_secret")
 
 
 @admin.register(Survey)

@@ -39,6 +39,9 @@ class DesignRefused(Exception):
         self.problems = problems
 
 
+# What a study may be for; `studies.models.Purpose` has the words for people.
+PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
+
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -58,6 +61,15 @@ def study_schema() -> dict[str, Any]:
                 "description": "The name in addresses and commands: small letters, digits and single hyphens.",
             },
             "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
+            "purpose": {
+                "enum": list(PURPOSES),
+                "description": "What the study is for. Default: baseline where right answers are known, else filter.",
+            },
+            "dataset": {
+                "type": "boolean",
+                "description": "Whether what it keeps is the dataset of the project. Default: true for a filter when "
+                "the project has no dataset yet, or when it takes its instances from the study that kept it so far.",
+            },
             **_asking_properties(),
             "parts": {
                 "type": "array",
@@ -250,6 +262,7 @@ def read_design(text: str) -> dict[str, Any]:
     design["parts"] = [_part(part) for _, part in asked]
     # The first part stands at the top too: most studies have no other.
     design |= design["parts"][0]
+    design["purpose"] = design.get("purpose") or ("baseline" if knows_right(design) else "filter")
     design["seed"] = design.get("seed") or design["study"]
     design["rule"] = design.get("rule") or get_kind(design["kind"]).rules[0]
     design["max_answers"] = design.get("max_answers") or design["answers"]
@@ -271,6 +284,15 @@ def _asked(value: Mapping[str, Any]) -> list[tuple["Path", Mapping[str, Any]]]:
         for path, part in parts
         if isinstance(part, dict) and part.get("kind") in KINDS and isinstance(part.get("ask", {}), dict)
     ]
+
+
+def knows_right(design: Mapping[str, Any]) -> bool:
+    """Tell whether a study asks questions whose right answer is known beforehand."""
+    return any(
+        get_kind(part["kind"]).right_option(part["ask"], variant)
+        for part in design["parts"]
+        for variant in get_kind(part["kind"]).variants(part["ask"])
+    )
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -444,6 +466,16 @@ def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[
         yield Problem(
             lines.get(("max_answers",)),
             f"`max_answers` is {design['max_answers']}, less than the {design['answers']} answers every question gets.",
+        )
+    if design["purpose"] == "baseline" and not knows_right(design):
+        yield Problem(
+            lines.get(("purpose",)),
+            "A baseline compares answers with the right one, and these questions have none. Use another `purpose`.",
+        )
+    if design.get("dataset") and design["purpose"] not in ("filter", "collection"):
+        yield Problem(
+            lines.get(("dataset",)),
+            f"A study whose purpose is {design['purpose']} keeps nothing, so `dataset` must be false or left out.",
         )
     if design["instances"]["from"] == design["study"]:
         yield Problem(lines.get(("instances", "from")), "A study cannot take its instances from itself.")

@@ -19,7 +19,7 @@ def decide_question(*, question: int, wanted: int, rule: str, now: datetime, onl
         answers = [only_answer]
     else:
         Decision.objects.select_for_update().get(question=question)
-        counted = Response.objects.filter(question=question, is_current=True, slot__isnull=False)
+        counted = Response.objects.counted().filter(question=question)
         answers = list(counted.order_by("received_at", "id").values_list("choice", flat=True))
     verdict = decide(rule, answers, wanted)
     store_decision(

@@ -7,6 +7,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
+from annotation.models.outcomes import accepted_decisions
 from studies.actions.asking import Origin, origin_of, questions_per_instance, selected_instances
 from studies.actions.studies import add_surveys, place_questions
 from studies.models import Question, Study, Survey
@@ -16,14 +17,9 @@ from studies.planning import PlannedSurvey, in_parts
 def accepted_origins(study: Study, *, not_yet_in: Study | None = None, limit: int | None = None) -> dict[int, Origin]:
     """Return what `study` has accepted, in order of acceptance: instance id -> where it comes from.
 
-    `not_yet_in` leaves out the instances that study already asks about. An instance counts as accepted when all of
-    its questions in `study` are.
+    `not_yet_in` leaves out the instances that study already asks about.
     """
-    # Asked of the questions and not of the decisions of the study, which databases would read whole for every one.
-    not_accepted = (Decision.State.UNDECIDED, Decision.State.REJECTED)
-    other = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
-    accepted = Decision.objects.filter(study=study, state=Decision.State.ACCEPTED)
-    accepted = accepted.exclude(Exists(other.filter(decision__state__in=not_accepted)))
+    accepted = accepted_decisions(study)
     if not_yet_in is not None:
         drawn = Question.objects.filter(study=not_yet_in, instance=OuterRef("question__instance"))
         accepted = accepted.exclude(Exists(drawn)).filter(

@@ -14,7 +14,7 @@ from studies.models import PracticeQuestion
 
 def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
     """Return the option keys in the order this annotator sees them in this round."""
-    seed = f"{session.study.seed}|practice|{session.practice_round}"
+    seed = f"{session.order_seed}|practice|{session.practice_round}"
     kind = get_kind(question.kind)
     return shown_order(kind, question.content, seed=seed, annotator=session.annotator_id, question=question.pk)
 

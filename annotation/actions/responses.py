@@ -14,7 +14,7 @@ from annotation.actions.decisions import decide_question
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Annotator, Response, Session, SessionState, Skip, Slot
 from studies.kinds import get_kind, posted_values, shown_order
-from studies.models import Question
+from studies.models import Question, Study
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
         # Rolls the count back.
         raise _OutOfTheOrdinary
     kind = get_kind(asked.kind)
-    order = shown_order(kind, asked.content, seed=asked.seed, annotator=counted.annotator, question=asked.question)
+    seed = counted.order_key or Study.objects.values_list("seed", flat=True).get(pk=asked.study)
+    order = shown_order(kind, asked.content, seed=seed, annotator=counted.annotator, question=asked.question)
     choice = _chosen(asked.kind, asked.content, order, sent.value)
     sending.insert_response(
         asked=asked,
@@ -103,7 +104,7 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
         annotator=counted.annotator,
         seat=asked.seat,
         part_begun=counted.part_begun,
-        seed=asked.seed,
+        seed=seed,
     )
 
 
@@ -119,7 +120,7 @@ def order_for(*, session: Session, question: Question) -> list[str]:
     """Return the option keys of `question` in the order this annotator sees them."""
     kind = get_kind(question.kind)
     return shown_order(
-        kind, question.content, seed=session.study.seed, annotator=session.annotator_id, question=question.pk
+        kind, question.content, seed=session.order_seed, annotator=session.annotator_id, question=question.pk
     )
 
 
@@ -184,7 +185,7 @@ def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:
         annotator=session.annotator_id,
         seat=slot.seat_id,
         part_begun=session.part_begun,
-        seed=session.study.seed,
+        seed=session.order_seed,
         **flags,
     )
 
@@ -254,5 +255,5 @@ def open_slots(*, session: Session, limit: int) -> list[Slot]:
 
 def last_response(*, session: Session) -> Response | None:
     """Return the current response that `session` sent last, the one it may still change."""
-    responses = Response.objects.filter(session=session, is_current=True, slot__isnull=False)
+    responses = Response.objects.counted().filter(session=session)
     return responses.select_related("question").order_by("-slot__position").first()

@@ -17,7 +17,7 @@ from annotation.models import Response
 
 _ASKED = """
 SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id,
-       study.id, study.seed, study.rule
+       study.id, study.rule
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -27,7 +27,7 @@ _COUNT_ANSWER = """
 UPDATE annotation_session
    SET questions_answered = questions_answered + 1, last_seen_at = %s
  WHERE token = %s AND study_id = %s AND state = 'working' AND questions_answered < questions_total
-RETURNING id, annotator_id, questions_answered, questions_total, part_begun
+RETURNING id, annotator_id, questions_answered, questions_total, part_begun, order_key
 """
 _TAKE_SLOT = """
 UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
@@ -73,7 +73,6 @@ class Asked:
     answers_wanted: int
     seat: int
     study: int
-    seed: str
     rule: str
 
 
@@ -86,6 +85,7 @@ class Counted:
     answered: int
     total: int
     part_begun: int
+    order_key: str
 
 
 @dataclass(frozen=True)

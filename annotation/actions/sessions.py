@@ -67,6 +67,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         provider_study_id=entry.study_id,
         state=SessionState.CONSENT if study.design["consent"] else SessionState.INSTRUCTIONS,
         questions_total=0,
+        order_key=study.order_secret,
         arrived_at=now,
         last_seen_at=now,
         lease_until=now + _lease(study),

@@ -1,6 +1,6 @@
 from django.db import models
 
-from studies.models import Study
+from studies.models import Project, Study
 
 
 class Annotator(models.Model):
@@ -19,6 +19,40 @@ class Annotator(models.Model):
 
     def __str__(self) -> str:
         return f"annotator {self.pk}"
+
+
+class Removal(models.Model):
+    """That a person's answers count nowhere in a project: they took their consent back, or a researcher left them out.
+
+    A withdrawal has no way back. `ended_at`: when a researcher let the answers count again.
+    """
+
+    class Why(models.TextChoices):
+        WITHDRAWN = "withdrawn", "Withdrawn"
+        EXCLUDED = "excluded", "Excluded"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="removals")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="removals")
+    why = models.CharField(max_length=10, choices=Why.choices)
+    reason = models.TextField(blank=True, help_text="Why a researcher excluded them.")
+    at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "annotator", "why"),
+                condition=models.Q(ended_at=None),
+                name="removed_once_for_each_reason",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(ended_at=None) | models.Q(why="excluded"), name="a_withdrawal_stays"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} {self.why} from {self.project_id}"
 
 
 class EntryEvent(models.Model):

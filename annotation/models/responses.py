@@ -3,10 +3,30 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from annotation.models.people import Annotator
+from analytics.outcomes import Outcome, outcome_of_question
+from annotation.models.people import Annotator, Removal
 from annotation.models.seats import Slot
 from annotation.models.sessions import Session
 from studies.models import PracticeQuestion, Question, Study
+
+
+def counts(path: str = "") -> models.Q:
+    """Return what picks counted answers: current, in a slot, and of nobody who withdrew or was excluded.
+
+    The one definition behind every number. Answers to practice questions are no responses. `path` leads from the row
+    that is filtered to its responses, such as "responses__".
+    """
+    return models.Q(**{f"{path}is_current": True, f"{path}slot__isnull": False, f"{path}left_out": ""})
+
+
+class ResponseQuerySet(models.QuerySet["Response"]):
+    def counted(self) -> "ResponseQuerySet":
+        """Return the answers that count, as `counts` says."""
+        return self.filter(counts())
+
+    def counted_in(self, study: Study) -> "ResponseQuerySet":
+        """Return the answers of `study` that count, in no order."""
+        return self.counted().filter(study=study).order_by()
 
 
 class Response(models.Model):
@@ -31,6 +51,14 @@ class Response(models.Model):
     )
     version = models.PositiveSmallIntegerField(default=1)
     is_current = models.BooleanField(default=True, help_text="False once a newer version has taken its place.")
+    left_out = models.CharField(
+        max_length=10,
+        choices=Removal.Why.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why it counts nowhere, because of the person who gave it.",
+    )
     submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
     choice = models.CharField(max_length=100)
     shown_order: models.JSONField[list[str], list[str]] = models.JSONField()
@@ -44,6 +72,8 @@ class Response(models.Model):
     images_seen: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
         default=list, help_text="Per image: option, loaded_ms, natural and shown size, failed loads."
     )
+
+    objects = ResponseQuerySet.as_manager()
 
     class Meta:
         ordering = ("id",)
@@ -65,6 +95,11 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"response {self.pk}"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether `counts` picks it."""
+        return self.is_current and self.slot_id is not None and not self.left_out
 
 
 class Skip(models.Model):
@@ -130,7 +165,7 @@ class Decision(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.UNDECIDED)
     winner = models.CharField(max_length=100, blank=True, help_text="The winning option; empty unless accepted.")
     votes: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
-    answers = models.PositiveSmallIntegerField(default=0)
+    answers = models.PositiveSmallIntegerField(default=0, help_text="How many answers count.")
     decided_at = models.DateTimeField(null=True, blank=True)
     settled_choice = models.CharField(
         max_length=100, blank=True, help_text="What a researcher settled it with; empty when the answers decide."
@@ -159,3 +194,14 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state} under {self.rule}"
+
+    @property
+    def outcome(self) -> Outcome:
+        """What has become of its question, which is read for it, with its study."""
+        return outcome_of_question(
+            self.state,
+            answers=self.answers,
+            wanted=self.question.answers_wanted,
+            accepts=self.question.study.accepts,
+            undone=self.question.undone_at is not None,
+        )

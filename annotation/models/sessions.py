@@ -12,6 +12,8 @@ class SessionState(models.TextChoices):
     FINISHED = "finished", "Finished"
     NO_CONSENT = "no_consent", "Did not consent"
     FAILED_CHECKS = "failed_checks", "Failed the practice"
+    LEFT_OUT = "left_out", "Left out too many questions"
+    WITHDRAWN = "withdrawn", "Took their consent back"
     GIVEN_UP = "given_up", "Gave up"
     RETURNED = "returned", "Returned on the platform"
     LAPSED = "lapsed", "Ran out of time"
@@ -19,16 +21,18 @@ class SessionState(models.TextChoices):
 
 
 S = SessionState
-LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED})
+LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED, S.WITHDRAWN})
 # The whole life of a session: state -> the states it may go to.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WORKING},
     S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS},
-    S.WORKING: LEAVING | {S.FINISHED},
+    S.WORKING: LEAVING | {S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),
     S.FAILED_CHECKS: frozenset(),
+    S.LEFT_OUT: frozenset(),
+    S.WITHDRAWN: frozenset(),
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
     # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
@@ -41,6 +45,7 @@ OUTCOMES: dict[SessionState, Outcome] = {
     S.FINISHED: Outcome.FINISHED,
     S.NO_CONSENT: Outcome.NO_CONSENT,
     S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
+    S.LEFT_OUT: Outcome.LEFT_OUT,
 }
 
 
@@ -62,6 +67,13 @@ class Session(models.Model):
     questions_answered = models.PositiveIntegerField(default=0)
     part_begun = models.PositiveSmallIntegerField(
         default=0, help_text="The last part of the survey whose instructions were read."
+    )
+    order_key = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the order of its options rests on: its study's secret when it began. Empty: the study's seed.",
     )
     practice_round = models.PositiveSmallIntegerField(default=1)
     arrived_at = models.DateTimeField()
@@ -108,3 +120,8 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.pk}"
+
+    @property
+    def order_seed(self) -> str:
+        """Return what the order of its options rests on; sessions of older versions keep what theirs rested on."""
+        return self.order_key or self.study.seed

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from analytics.outcomes import Outcome
 from results.exporting.base import Column
 from results.exporting.croissant import DataFile
 from results.exporting.dossier import About, Dossier
@@ -244,12 +245,15 @@ def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]
     if notice:
         yield notice
     for study in facts.studies:
-        undecided = sum(question.state == "undecided" for question in study.questions)
+        conflicting = sum(question.outcome is Outcome.CONFLICTING for question in study.questions)
         once = sum(question.answers == 1 for question in study.questions)
         if once:
             yield f"{study.slug}: {once:,} of {len(study.questions):,} questions were answered by one person only."
-        if undecided:
-            yield f"{study.slug}: {undecided:,} questions are undecided and belong to neither side."
+        if conflicting:
+            yield (
+                f"{study.slug}: {conflicting:,} questions have all their answers and are conflicting; "
+                "they belong to neither side."
+            )
         if study.settled:
             yield f"{study.slug}: {study.settled:,} questions were settled by a researcher, not by annotators."
     unlicensed = sum(n for origin, n in origins.items() if not origin.licence)

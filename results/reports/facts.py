@@ -4,55 +4,85 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-UNDECIDED, ACCEPTED, REJECTED = "undecided", "accepted", "rejected"
+from analytics.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0."""
+    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0.
+
+    `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one. `answers`: counted
+    ones, of so many `wanted` by now.
+    """
 
     id: int
     instance: int
     kind: str
     place: int
     right: str
-    state: str
+    outcome: Outcome
     winner: str
     answers: int
+    wanted: int = 1
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """One counted answer. `annotator` and `survey` are ids that stand for somebody, and leave in no report."""
+    """One counted answer. `annotator` is an id that stands for somebody, and leaves in no report.
+
+    `survey` and `seat`: the numbers of where it was given. `added`: it came after the answers asked for at first, to a
+    question on which those differed.
+    """
 
     question: int
     annotator: int
     survey: int
     choice: str
+    seat: int = 1
+    added: bool = False
 
 
 @dataclass(frozen=True)
 class PartFacts:
-    """One part of a study: the kind of question, how many questions about one instance, and what people read."""
+    """One part of a study: the kind of question, how many questions about one instance, and what people read.
+
+    `options`: the keys of everything that could be answered to one of its questions.
+    """
 
     kind: str
     title: str
     variants: int
     instructions: str
+    options: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Played:
+    """A study and how many of its annotators, whose answers count, are no people but a program."""
+
+    slug: str
+    simulated: int
+    annotators: int
 
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """`sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
+    """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
+
+    `sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
+    `above`: the studies that fed it, directly or through others, in which a program answered.
     """
 
     slug: str
     title: str
     parts: Sequence[PartFacts]
     rule: str
+    purpose: str
+    accepts: bool
     fed_by: str
     answers_wanted: int
     currency: str
@@ -69,6 +99,7 @@ class StudyFacts:
     first_day: str = ""
     last_day: str = ""
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    above: Sequence[Played] = ()
 
     @property
     def kinds(self) -> list[str]:
@@ -76,7 +107,7 @@ class StudyFacts:
 
     @property
     def knows_answers(self) -> bool:
-        """Whether it asks questions whose right answer is known; such a study filters nothing."""
+        """Whether it asks questions whose right answer is known."""
         return any(question.right for question in self.questions)
 
 
@@ -104,11 +135,15 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class ProjectFacts:
-    """`categories`: instance id -> (type, subtype), of all instances of the project."""
+    """`categories`: instance id -> (type, subtype), of all instances of the project.
+
+    `dataset`: the study that was declared to keep the dataset, "" where all instances are.
+    """
 
     slug: str
     name: str
     categories: Mapping[int, tuple[str, str]]
     studies: Sequence[StudyFacts]
+    dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())

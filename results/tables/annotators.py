@@ -2,22 +2,32 @@
 
 from collections.abc import Iterable
 
+from annotation.models import Response
 from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
-from results.tables.answers import counted_answers, seconds_in_view
+from results.tables.answers import seconds_in_view
 from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
 
-_FIELDS = ("annotator_id", "question_id", "question__kind", "choice", "question__right", "send_ms", "hidden_ms")
+_FIELDS = (
+    "annotator_id",
+    "question_id",
+    "question__kind",
+    "choice",
+    "question__right",
+    "send_ms",
+    "hidden_ms",
+    "shown_order",
+)
 
 
 def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
-    rows = counted_answers(study).values_list(*_FIELDS)
-    for annotator, question, kind, choice, right, send_ms, hidden_ms in rows.iterator(chunk_size=CHUNK):
+    rows = Response.objects.counted_in(study).values_list(*_FIELDS)
+    for annotator, question, kind, choice, right, send_ms, hidden_ms, order in rows.iterator(chunk_size=CHUNK):
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -26,4 +36,6 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
             right=right,
             fixed=fixed[kind],
             seconds=seconds_in_view(send_ms, hidden_ms),
+            place=None if choice in fixed[kind] else order.index(choice),
+            places=len(order) - len(fixed[kind]),
         )

@@ -29,7 +29,7 @@ def facts_alone(study: Study) -> ProjectFacts:
 
 def answer_details(study: Study) -> list[AnswerDetails]:
     """Return the counted answers of `study`, without the times they took."""
-    alike = counted_answers(study).values_list(
+    alike = Response.objects.counted_in(study).values_list(
         *("question__kind", "question__instance__type", "question__instance__subtype"),
         *("question__right", "choice", "shown_order"),
     )
@@ -52,7 +52,7 @@ def answer_details(study: Study) -> list[AnswerDetails]:
 
 def answer_times(study: Study) -> list[TimedAnswers]:
     """Return how long the counted answers of `study` took, with the page in view."""
-    alike = counted_answers(study).values_list("question__kind", "send_ms", "hidden_ms")
+    alike = Response.objects.counted_in(study).values_list("question__kind", "send_ms", "hidden_ms")
     return [
         TimedAnswers(kind, seconds_in_view(send_ms, hidden_ms), times)
         for kind, send_ms, hidden_ms, times, _ in _in_order(alike)
@@ -67,10 +67,3 @@ def seconds_in_view(send_ms: int | None, hidden_ms: int | None) -> float | None:
 def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:
     """Count the rows that are alike, and put those that came first first."""
     return alike.annotate(times=Count("pk"), first=Min("pk")).order_by("first")
-
-
-def counted_answers(study: Study) -> QuerySet[Response]:
-    """Return the answers of `study` that count, in no order; nothing of people who withdrew."""
-    return Response.objects.filter(
-        study=study, is_current=True, slot__isnull=False, annotator__withdrawn_at=None
-    ).order_by()

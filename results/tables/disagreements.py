@@ -3,28 +3,31 @@
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, QuerySet
 
+from analytics.outcomes import Outcome
 from annotation.models import Decision
+from annotation.models.outcomes import question_is
+from annotation.models.responses import counts
 from results.tables.histories import History, histories
 from studies.models import Question, Study
 
 PER_PAGE = 10
-UNDECIDED, DISAGREE, SETTLED = "undecided", "disagree", "settled"
-SHOWN = {UNDECIDED: "Undecided", DISAGREE: "Different answers", SETTLED: "Settled"}
+CONFLICTING, DISAGREE, SETTLED = "conflicting", "disagree", "settled"
+SHOWN = {CONFLICTING: "Conflicting", DISAGREE: "Different answers", SETTLED: "Settled"}
 
 
 def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
-    """Return the questions of one filter. Undecided ones have all the answers that they were to get so far."""
+    """Return the questions of one filter. Conflicting ones have all the answers that they were to get so far."""
     questions = Question.objects.filter(study=study).order_by("instance__source_file", "instance__source_row", "pk")
     if shown == SETTLED:
         return questions.exclude(decision__settled_choice="")
     if shown == DISAGREE:
-        counted = Q(responses__is_current=True, responses__slot__isnull=False)
         several = questions.filter(decision__answers__gt=1)
-        choices = Count("responses__choice", filter=counted, distinct=True)
+        choices = Count("responses__choice", filter=counts("responses__"), distinct=True)
         return several.annotate(choices=choices).filter(choices__gt=1)
-    return questions.filter(decision__state=Decision.State.UNDECIDED, decision__answers__gte=F("answers_wanted"))
+    conflicting = question_is(Outcome.CONFLICTING, accepts=study.accepts)
+    return questions.filter(pk__in=Decision.objects.filter(conflicting, study=study).values("question"))
 
 
 def page_of_disagreements(study: Study, shown: str, page: Any) -> Page[History]:

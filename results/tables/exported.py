@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from annotation.models import Decision, Response, Session
+from annotation.models.outcomes import accepted_decisions
 from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
@@ -42,7 +43,7 @@ def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
 
 
 def _accepted(study: Study) -> QuerySet[Decision]:
-    return Decision.objects.filter(study=study, state=Decision.State.ACCEPTED)
+    return accepted_decisions(study)
 
 
 _DECISION_FIELDS = (

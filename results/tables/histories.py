@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
 from annotation.models import Decision, Response
 from results.models import Pseudonym
-from results.tables.instances import outcome
 from studies.kinds import get_kind
 from studies.models import Project, Question, Study
 
@@ -78,7 +78,15 @@ class History:
 
     @property
     def can_be_settled(self) -> bool:
-        return self.decision.state == Decision.State.UNDECIDED and not self.used
+        return self.outcome in (Outcome.NONE_YET, Outcome.CONFLICTING) and not self.used
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.decision.outcome
+
+    @property
+    def progress(self) -> Progress:
+        return progress_of(self.decision.answers, self.question.answers_wanted)
 
     @property
     def deciders(self) -> Sequence[str]:
@@ -91,11 +99,11 @@ class History:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a study made of an instance. `right`: of its questions with a known right answer, how many were decided so;
-    None where none is known."""
+    """What a study made of an instance. `right`: on how many of its questions with a known right answer the counted
+    answers agree that it is right; None where none is known. A settlement says nothing about people."""
 
     study: Study
-    state: str
+    outcome: Outcome
     asked: Sequence[History]
     right: int | None
 
@@ -118,9 +126,9 @@ def stages(history: Sequence[History]) -> list[Stage]:
 
 def _stage(asked: Sequence[History]) -> Stage:
     known = [one for one in asked if one.question.right]
-    right = sum(one.decision.winner == one.question.right for one in known)
-    state = outcome({one.decision.state for one in asked})
-    return Stage(asked[0].question.study, state, asked, right if known else None)
+    right = sum(one.decision.winner == one.question.right and not one.decision.settled_choice for one in known)
+    outcome = outcome_of_instance(one.outcome for one in asked)
+    return Stage(asked[0].question.study, outcome, asked, right if known else None)
 
 
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
@@ -141,7 +149,7 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     responses = list(responses)
     chosen_by: dict[str, list[str]] = {}
     for response in responses:
-        if _is_counted(response):
+        if response.is_counted:
             chosen_by.setdefault(response.choice, []).append(names.get(response.annotator_id, ""))
     options = list(_options(question, chosen_by))
     by_key = {option.key: option for option in options}
@@ -152,10 +160,6 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
         answers=[_answer(response, by_key[response.choice], names) for response in responses],
         used=question.used,
     )
-
-
-def _is_counted(response: Response) -> bool:
-    return response.is_current and response.slot_id is not None
 
 
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
@@ -184,7 +188,7 @@ def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -
         place=order.index(option.key) + 1 if shuffled else None,
         places=len(order),
         version=response.version,
-        counted=_is_counted(response),
+        counted=response.is_counted,
         status=_status(response),
         seconds=None if response.send_ms is None else response.send_ms / 1000,
         at=response.received_at,
@@ -194,5 +198,6 @@ def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -
 def _status(response: Response) -> str:
     if not response.is_current:
         return "changed later"
-    status = "counted" if response.slot_id is not None else "late, not counted"
-    return f"{status}; has withdrawn since" if response.annotator.withdrawn_at else status
+    if response.left_out:
+        return f"{response.get_left_out_display().lower()}, not counted"
+    return "counted" if response.is_counted else "late, not counted"

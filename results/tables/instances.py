@@ -8,17 +8,16 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
+from analytics.outcomes import Outcome, outcome_of_instance
 from annotation.models import Decision
+from annotation.models.outcomes import instances_with
 from studies.models import Instance, InstanceImage, Project, Question, Study
 
 PER_PAGE = 20
-NOT_ASKED, ACCEPTED, REJECTED, UNDECIDED = "not-asked", "accepted", "rejected", "undecided"
-STATES = {
-    ACCEPTED: "Accepted",
-    REJECTED: "Rejected",
-    UNDECIDED: "Undecided",
-    NOT_ASKED: "Not asked about",
-}
+NOT_ASKED = "not-asked"
+# How an outcome stands in addresses, and what people read.
+STATES = {outcome.replace(" ", "-"): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
+_OUTCOMES = {outcome.replace(" ", "-"): outcome for outcome in Outcome}
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,7 @@ class Standing:
     """What a study has made of an instance so far."""
 
     study: Study
-    state: str
-
-    @property
-    def label(self) -> str:
-        return STATES[self.state].lower()
+    outcome: Outcome
 
 
 @dataclass(frozen=True)
@@ -84,26 +79,43 @@ def _found(project: Project, wanted: Wanted) -> QuerySet[Instance]:
         found = found.filter(subtype=wanted.subtype)
     if wanted.words:
         found = found.filter(_says(project, wanted.words))
-    return _standing_where(found, wanted.study, wanted.state)
+    studies = Study.objects.filter(project=project, **({"slug": wanted.study} if wanted.study else {}))
+    asked = _asked_by(studies)
+    if wanted.state == NOT_ASKED:
+        return found.filter(~asked)
+    if wanted.state in _OUTCOMES:
+        outcome = _OUTCOMES[wanted.state]
+        standing = _in_any(studies, outcome) if wanted.study else _in_project(project, outcome)
+        return found.filter(standing)
+    return found.filter(asked) if wanted.study else found
 
 
-def _standing_where(found: QuerySet[Instance], study: str, state: str) -> QuerySet[Instance]:
-    decisions = Decision.objects.filter(question__instance=OuterRef("pk"))
-    if study:
-        decisions = decisions.filter(study__slug=study)
-    asked = Exists(decisions)
-    rejected = Exists(decisions.filter(state=Decision.State.REJECTED))
-    open_still = Exists(decisions.filter(state=Decision.State.UNDECIDED))
-    match state:
-        case "not-asked":
-            return found.filter(~asked)
-        case "rejected":
-            return found.filter(rejected)
-        case "undecided":
-            return found.filter(open_still, ~rejected)
-        case "accepted":
-            return found.filter(asked, ~rejected, ~open_still)
-    return found.filter(asked) if study else found
+def _asked_by(studies: Iterable[Study]) -> Exists:
+    return Exists(Question.objects.filter(instance=OuterRef("pk"), study__in=studies))
+
+
+def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
+    standing = Q(pk__in=[])
+    for study in studies:
+        standing |= Q(pk__in=instances_with(outcome, study).values("pk"))
+    return standing
+
+
+def _in_project(project: Project, outcome: Outcome) -> Q:
+    """Match the instances that stand so in the project: in the study that keeps the dataset, or, where that has not
+    asked about them yet, in the last study before it. Accepted there only, they have no outcome yet."""
+    if project.dataset is None or outcome is Outcome.AGREED:
+        return _in_any(Study.objects.filter(project=project), outcome)
+    way = [project.dataset]
+    while (feeding := way[-1].fed_by) is not None:
+        way.append(feeding)
+    standing = _in_any(way[:1], outcome)
+    for place, study in enumerate(way[1:], start=1):
+        here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
+        if outcome is Outcome.NONE_YET:
+            here |= _in_any([study], Outcome.ACCEPTED)
+        standing |= here & ~Q(_asked_by(way[:place]))
+    return standing
 
 
 def _says(project: Project, words: str) -> Q:
@@ -118,24 +130,24 @@ def _says(project: Project, words: str) -> Q:
 
 
 def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mapping[int, Sequence[Standing]]:
-    states: dict[tuple[int, int], set[str]] = {}
+    outcomes: dict[tuple[int, int], set[Outcome]] = {}
+    by_id = {study.pk: study for study in studies}
     ids = [instance.pk for instance in instances]
-    decisions = Decision.objects.filter(question__instance__in=ids).order_by()
-    for instance, study, state in decisions.values_list("question__instance_id", "study_id", "state"):
-        states.setdefault((instance, study), set()).add(state)
+    decisions = (
+        Decision.objects.filter(question__instance__in=ids, study__in=by_id).order_by().select_related("question")
+    )
+    for decision in decisions.defer("question__content", "question__won"):
+        decision.question.study = by_id[decision.study_id]
+        of_one = outcomes.setdefault((decision.question.instance_id, decision.study_id), set())
+        of_one.add(decision.outcome)
     return {
         instance: [
-            Standing(study, outcome(states[instance, study.pk])) for study in studies if (instance, study.pk) in states
+            Standing(study, outcome_of_instance(outcomes[instance, study.pk]))
+            for study in studies
+            if (instance, study.pk) in outcomes
         ]
         for instance in ids
     }
-
-
-def outcome(states: set[str]) -> str:
-    """Return what became of an instance whose questions in a study are in these states."""
-    if Decision.State.REJECTED in states:
-        return REJECTED
-    return ACCEPTED if states == {Decision.State.ACCEPTED} else UNDECIDED
 
 
 def asked_about(instance: Instance) -> QuerySet[Question]:

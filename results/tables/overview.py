@@ -44,7 +44,7 @@ def answers_sent(row: Study | Project) -> int:
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
     """Return `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
-    answers = Response.objects.filter(study__project=OuterRef("pk"), is_current=True, slot__isnull=False)
+    answers = Response.objects.counted().filter(study__project=OuterRef("pk"))
     return projects.annotate(
         instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
         study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),

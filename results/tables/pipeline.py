@@ -1,13 +1,15 @@
 """The studies of a project in the order of its pipeline, and how many instances each let through."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from django.db.models import Count, Q
+from django.db.models import Case, Count, When
 
+from analytics.outcomes import Outcome, Progress, outcome_of_instance, outcome_of_question
 from annotation.models import Decision
+from annotation.models.outcomes import is_at
 from studies.actions.asking import questions_per_instance
-from studies.kinds import get_kind
 from studies.models import Instance, Project, Study, StudyState
 
 Category = tuple[str, str]
@@ -28,29 +30,28 @@ def studies_in_order(project: Project) -> list[Study]:
     return ordered
 
 
-def filters(study: Study) -> bool:
-    """Tell whether the answers decide what belongs to the data, because none of them is known to be right."""
-    return not any(
-        get_kind(part["kind"]).right_option(part["ask"], variant)
-        for part in study.design["parts"]
-        for variant in get_kind(part["kind"]).variants(part["ask"])
-    )
-
-
 @dataclass(frozen=True)
 class Counts:
-    """Instances that a study asks about. Rejected: one of their questions is; accepted: all of them are."""
+    """Instances that a study asks about, by their outcome there."""
 
-    accepted: int = 0
-    rejected: int = 0
-    undecided: int = 0
+    of: Mapping[Outcome, int] = field(default_factory=Counter)
 
     @property
     def asked(self) -> int:
-        return self.accepted + self.rejected + self.undecided
+        return sum(self.of.values())
+
+    @property
+    def accepted(self) -> int:
+        return self.of.get(Outcome.ACCEPTED, 0)
+
+    @property
+    def others(self) -> Sequence[tuple[str, str, int]]:
+        """Return the counts beside the accepted ones: the name in addresses, the word, how many."""
+        words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
+        return [(outcome.replace(" ", "-"), outcome.value, self.of[outcome]) for outcome in words]
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(self.accepted + other.accepted, self.rejected + other.rejected, self.undecided + other.undecided)
+        return Counts(Counter(self.of) + Counter(other.of))
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Step:
-    """One study, and the instances it lets go on: what it accepted if it filters, otherwise what it asks about."""
+    """One study, and the instances it lets go on: what it accepted if it accepts any, otherwise what it asks about."""
 
     study: Study
-    filters: bool
     cell: Cell
 
 
@@ -91,27 +91,24 @@ class Funnel:
 def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
     """Count the instances of `project` from import on through those of `studies` that are launched, in their order."""
     launched = [study for study in studies if study.state != StudyState.DRAFT]
-    counter = _Counter(_imported(project), [filters(study) for study in launched], _counts(launched))
+    counter = _Counter(_imported(project), [study.accepts for study in launched], _counts(launched))
     whole = counter.row("", list(counter.imported), is_type=True)
-    steps = [
-        Step(study, cell_filters, cell)
-        for study, cell_filters, cell in zip(launched, counter.filters, whole.cells, strict=True)
-    ]
+    steps = [Step(study, cell) for study, cell in zip(launched, whole.cells, strict=True)]
     return Funnel(whole.imported, steps, list(_rows(counter)))
 
 
 @dataclass(frozen=True)
 class _Counter:
     imported: Mapping[Category, int]
-    filters: Sequence[bool]
+    accepts: Sequence[bool]
     counts: Sequence[Mapping[Category, Counts]]
 
     def row(self, name: str, categories: Sequence[Category], *, is_type: bool) -> Row:
         imported = sum(self.imported[category] for category in categories)
         cells = []
-        for filtering, found in zip(self.filters, self.counts, strict=True):
+        for accepts, found in zip(self.accepts, self.counts, strict=True):
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
-            left = counts.accepted if filtering else counts.asked
+            left = counts.accepted if accepts else counts.asked
             cells.append(Cell(counts, left, left * 100 / imported if imported else 0.0))
         return Row(name, is_type, imported, cells)
 
@@ -123,27 +120,32 @@ def _imported(project: Project) -> dict[Category, int]:
 
 def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     """Return what the database counts of each study, by category."""
-    found: dict[int, dict[Category, Counts]] = {study.pk: {} for study in studies}
+    found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
+    accepts = {study.pk: study.accepts for study in studies}
     several = [study.pk for study in studies if questions_per_instance(study) > 1]
-    decisions = Decision.objects.order_by()
-    by_category = decisions.exclude(study__in=several).filter(study__in=found).values_list("study_id", *_CATEGORY)
-    for study, *category, questions, accepted, rejected in by_category.annotate(**_STATES):
-        found[study][category[0], category[1]] = Counts(accepted, rejected, questions - accepted - rejected)
+    decisions = Decision.objects.order_by().annotate(
+        complete=Case(When(is_at[Progress.COMPLETE], then=True), default=False),
+        undone=Case(When(question__undone_at=None, then=False), default=True),
+    )
+    by_category = decisions.exclude(study__in=several).filter(study__in=found).values_list(*_ALIKE)
+    for study, type, subtype, *alike, n in by_category.annotate(n=Count("pk")):
+        found[study].setdefault((type, subtype), Counter())[_outcome(*alike, accepts=accepts[study])] += n
     # An instance that is asked about more than once has one outcome all the same.
-    by_instance = decisions.filter(study__in=several).values_list("study_id", *_CATEGORY, "question__instance_id")
-    for study, *category, _, questions, accepted, rejected in by_instance.annotate(**_STATES):
-        done = Counts(rejected=1) if rejected else Counts(accepted=1) if accepted == questions else Counts(undecided=1)
-        of_study, key = found[study], (category[0], category[1])
-        of_study[key] = of_study.get(key, Counts()) + done
-    return list(found.values())
+    of_instances: dict[tuple[int, int], tuple[Category, set[Outcome]]] = {}
+    by_instance = decisions.filter(study__in=several).values_list(*_ALIKE, "question__instance_id").distinct()
+    for study, type, subtype, *alike, instance in by_instance:
+        outcomes = of_instances.setdefault((study, instance), ((type, subtype), set()))[1]
+        outcomes.add(_outcome(*alike, accepts=accepts[study]))
+    for (study, _), (category, outcomes) in of_instances.items():
+        found[study].setdefault(category, Counter())[outcome_of_instance(outcomes)] += 1
+    return [{category: Counts(of) for category, of in by.items()} for by in found.values()]
 
 
-_CATEGORY = ("question__instance__type", "question__instance__subtype")
-_STATES = {
-    "questions": Count("pk"),
-    "accepted": Count("pk", filter=Q(state=Decision.State.ACCEPTED)),
-    "rejected": Count("pk", filter=Q(state=Decision.State.REJECTED)),
-}
+_ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")
+
+
+def _outcome(state: str, complete: bool, undone: bool, *, accepts: bool) -> Outcome:
+    return outcome_of_question(state, answers=int(complete), wanted=1, accepts=accepts, undone=undone)
 
 
 def _rows(counter: _Counter) -> Iterable[Row]:

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
+from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
 from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
+from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
 from studies.kinds import get_kind
@@ -52,10 +54,16 @@ class SurveyProgress:
 
 
 @dataclass(frozen=True)
-class Decisions:
-    accepted: int
-    rejected: int
-    undecided: int
+class Questions:
+    """Questions counted: how far their answers are, what has become of them, and how many a researcher settled.
+
+    Each count is named as in `analytics.outcomes`; one that a study of this sort cannot have is left out.
+    """
+
+    asked: int
+    progress: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    settled: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,7 @@ class StudyProgress:
     answers: Answers
     seats: Seats
     surveys: Sequence[SurveyProgress]
-    decisions: Decisions
+    questions: Questions
     rates: Sequence[Rate]
     seconds: Seconds
 
@@ -100,7 +108,7 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
             SurveyProgress(each["number"], Seats(**each["seats"]), Answers(**each["answers"]))
             for each in kept["surveys"]
         ],
-        decisions=Decisions(**kept["decisions"]),
+        questions=Questions(**kept["questions"]),
         rates=[Rate(**each) for each in kept["rates"]],
         seconds=Seconds(**kept["seconds"]),
     )
@@ -116,7 +124,7 @@ def study_progress(study: Study) -> StudyProgress:
             sum(row.seats.filled for row in surveys),
         ),
         surveys=surveys,
-        decisions=_decisions(study),
+        questions=_questions(study),
         rates=_rates(study),
         seconds=_seconds(study),
     )
@@ -144,17 +152,25 @@ def _surveys(study: Study) -> list[SurveyProgress]:
     ]
 
 
-def _decisions(study: Study) -> Decisions:
-    states = dict(Decision.objects.filter(study=study).order_by().values_list("state").annotate(questions=Count("pk")))
-    return Decisions(
-        accepted=states.get(Decision.State.ACCEPTED, 0),
-        rejected=states.get(Decision.State.REJECTED, 0),
-        undecided=states.get(Decision.State.UNDECIDED, 0),
+def _questions(study: Study) -> Questions:
+    decisions = Decision.objects.filter(study=study)
+    outcomes = [outcome for outcome in Outcome if outcome not in (NOT_ACCEPTING if study.accepts else ACCEPTING)]
+    counted = decisions.aggregate(
+        asked=Count("pk"),
+        settled=Count("pk", filter=~Q(settled_choice="")),
+        **{progress.name: Count("pk", filter=condition) for progress, condition in is_at.items()},
+        **{outcome.name: Count("pk", filter=question_is(outcome, accepts=study.accepts)) for outcome in outcomes},
     )
-
-
-def _counted(study: Study) -> QuerySet[Response]:
-    return Response.objects.filter(study=study, is_current=True, slot__isnull=False)
+    return Questions(
+        asked=counted["asked"],
+        progress={progress.value: counted[progress.name] for progress in is_at},
+        outcomes={
+            outcome.value: counted[outcome.name]
+            for outcome in outcomes
+            if outcome is not Outcome.UNDONE or counted[outcome.name]
+        },
+        settled=counted["settled"],
+    )
 
 
 def _rates(study: Study) -> list[Rate]:
@@ -166,7 +182,7 @@ def _rates(study: Study) -> list[Rate]:
     is_it = {option: Q(choice=option) for option in offered} | {"right": Q(choice=F("question__right"))}
     could = {option: Q(question__kind__in=kinds) for option, kinds in offered.items()}
     could["right"] = ~Q(question__right="")
-    counts = _counted(study).aggregate(
+    counts = Response.objects.counted_in(study).aggregate(
         **{f"{what}_times": Count("pk", filter=could[what] & is_it[what]) for what in could},
         **{f"{what}_n": Count("pk", filter=could[what]) for what in could},
     )
@@ -177,7 +193,7 @@ def _rates(study: Study) -> list[Rate]:
 def _seconds(study: Study) -> Seconds:
     """Quartiles by linear interpolation (type 7, as `analytics.pay.percentile`) over one sort in the database."""
     in_view = Greatest(F("send_ms") - Coalesce(F("hidden_ms"), 0), 0, output_field=IntegerField())
-    timed = _counted(study).filter(send_ms__isnull=False)
+    timed = Response.objects.counted_in(study).filter(send_ms__isnull=False)
     n = timed.count()
     if not n:
         return Seconds(0)

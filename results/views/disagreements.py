@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.actions import adjudication
 from annotation.actions.adjudication import CannotSettle
 from results.actions.pseudonyms import name_annotators
-from results.tables.disagreements import SHOWN, UNDECIDED, counts_shown, page_of_disagreements
+from results.tables.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
 from results.tables.histories import histories
 from results.views.guards import study_view
 from studies.models import Question, Study
@@ -39,7 +39,7 @@ def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _shown(name: str) -> str:
-    return name if name in SHOWN else UNDECIDED
+    return name if name in SHOWN else CONFLICTING
 
 
 def _who(request: HttpRequest) -> User:
@@ -79,7 +79,7 @@ def _back(request: HttpRequest, study: Study) -> HttpResponse:
     query = {"show": _shown(request.POST.get("show", ""))}
     if (page := request.POST.get("page", "")).isdecimal():
         query["page"] = page
-    return redirect(f"{reverse('study_disagreements', args=[study.slug])}?{urlencode(query)}")
+    return redirect(f"{reverse('study_disagreements', args=[study.project.slug, study.slug])}?{urlencode(query)}")
 
 
 def _refused(request: HttpRequest, study: Study, question: Question, problem: str, note: str) -> HttpResponse:

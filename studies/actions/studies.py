@@ -17,6 +17,7 @@ from studies.models import (
     CompletionCode,
     Outcome,
     Project,
+    Purpose,
     Question,
     Study,
     StudyState,
@@ -34,8 +35,10 @@ CODE_LENGTH = 9
 def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) -> Study:
     """Make a draft from a study file. Raises DesignRefused, or StudyError when its name is taken."""
     design = read_design(source)
-    if Study.objects.filter(slug=design["study"]).exists():
-        raise StudyError(f"There is already a study called {design['study']}. Give `study` another name.")
+    if Study.objects.filter(project=project, slug=design["study"]).exists():
+        raise StudyError(
+            f"Project {project.slug} already has a study called {design['study']}. Give `study` another name."
+        )
     fed_by = _feeding_study(project, design["instances"]["from"])
     study = Study.objects.create(
         project=project,
@@ -43,6 +46,8 @@ def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) 
         title=design["title"],
         kind=design["kind"],
         rule=design["rule"],
+        purpose=design["purpose"],
+        order_secret=secrets.token_urlsafe(32),
         fed_by=fed_by,
         source=source,
         design=design,
@@ -63,6 +68,11 @@ def _feeding_study(project: Project, slug: str) -> Study | None:
     found = Study.objects.filter(project=project, slug=slug).first()
     if found is None:
         raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
+    if not found.accepts:
+        raise StudyError(
+            f"`instances.from` names {slug}, whose purpose is {found.purpose}: "
+            "it accepts nothing that could be asked about."
+        )
     return found
 
 
@@ -123,9 +133,24 @@ def freeze(
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
+    if keeps_dataset(study):
+        Project.objects.filter(pk=study.project_id).update(dataset=study)
     make_practice(study)
     if instances is None or instances:
         add_surveys(study=study, planned=_planned(study, _asked_about(study, instances)), drawn=drawn or {})
+
+
+def keeps_dataset(study: Study) -> bool:
+    """Tell whether launching `study` makes what it keeps the dataset of its project.
+
+    Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or has
+    what the study that feeds it kept: never because of the order in which studies were launched.
+    """
+    declared = study.design.get("dataset")
+    if declared is not None:
+        return bool(declared)
+    kept_by = study.project.dataset_id
+    return study.purpose == Purpose.FILTER and (kept_by is None or kept_by == study.fed_by_id)
 
 
 def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey], drawn: Mapping[int, Origin]) -> list[Survey]:

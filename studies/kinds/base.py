@@ -92,11 +92,12 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     """Return all option keys in the order in which this annotator sees them.
 
     The same (seed, annotator, question) gives the same order on any machine and in any version of Python's
-    hashing: the shuffle is seeded by a SHA-256 of the three.
+    hashing: the shuffle is seeded by a SHA-256 of the three. `seed` must be known to nobody: ids are small numbers, and
+    whoever knows all three knows which option stands where.
     """
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
     keys = [str(option["key"]) for option in content["options"]]
-    random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (nothing secret hangs on the order)
+    random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
     return keys + kind.fixed_options(content)
 
 

@@ -1,11 +1,13 @@
+from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.instances import Instance, InstanceImage
 from studies.models.projects import Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
-from studies.models.studies import CompletionCode, Outcome, Study, StudyState
+from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
 
 __all__ = [
     "CompletionCode",
+    "Event",
     "Image",
     "Instance",
     "InstanceImage",
@@ -13,6 +15,7 @@ __all__ = [
     "Outcome",
     "PracticeQuestion",
     "Project",
+    "Purpose",
     "Question",
     "Study",
     "StudyState",

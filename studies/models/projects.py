@@ -8,6 +8,14 @@ class Project(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+    dataset = models.ForeignKey(
+        "studies.Study",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The study that keeps the dataset: what it accepted. Null: all instances are the dataset.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -36,6 +36,11 @@ class Question(models.Model):
         help_text="The images that acceptance in the feeding studies has added to the instance: role -> image.",
     )
     answers_wanted = models.PositiveSmallIntegerField()
+    undone_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the acceptance that it was drawn from was undone: since then nothing follows from it.",
+    )
 
     class Meta:
         ordering = ("id",)

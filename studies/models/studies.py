@@ -1,9 +1,15 @@
+import secrets
+import string
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
+from studies.design import knows_right
 from studies.models.projects import Project
+
+_TOKEN_SIGNS = string.ascii_lowercase + string.digits
+_TOKEN_LENGTH = 16
 
 
 class StudyState(models.TextChoices):
@@ -28,20 +34,52 @@ class Outcome(models.TextChoices):
     FINISHED = "finished", "Finished"
     NO_CONSENT = "no_consent", "No consent"
     FAILED_CHECKS = "failed_checks", "Failed checks"
+    LEFT_OUT = "left_out", "Left out too many questions"
+
+
+class Purpose(models.TextChoices):
+    """What a study is for. It says what its answers may decide, and which numbers of the project rest on them."""
+
+    FILTER = "filter", "Filter"
+    BASELINE = "baseline", "Human baseline"
+    PILOT = "pilot", "Pilot"
+    QUALIFICATION = "qualification", "Qualification"
+    COLLECTION = "collection", "Collection"
+
+
+# Only these accept and reject; in the others the answers agree or conflict, and nothing follows for an instance.
+ACCEPTING = frozenset({Purpose.FILTER, Purpose.COLLECTION})
+# A trial of either sort: it accepts as the real one would, unless the right answers are known.
+TRYING = frozenset({Purpose.PILOT})
+
+
+def new_public_token() -> str:
+    """Return a name for the address under which annotators arrive: short, and nobody can guess another one."""
+    return "".join(secrets.choice(_TOKEN_SIGNS) for _ in range(_TOKEN_LENGTH))
 
 
 class Study(models.Model):
     """One round of questions over instances.
 
     `design` is what `studies.design` made of `source`, the study file; both are frozen once the study has left
-    the draft state. `kind`, `rule` and `answers_wanted` stand in the design too and are columns for queries.
+    the draft state. `kind`, `rule` and `purpose` stand in the design too and are columns for queries.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="studies")
-    slug = models.SlugField(unique=True)
+    slug = models.SlugField(help_text="Its name in addresses and commands; unique in the project.")
+    public_token = models.CharField(
+        max_length=64,
+        blank=True,
+        default=new_public_token,
+        db_default="",
+        help_text="Its name in the address under which annotators arrive; studies of older versions have their slug.",
+    )
     title = models.CharField(max_length=200)
     kind = models.CharField(max_length=30)
     rule = models.CharField(max_length=50)
+    purpose = models.CharField(
+        max_length=20, choices=Purpose.choices, default=Purpose.FILTER, db_default=Purpose.FILTER.value
+    )
     fed_by = models.ForeignKey(
         "self",
         on_delete=models.PROTECT,
@@ -53,6 +91,13 @@ class Study(models.Model):
     source = models.TextField(help_text="The study file as it was given.")
     design: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     seed = models.CharField(max_length=100)
+    order_secret = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the order of options rests on, for the sessions that begin from now on; on no page.",
+    )
     state = models.CharField(max_length=10, choices=StudyState.choices, default=StudyState.DRAFT)
     invite_token = models.CharField(max_length=64, unique=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
@@ -64,6 +109,10 @@ class Study(models.Model):
         ordering = ("-created_at",)
         verbose_name_plural = "studies"
         constraints = (
+            models.UniqueConstraint(fields=("project", "slug"), name="study_slug_once_per_project"),
+            models.UniqueConstraint(
+                fields=("public_token",), condition=~models.Q(public_token=""), name="public_token_leads_to_one_study"
+            ),
             models.CheckConstraint(
                 condition=models.Q(state=StudyState.DRAFT, launched_at=None)
                 | (~models.Q(state=StudyState.DRAFT) & models.Q(launched_at__isnull=False)),
@@ -78,6 +127,16 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def accepts(self) -> bool:
+        """Whether its answers accept and reject: a baseline accepts nothing."""
+        return self.purpose in ACCEPTING or (self.purpose in TRYING and not knows_right(self.design))
+
+    @property
+    def entry_name(self) -> str:
+        """Return what stands in the address under which its annotators arrive."""
+        return self.public_token or self.slug
 
 
 class CompletionCode(models.Model):

@@ -102,7 +102,7 @@ def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -
 
 @pytest.mark.django_db
 def test_a_study_that_is_not_there_gets_a_sentence() -> None:
-    with pytest.raises(CommandError, match="There is no study nowhere"):
+    with pytest.raises(CommandError, match="There is no study called nowhere"):
         call_command("simulate", "nowhere")
 
 

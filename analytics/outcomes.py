@@ -1,0 +1,89 @@
+"""What has become of a question and of an instance: the words, and the one way from answers to them. Pure.
+
+Two things are told apart. How far the answers to a question are: unanswered, open, complete. And its outcome: none
+yet, agreed, conflicting, accepted, rejected. A study that accepts nothing (a baseline, say) has questions on whose
+answer people agree, and none that is accepted.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from analytics.acceptance import State
+
+
+class Progress(StrEnum):
+    """How far the answers to a question are."""
+
+    UNANSWERED = "unanswered"
+    OPEN = "open"
+    COMPLETE = "complete"
+
+
+class Outcome(StrEnum):
+    """What has become of a question, or of an instance in a study.
+
+    `UNDONE`: it was drawn from an acceptance that has been undone since (somebody's answers were taken out), so that
+    nothing follows from it any more, whatever its answers say.
+    """
+
+    NONE_YET = "none yet"
+    AGREED = "agreed"
+    CONFLICTING = "conflicting"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    UNDONE = "undone"
+
+
+# What only a study that accepts can make of a question or an instance, and what only one that does not.
+ACCEPTING = frozenset({Outcome.ACCEPTED, Outcome.REJECTED})
+NOT_ACCEPTING = frozenset({Outcome.AGREED})
+
+
+def progress_of(answers: int, wanted: int) -> Progress:
+    """Return how far a question is that has so many counted answers, of so many wanted.
+
+    answers: at least 0; wanted: at least 1, as many as are wanted by now. Example: 1 of 2 is open.
+    """
+    if not answers:
+        return Progress.UNANSWERED
+    return Progress.COMPLETE if answers >= wanted else Progress.OPEN
+
+
+def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool, undone: bool = False) -> Outcome:
+    """Return what has become of a question.
+
+    state: what its rule made of its counted answers, or of a researcher's settlement (`analytics.acceptance.State`).
+    answers, wanted: as for `progress_of`. accepts: whether its study accepts and rejects. undone: whether the
+    acceptance that it was drawn from was undone.
+
+    Example: two answers that differ, of two wanted, leave it undecided: it is conflicting.
+    """
+    if undone:
+        return Outcome.UNDONE
+    if state == State.UNDECIDED:
+        complete = progress_of(answers, wanted) is Progress.COMPLETE
+        return Outcome.CONFLICTING if complete else Outcome.NONE_YET
+    if not accepts:
+        return Outcome.AGREED
+    return Outcome.ACCEPTED if state == State.ACCEPTED else Outcome.REJECTED
+
+
+# What one question with that outcome makes of its instance, whatever became of the others; else all must agree.
+DECIDING = (Outcome.UNDONE, Outcome.REJECTED, Outcome.NONE_YET, Outcome.CONFLICTING)
+
+
+def outcome_of_instance(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return what has become of an instance in a study, from the outcomes of all its questions there; at least one.
+
+    It is accepted when all of them are, rejected as soon as one is, and conflicting when nothing is awaited any more
+    and one of them is. Raises ValueError when there is no question.
+
+    Example: one question accepted, one rejected: the instance is rejected.
+    """
+    found = set(outcomes)
+    if not found:
+        raise ValueError("An instance that a study does not ask about has no outcome there.")
+    for deciding in DECIDING:
+        if deciding in found:
+            return deciding
+    return found.pop()
