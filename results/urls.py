@@ -15,11 +15,11 @@ from results.views import (
     studies,
 )
 from results.views.preview import preview
-from results.views.sign_in import ChangePassword, sign_in
+from results.views.sign_in import ChangePassword, SignIn
 
 urlpatterns = [
     path("", projects.home, name="home"),
-    path("sign-in/", sign_in, name="sign_in"),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("projects/<slug:slug>/", projects.project, name="project"),

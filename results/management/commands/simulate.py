@@ -27,12 +27,23 @@ def share(text: str) -> float:
     return number
 
 
+def how_many(text: str) -> int:
+    """Read a whole number from 1 on."""
+    try:
+        number = int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number.") from error
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1: somebody has to come.")
+    return number
+
+
 class Command(BaseCommand):
     help = "Let made-up annotators of stated skill answer a study through its real entry, page and submit code."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("slug", help=STUDY_HELP)
-        parser.add_argument("--annotators", type=int, default=1, metavar="N", help="how many come (default 1)")
+        parser.add_argument("--annotators", type=how_many, default=1, metavar="N", help="how many come (default 1)")
         parser.add_argument(
             "--accuracy", type=share, default=0.9, metavar="P", help="chance of the reference's answer (default 0.9)"
         )

@@ -33,7 +33,7 @@ def listed(client: Client, shown: str = "") -> list[str]:
 
 def settle(client: Client, key: str, **posted: str) -> Any:
     address = f"{LIST}{question(key).pk}/settle/"
-    return client.post(address, {"choice": "candidate-1", "note": "Clear.", "show": "undecided", **posted})
+    return client.post(address, {"choice": "candidate-1", "note": "Clear.", "show": "conflicting", **posted})
 
 
 @pytest.mark.usefixtures("study")
@@ -59,7 +59,7 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
 
 def test_a_researcher_settles_a_question(client: Client, study: Study, researcher: User) -> None:
     response = settle(client, "vase-1", page="1")
-    assert response["Location"] == f"{LIST}?show=undecided&page=1"
+    assert response["Location"] == f"{LIST}?show=conflicting&page=1"
     decision = Decision.objects.get(question=question("vase-1"))
     assert (decision.state, decision.winner, decision.settled_by, decision.settled_note) == (
         "accepted",
