@@ -15,6 +15,7 @@ from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
+from studies.actions.events import Actor, What, record
 from studies.models import CompletionCode, Study, StudyState
 
 logger = logging.getLogger(__name__)
@@ -225,6 +226,17 @@ def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
+def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -> bool:
+    """End an open session for its annotator, who returned it on the platform or whose time is up: see `leave`."""
+    if not leave(session=session, to=to, now=now):
+        return False
+    what = What.SESSION_LAPSED if to == SessionState.LAPSED else What.SEAT_FREED
+    study, answers = session.study, session.questions_answered
+    record(project=study.project, study=study, what=what, by=by, now=now, session=session.pk, answers=answers)
+    return True
+
+
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:
     if session.state != SessionState.CONSENT:
         return
@@ -261,15 +273,15 @@ def finish(*, session: Session, now: datetime) -> None:
         Seat.objects.filter(session=session).update(filled_at=now)
 
 
-def expire(*, now: datetime) -> int:
+def expire(*, by: Actor, now: datetime) -> int:
     """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
     lapsed = 0
     due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
     for pk in list(due):
         with transaction.atomic():
-            session = Session.objects.select_for_update().get(pk=pk)
+            session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
-                lapsed += leave(session=session, to=SessionState.LAPSED, now=now)
+                lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
     return lapsed
 
 

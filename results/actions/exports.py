@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import Q
 
 from results.actions.papers import DESCRIPTION, add_papers, describe_files
@@ -22,6 +23,7 @@ from results.exporting.dossier import About
 from results.models import Export, Release
 from results.tables.dossiers import study_dossier
 from results.tables.exported import count_rows, exported_rows
+from studies.actions.events import Actor, What, record
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
@@ -85,9 +87,17 @@ def describe_exports(*, study: Study, written: Sequence[Path], format: str) -> P
     return path
 
 
-def request_export(
-    *, study: Study, format: str, by: AbstractBaseUser, now: datetime, release: Release | None = None
-) -> Export:
+def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
+    """Write the export of `study` into `folder` for whoever runs the command; see `write_export`."""
+    written = write_export(study=study, format=format, folder=folder, report=report)
+    with transaction.atomic():
+        made = {"format": format, "rows": written.rows}
+        record(project=study.project, study=study, what=What.EXPORT_WRITTEN, by=by, now=now, **made)
+    return written
+
+
+@transaction.atomic
+def request_export(*, study: Study, format: str, by: User, now: datetime, release: Release | None = None) -> Export:
     """Note that `by` wants an export of `study`, or of its `release`; a task makes it. Raises CannotExport."""
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
@@ -95,8 +105,11 @@ def request_export(
         check_format(format)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
+    what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
+    wanted = {"format": format} if release is None else {"format": format, "release": release.name}
+    record(project=study.project, study=study, what=what, by=by, now=now, **wanted)
     return Export.objects.create(
-        project=study.project, study=study, release=release, format=format, requested_by_id=by.pk, requested_at=now
+        project=study.project, study=study, release=release, format=format, requested_by=by, requested_at=now
     )
 
 

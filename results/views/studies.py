@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -34,7 +35,7 @@ from results.tables.progress import (
 )
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
-from results.views.guards import lead_on, study_view
+from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.errors import StudyError
@@ -161,7 +162,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
-    act: Callable[[Study, datetime], None]
+    act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
     @property
@@ -170,8 +171,8 @@ class Change:
         return f"study_{self.name}"
 
 
-def _to(state: StudyState) -> Callable[[Study, datetime], None]:
-    return lambda study, now: studies.change_state(study=study, to=state, now=now)
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
 
 
 CHANGES = {
@@ -182,7 +183,7 @@ CHANGES = {
         "It cannot be undone; the study can be paused or closed at any time.",
         "The study is open. Annotators can come in.",
         frozenset({StudyState.DRAFT}),
-        lambda study, now: launching.launch(study=study, now=now),
+        lambda study, by, now: launching.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
         "pause",
@@ -221,7 +222,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            change.act(study, timezone.now())
+            change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
         else:

@@ -15,7 +15,7 @@ from annotation.actions.launching import launch
 from annotation.models import Response, Session
 from studies.actions.images import rendition_name
 from studies.models import Image, Study
-from tests.factories import create_draft
+from tests.factories import TESTS, create_draft
 
 NONE = "none"
 VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
@@ -26,7 +26,7 @@ def open_study(**wanted: Any) -> Study:
     study = create_draft(**wanted)
     for image in Image.objects.all():
         draw(image)
-    launch(study=study, now=timezone.now())
+    launch(study=study, by=TESTS, now=timezone.now())
     return study
 
 

@@ -8,6 +8,7 @@ from results.exporting.dossier import About
 from studies.models import InstanceImage, Study
 from tests.factories import (
     NOON,
+    TESTS,
     answer,
     draw_instance,
     make_image,
@@ -61,7 +62,7 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
         InstanceImage.objects.create(instance=instance, role="negative_image", filename="n.png", image=picture)
     study = open_study(project, BASELINE | {"instances": {"sample": 1}})
     sit_through(study, "ann", lambda question: question.right)
-    release, _ = prepare_release(study=study, about=About(release="v1"), by=None, now=NOON)
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
     assert "Releases" not in client.get("/projects/vases/").content.decode()
     freeze_release(release=release)
     page = client.get("/projects/vases/").content.decode()
