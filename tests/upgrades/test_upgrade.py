@@ -66,7 +66,7 @@ def check_rows(known: dict[str, type[Model]]) -> None:
         assert all(f"{table}.{name}" in MOVED for name in gone), f"{table} has lost {gone}; MOVED says nothing of it."
         compared = [name for name in dumped["columns"] if name in now and not _may_differ(f"{table}.{name}")]
         places = [dumped["columns"].index(name) for name in compared]
-        key = dumped["columns"].index(known[table]._meta.pk.column)  # type: ignore[union-attr]
+        key = dumped["columns"].index(known[table]._meta.pk.column)
         expected = {row[key]: [row[place] for place in places] for row in dumped["rows"]}
         stored = stored_rows(known[table], compared)
         assert {pk: stored.get(pk) for pk in expected} == expected, table
