@@ -197,7 +197,7 @@ def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None
     # Beta(1/2, 3/2) has 2.5 % below x where 2 (asin(sqrt x) + sqrt(x (1 - x))) / pi = .025, sqrt x = .01964.
     first = plot.series[0].points[0]
     assert first.low == pytest.approx(0.01964**2, abs=1e-6)
-    assert first.high == pytest.approx(0.9055, abs=1e-4)
+    assert first.high == pytest.approx(1 - 0.01964**2, abs=1e-6)
 
 
 def test_bars_are_as_long_as_their_values() -> None:
