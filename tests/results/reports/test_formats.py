@@ -2,8 +2,10 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -159,6 +161,19 @@ def test_json_holds_exact_values_and_reasons() -> None:
         {"Na_me": "c", "n": 0, "Share": None, "Kappa": {"low": -0.25, "high": 0.5}},
     ]
     assert table["undefined"] == [{"row": 0, "column": "Kappa", "reason": "Only one rater."}]
+
+
+def test_json_says_what_made_it_and_when() -> None:
+    noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    written = [get_files("json")(report_of(PROJECT, made_at=noon))["report.json"] for _ in range(2)]
+    assert json.loads(written[0])["made"] == {
+        "report_version": 2,
+        "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
+        "at": "2026-03-01T12:00:00+00:00",
+        "seed": 7,
+        "resamples": 1000,
+    }
+    assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("format", FORMATS)
