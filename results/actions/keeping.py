@@ -33,7 +33,7 @@ LOST_AFTER = timedelta(minutes=15)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "2"
+FORM = "3"
 
 Page = KeptNumbers.Page
 
