@@ -2,7 +2,6 @@
 
 import random
 import secrets
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +10,10 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from studies.actions.asking import Origin, make_practice, make_questions, questions_per_instance, selected_instances
+from studies.actions.codes import add_code
 from studies.design import read_design
 from studies.errors import StudyError
 from studies.models import (
-    CompletionCode,
     Outcome,
     Project,
     Purpose,
@@ -28,7 +27,6 @@ from studies.models.studies import STUDY_TRANSITIONS
 from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
-CODE_LENGTH = 9
 
 
 @transaction.atomic
@@ -55,10 +53,8 @@ def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) 
         invite_token=secrets.token_urlsafe(16),
         created_by_id=by.pk if by else None,
     )
-    letters = string.ascii_uppercase + string.digits
     for outcome in Outcome.values:
-        code = "".join(secrets.choice(letters) for _ in range(CODE_LENGTH))
-        CompletionCode.objects.create(study=study, outcome=outcome, code=code)
+        add_code(study=study, outcome=outcome)
     return study
 
 

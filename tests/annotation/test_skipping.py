@@ -169,13 +169,16 @@ def test_a_session_finishes_without_what_it_skipped_and_leaves_the_seat_to_someb
     assert set(Decision.objects.values_list("answers", flat=True)) == {1}
 
 
-def test_a_session_that_could_be_shown_nothing_is_finished_all_the_same() -> None:
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_session_that_answered_nothing_is_for_a_researcher_to_look_at(is_lost: bool) -> None:
     session = arrive_at_work(with_files(instances=1))
     slot = next_slot(session)
-    lose(slot.question)
-    skip(session, slot)
+    if is_lost:
+        lose(slot.question)
+    skip(session, slot, option_1=9)
     session.refresh_from_db()
-    assert (session.state, session.questions_total) == (SessionState.FINISHED, 0)
+    assert (session.state, session.questions_total) == (SessionState.LEFT_OUT, 0)
+    assert Seat.objects.get().session is None
 
 
 def test_nobody_gets_a_question_while_its_file_is_missing() -> None:
@@ -275,7 +278,7 @@ def practising(**practice: Any) -> Session:
     return arrive_at_work(launch_study(project, practice={"questions": asked, "pass": 2, "rounds": 1} | practice))
 
 
-def test_a_practice_question_that_cannot_be_shown_stands_in_nobodys_way() -> None:
+def test_a_practice_question_whose_file_is_missing_stands_in_nobodys_way() -> None:
     session = practising()
     for question in session.study.practice_questions.all():
         skipping.skip_practice(session=session, question=question.pk, failed_loads={}, now=NOON)
