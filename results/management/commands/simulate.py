@@ -48,19 +48,19 @@ class Command(BaseCommand):
             raise CommandError(f"Study {slug} is {study.state}, so nobody can come. Launch or resume it first.")
         started = time.monotonic()
         try:
-            sittings = self._play(slug, options)
+            sittings = self._play(study, options)
         except CannotRead as error:
             raise CommandError(str(error)) from error
         self._summarise(sittings, seconds=time.monotonic() - started)
 
-    def _play(self, slug: str, options: dict[str, Any]) -> list[Sitting]:
+    def _play(self, study: Study, options: dict[str, Any]) -> list[Sitting]:
         sittings = []
         crowd = people(
             count=options["annotators"], accuracy=options["accuracy"], seed=options["seed"], leave=options["leave"]
         )
         for person in tqdm(crowd, total=options["annotators"], unit="annotator", disable=None):
             browser: Browser = BrowserOverHttp(options["url"]) if options["url"] else BrowserInProcess()
-            sitting = take_part(browser=browser, slug=slug, person=person)
+            sitting = take_part(browser=browser, study=study, person=person)
             sittings.append(sitting)
             if sitting.nothing_left:
                 break
