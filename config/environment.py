@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off", ""}
 DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
+CONNECT_SECONDS = 5
 REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
 
@@ -122,7 +123,13 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "HOST": parts.hostname or "",
             "PORT": _port(parts),
             # Statements sent often are planned once per connection; docs/decisions/0005 has what it gains.
-            "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, **dict(parse_qsl(parts.query))},
+            # A machine that does not answer at all must not hold a page for minutes.
+            "OPTIONS": {
+                "server_side_binding": True,
+                "prepare_threshold": 5,
+                "connect_timeout": CONNECT_SECONDS,
+                **dict(parse_qsl(parts.query)),
+            },
             "CONN_MAX_AGE": connection_seconds,
             "CONN_HEALTH_CHECKS": True,
         }

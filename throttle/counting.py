@@ -25,10 +25,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Verdict:
-    """`retry_after` is in whole seconds, at least 1; 0 when allowed."""
+    """`hits` counts the one asked for too; `retry_after` is in whole seconds, at least 1, and 0 when allowed."""
 
     allowed: bool
     retry_after: int
+    hits: int
 
 
 def hit(*, scope: str, key: str, limit: int, window: timedelta, now: datetime) -> Verdict:
@@ -42,7 +43,8 @@ def hit(*, scope: str, key: str, limit: int, window: timedelta, now: datetime) -
         hits, seconds_left = _store().hit(digest, window=window, now=now)
     except RedisError as error:
         hits, seconds_left = _instead(error).hit(digest, window=window, now=now)
-    return Verdict(allowed=True, retry_after=0) if hits <= limit else Verdict(False, max(1, seconds_left))
+    allowed = hits <= limit
+    return Verdict(allowed=allowed, retry_after=0 if allowed else max(1, seconds_left), hits=hits)
 
 
 def give_back(*, scope: str, key: str) -> None:

@@ -121,7 +121,12 @@ def test_postgresql_is_told_by_its_address() -> None:
         "HOST": "db.example",
         "PORT": "5433",
         "NAME": "lineup",
-        "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, "sslmode": "require"},
+        "OPTIONS": {
+            "server_side_binding": True,
+            "prepare_threshold": 5,
+            "connect_timeout": 5,
+            "sslmode": "require",
+        },
     }
 
 
