@@ -159,6 +159,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Where counts that limit something are kept: in the database, unless this names a Redis server.
 CACHE_URL = read_cache("CACHE_URL")
+# How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
+ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")

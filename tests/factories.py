@@ -316,6 +316,8 @@ def create_draft(
     for number in range(have, max(have, instances)):
         make_instance(project, f"vase-{number}")
     file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", "instances": selection or {}} | design
+    # People of the tests are called "ann" and "ben", which is no id of Prolific's.
+    file["recruitment"] = {"any_ids": True} | design.get("recruitment", {})
     return create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
 
 

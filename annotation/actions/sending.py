@@ -16,7 +16,7 @@ from django.db import connection
 from annotation.models import Response
 
 _ASKED = """
-SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id,
+SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id, slot.part,
        study.id, study.rule
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
@@ -72,6 +72,7 @@ class Asked:
     content: dict[str, Any]
     answers_wanted: int
     seat: int
+    part: int
     study: int
     rule: str
 

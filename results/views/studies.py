@@ -89,6 +89,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.MISSING: (
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
+    EntryEvent.What.NOT_AN_ID: (
+        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
+        "each, or a study with `any_ids`."
+    ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
     ),
@@ -96,6 +100,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.NO_SEAT: (
         "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
         "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.TOO_MANY: (
+        "was asked to wait, because many new people had come from their network. If they were real people of one "
+        "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
     ),
 }
 
@@ -121,7 +129,7 @@ def _how_often(odd: OddArrivals) -> str:
 @study_view
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
-    take = f"{settings.SITE_URL}{reverse('take', args=[study.slug])}"
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design["recruitment"]
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",

@@ -193,7 +193,7 @@ def _page(slug: str) -> str:
 def _welcome(site: str, study: Study, password: str) -> str:
     # Somebody new each time, with ids of the form that Prolific gives.
     person, session = secrets.token_hex(12), secrets.token_hex(12)
-    take = site + reverse("take", args=[study.slug])
+    take = site + reverse("take", args=[study.entry_name])
     ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
     return f"""
 The demo runs on {site}
