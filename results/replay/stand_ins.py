@@ -35,8 +35,9 @@ def fill_with_stand_ins(*, project: Project, photo_role: str, photo_key: str, pr
         images = {place.filename: stand_in(place.filename) for place in places}
         Image.objects.bulk_create(images.values(), ignore_conflicts=True)
         for place in places:
-            place.image = images[place.filename]
-        InstanceImage.objects.bulk_update(places, ["image"])
+            place.image, place.source, place.generator = images[place.filename], SOURCE, GENERATOR
+            place.licence = ""
+        InstanceImage.objects.bulk_update(places, ["image", "source", "licence", "generator"])
         drawn |= images.keys()
         progress.step(len(places))
     return len(drawn)
@@ -58,6 +59,4 @@ def stand_in(filename: str) -> Image:
         height=HEIGHT,
         format="PNG",
         byte_size=len(data),
-        source=SOURCE,
-        generator=GENERATOR,
     )

@@ -28,6 +28,7 @@ from studies.actions.import_source import (
     places_of_instance,
     places_of_record,
     refused_whole,
+    say_where_from,
     state_of,
 )
 from studies.actions.statistics import refresh_statistics
@@ -182,6 +183,7 @@ def _summary(source: Source) -> ImportSummary:
         images=tally["images"],
         filled=tally["filled"],
         waiting=tally["waiting"],
+        corrected=tally["corrected"],
         dry_run=source.shared.dry_run,
     )
 
@@ -310,6 +312,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         row = places.get(place)
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
+        source.tally["corrected"] += row is not None and say_where_from(row, image)
         if isinstance(picture, TakenIn):
             source.tally["images"] += 1
             source.tally["filled"] += instance is not None and old is None
