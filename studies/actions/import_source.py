@@ -70,7 +70,9 @@ class ImportSummary:
             parts.append(f"{self.images:,} images read, {self.filled:,} of them for instances that waited.")
         if self.corrected:
             have = "would have" if self.dry_run else "have"
-            parts.append(f"{self.corrected:,} images that were there already {have} another source, licence or generator now.")
+            parts.append(
+                f"{self.corrected:,} images that were there already {have} another source, licence or generator now."
+            )
         if self.waiting:
             parts.append(f"{self.waiting:,} images are still to come: import the same file again with --images.")
         return " ".join(parts)

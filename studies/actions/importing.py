@@ -36,6 +36,7 @@ from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_im
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
 from studies.models import Image, Instance, InstanceImage, Membership, Project
+from studies.naming import problem_with_slug
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -91,6 +92,8 @@ def import_files(
     and leave it again when the import is refused. Raises ImportRefused.
     """
     _refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    if project.pk is None and (reason := problem_with_slug(project.slug)):
+        raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
         read=get_importer(format),

@@ -2,6 +2,7 @@ from django.db import models
 
 from studies.models.images import Image
 from studies.models.projects import Project
+from studies.naming import name_in_address
 
 
 class Instance(models.Model):
@@ -32,6 +33,11 @@ class Instance(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def name_in_address(self) -> str:
+        """What stands for it in the address of its page."""
+        return name_in_address(self.key, pk=self.pk)
 
 
 class InstanceImage(models.Model):

@@ -9,6 +9,7 @@ from predictions.actions.from_file import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
 from studies.models import Project
+from studies.naming import problem_with_slug
 
 
 class Command(BaseCommand):
@@ -28,9 +29,10 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
+        slug = options["project"]
+        project = None if problem_with_slug(slug) else Project.objects.filter(slug=slug).first()
         if project is None:
-            raise CommandError(f"There is no project {options['project']!r}. Import its instances first.")
+            raise CommandError(f"There is no project {slug!r}. Import its instances first.")
         try:
             summary = import_predictions(
                 project=project,

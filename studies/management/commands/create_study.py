@@ -7,6 +7,7 @@ from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.models import Project
+from studies.naming import problem_with_slug
 
 
 class Command(BaseCommand):
@@ -24,9 +25,11 @@ class Command(BaseCommand):
             raise CommandError(f"{file} cannot be read ({error.strerror}). Check the name.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
-        project = Project.objects.filter(slug=options["project"]).first()
+        slug = options["project"]
+        # What is no slug is not asked for: half a character, say, is no question for a database.
+        project = None if problem_with_slug(slug) else Project.objects.filter(slug=slug).first()
         if project is None:
-            raise CommandError(f"There is no project called {options['project']}. `import_instances` makes it.")
+            raise CommandError(f"There is no project called {slug}. `import_instances` makes it.")
         try:
             study = create_study(project=project, source=source, by=None)
         except (DesignRefused, StudyError) as error:

@@ -20,13 +20,13 @@ CONFIDENTIAL = {"source": "the clinic's archive", "licence": "not for anybody", 
 upgrade = import_module("studies.migrations.0006_tell_uses_where_images_come_from")
 
 
-def import_rows(project: Project, tmp_path: Path, *, images: bool = True, later: bool = False, **said: Any) -> ImportSummary:
+def import_rows(
+    project: Project, tmp_path: Path, *, images: bool = True, later: bool = False, **said: Any
+) -> ImportSummary:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "1.jpg"], **said}))
     folder = write_images(tmp_path / "pictures") if images else None
-    return import_instances(
-        project=project, file=file, format="jsonl", images_dir=folder, images_later=later
-    )
+    return import_instances(project=project, file=file, format="jsonl", images_dir=folder, images_later=later)
 
 
 def said_in(project: Project) -> set[tuple[str, str, str]]:
