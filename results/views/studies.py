@@ -8,11 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
@@ -31,7 +33,7 @@ from results.tables.progress import (
     study_progress,
 )
 from results.tables.skips import study_skips
-from results.views.guards import study_view
+from results.views.guards import lead_on, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.errors import StudyError
@@ -133,6 +135,14 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "results/study.html", context)
 
 
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def old_address(request: HttpRequest) -> HttpResponse:
+    """Lead on from where a page of a study was before its project stood in the address."""
+    return lead_on(request)
+
+
 @study_view
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
@@ -151,6 +161,11 @@ class Change:
     possible_from: frozenset[StudyState]
     act: Callable[[Study, datetime], None]
     dangerous: bool = False
+
+    @property
+    def address(self) -> str:
+        """Return what the page that does it is called among the addresses."""
+        return f"study_{self.name}"
 
 
 def _to(state: StudyState) -> Callable[[Study, datetime], None]:
@@ -209,10 +224,10 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             problems = error.problems
         else:
             messages.success(request, change.done)
-            return redirect("study", study.slug)
+            return redirect("study", study.project.slug, study.slug)
     elif study.state not in change.possible_from:
         messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
-        return redirect("study", study.slug)
+        return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "results/change.html", context, status=409 if problems else 200)

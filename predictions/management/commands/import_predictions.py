@@ -8,8 +8,7 @@ from django.utils import timezone
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
-from studies.models import Project
-from studies.naming import problem_with_slug
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):
@@ -29,10 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        slug = options["project"]
-        project = None if problem_with_slug(slug) else Project.objects.filter(slug=slug).first()
-        if project is None:
-            raise CommandError(f"There is no project {slug!r}. Import its instances first.")
+        project = project_called(options["project"])
         try:
             summary = import_predictions(
                 project=project,

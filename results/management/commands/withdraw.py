@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation.actions.withdrawing import withdraw
-from results.management.projects import project_called
 from results.models import Pseudonym
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):

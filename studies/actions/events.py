@@ -1,0 +1,73 @@
+"""Who changed what, and when: every action of a researcher, a command or a program leaves an event."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from studies.models import Event, Project, Study
+
+# Who acts: somebody who has signed in, or a command or a program by its name.
+Actor: TypeAlias = User | str
+
+# What acts when nobody says who: a command that was not told, and what runs by the clock.
+COMMAND_LINE = "command line"
+TIMETABLE = "timetable"
+
+
+class What(StrEnum):
+    """What can happen in a project; a new sort of event is a line here and a sentence in `results.tables.events`."""
+
+    PROJECT_MADE = "project made"
+    PROJECT_CHANGED = "project changed"
+    MEMBER_ADDED = "member added"
+    MEMBER_CHANGED = "member changed"
+    MEMBER_REMOVED = "member removed"
+    INSTANCES_IMPORTED = "instances imported"
+    PREDICTIONS_IMPORTED = "predictions imported"
+    DATASET_SET = "dataset set"
+    STUDY_CREATED = "study created"
+    STUDY_LAUNCHED = "study launched"
+    STUDY_PAUSED = "study paused"
+    STUDY_RESUMED = "study resumed"
+    STUDY_CLOSED = "study closed"
+    QUESTION_SETTLED = "question settled"
+    QUESTION_UNSETTLED = "question unsettled"
+    SEAT_FREED = "seat freed"
+    ANNOTATOR_WITHDRAWN = "annotator withdrawn"
+    ANNOTATOR_EXCLUDED = "annotator excluded"
+    ANNOTATOR_LET_BACK = "annotator let back"
+    ANNOTATOR_FORGOTTEN = "annotator forgotten"
+    EXPORT_REQUESTED = "export requested"
+    EXPORT_WRITTEN = "export written"
+    RELEASE_FROZEN = "release frozen"
+    RELEASE_WRITTEN = "release written"
+    PROVIDER_IDS_WRITTEN = "provider ids written"
+    ANSWERS_SIMULATED = "answers simulated"
+    STUDY_REPLAYED = "study replayed"
+
+
+def record(
+    *, project: Project, what: str, by: Actor, now: datetime, study: Study | None = None, **details: Any
+) -> Event:
+    """Store who did what, in the transaction that does it: what is undone leaves no event.
+
+    `details` are plain values of JSON, never a provider's id. Raises TransactionManagementError outside of a
+    transaction.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise transaction.TransactionManagementError("An event is recorded in the transaction of what it tells about.")
+    return Event.objects.create(
+        project=project, study=study, what=what, by=_person(by), by_name=name_of(by), details=details, at=now
+    )
+
+
+def _person(by: Actor) -> User | None:
+    return None if isinstance(by, str) else by
+
+
+def name_of(by: Actor) -> str:
+    """Return the name of who acts as events tell it."""
+    return by if isinstance(by, str) else by.get_full_name() or by.get_username()
