@@ -24,6 +24,7 @@ urlpatterns = [
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
+    path("projects/<slug:slug>/instances/by-id/<int:pk>/", instances.instance_by_id, name="instance_by_id"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),

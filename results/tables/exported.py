@@ -113,9 +113,9 @@ _IMAGE_FIELDS = (
     "image_id",
     "image__width",
     "image__height",
-    "image__source",
-    "image__licence",
-    "image__generator",
+    "source",
+    "licence",
+    "generator",
 )
 
 
@@ -123,11 +123,8 @@ def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
     """Return the images of each instance, in the order of roles and positions."""
     places = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
     images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
-    for instance, *place, source, licence, generator in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
-        role, position, filename, sha256, width, height = place
-        # An awaited image has no row to join: its texts come as None.
-        origin = (source or "", licence or "", generator or "")
-        images[instance].append(ExportedImage(role, position, filename, sha256, width, height, *origin))
+    for instance, *place in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
+        images[instance].append(ExportedImage(*place))
     return images
 
 

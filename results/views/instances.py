@@ -46,8 +46,18 @@ def _wanted(request: HttpRequest) -> Wanted:
 @project_view
 @require_safe
 def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
+    return _page(request, get_object_or_404(Instance, project=project, key=key.replace("\0", "")), project)
+
+
+@project_view
+@require_safe
+def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The same page, for an instance whose key cannot stand in an address."""
+    return _page(request, get_object_or_404(Instance, project=project, pk=pk), project)
+
+
+def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpResponse:
     name_annotators(project=project)
-    instance = get_object_or_404(Instance.objects.filter(project=project), key=key.replace("\0", ""))
     places = {study.pk: place for place, study in enumerate(studies_in_order(project))}
     history = histories(asked_about(instance), project=project)
     history.sort(key=lambda asked: (places[asked.question.study_id], asked.question.part, asked.question.pk))

@@ -1,6 +1,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, Response
@@ -8,6 +9,7 @@ from results.models import Pseudonym
 from studies.models import Instance, Project, Study
 from tests.factories import NOON, make_instance, make_project
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
 
 LIST = "/projects/vases/instances/"
 
@@ -143,9 +145,36 @@ def test_a_key_with_a_slash_has_a_page(client: Client, project: Project) -> None
     assert "train/1 ü" in page_of(client, "train/1 ü")
 
 
+@pytest.mark.parametrize("key", GOOD_KEYS)
+def test_every_key_that_is_let_in_has_a_page(key: str, client: Client, project: Project) -> None:
+    instance = make_instance(project, key)
+    address = reverse("instance", args=[project.slug, instance.name_in_address])
+    assert address.startswith(LIST)
+    assert "by-id" not in address
+    assert client.get(address).context["instance"] == instance
+
+
+@pytest.mark.parametrize("key", [key for key, _ in BAD_KEYS if key and len(key) <= 200 and "\ud800" not in key])
+def test_a_key_that_an_older_version_let_in_has_one_too(key: str, client: Client, project: Project) -> None:
+    instance = make_instance(project, key)
+    page = client.get(LIST, {"type": instance.type}).content.decode()
+    address = f"{LIST}by-id/{instance.pk}/"
+    assert address in page
+    assert client.get(address).context["instance"] == instance
+
+
+def test_a_key_that_looks_like_an_id_is_not_taken_for_one(client: Client, project: Project) -> None:
+    other = Instance.objects.get(key="vase-0")
+    instance = make_instance(project, f"by-id/{other.pk}")
+    address = reverse("instance", args=[project.slug, instance.name_in_address])
+    assert client.get(address).context["instance"] == instance
+
+
 def test_an_instance_of_another_project_is_not_found(client: Client, project: Project) -> None:
-    make_instance(make_project("maps"), "elsewhere")
+    instance = make_instance(make_project("maps"), "elsewhere")
     assert client.get(f"{LIST}elsewhere/").status_code == 404
+    assert client.get(f"{LIST}by-id/{instance.pk}/").status_code == 404
+    assert client.get(f"{LIST}by-id/{10**30}/").status_code == 404
 
 
 def test_more_answers_take_no_more_queries(
