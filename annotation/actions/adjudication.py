@@ -7,6 +7,7 @@ from django.db import transaction
 
 from analytics.acceptance import decide
 from annotation.actions.decisions import decide_question
+from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
 from studies.kinds import get_kind
@@ -43,6 +44,8 @@ def settle(*, question: Question, choice: str, by: AbstractBaseUser, note: str, 
         settled_note=note,
         decided_at=now,
     )
+    # What had been drawn from it and was undone stands again, when it is accepted as it was.
+    follow_questions(questions=[question.pk], now=now)
     decision.refresh_from_db()
     return decision
 
@@ -61,5 +64,5 @@ def unsettle(*, question: Question, now: datetime) -> Decision:
 
 
 def _check_unused(question: Question) -> None:
-    if question.led_to.exists():
+    if drawn_after(question).filter(undone_at=None).exists():
         raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")
