@@ -8,6 +8,7 @@ from results.views import (
     findings,
     health,
     instances,
+    people,
     projects,
     releases,
     reports,
@@ -25,6 +26,16 @@ urlpatterns = [
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
+    path("projects/<slug:slug>/people/find/", people.find, name="find_person"),
+    *(
+        path(
+            f"projects/<slug:slug>/people/<slug:name>/{change}/",
+            people.change,
+            {"change": change},
+            name=f"{change}_person",
+        )
+        for change in people.CHANGES
+    ),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:slug>/", studies.study, name="study"),

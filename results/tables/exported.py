@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from annotation.models import Decision, Response, Session
+from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
 from predictions.models import Prediction
 from results.exporting.base import Rows
@@ -147,14 +147,15 @@ def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) 
 
 
 def _given(study: Study) -> QuerySet[Response]:
-    return Response.objects.filter(study=study, annotator__withdrawn_at=None)
+    return Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
 
 
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
     workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
-    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew.
+    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those of
+    people whom a researcher excluded are not counted.
     """
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
@@ -176,6 +177,7 @@ _RESPONSE_FIELDS = (
     "version",
     "is_current",
     "slot_id",
+    "left_out",
     "shown_order",
     "received_at",
     "first_choice_ms",
@@ -202,7 +204,8 @@ def _given_response(
         task=_task(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
         worker=worker,
         label=values.pop("choice"),
-        counted=values.pop("slot_id") is not None and values["is_current"],
+        # As `Response.is_counted`. All in one go: each takes its column out.
+        counted=(values.pop("slot_id") is not None) & (values.pop("left_out") == "") & values["is_current"],
         survey=values.pop("slot__seat__survey__number"),
         seat=values.pop("slot__seat__number"),
         session=f"{worker}-{sittings[values.pop('session_id')]}",

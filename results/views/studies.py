@@ -21,6 +21,7 @@ from annotation.models import EntryEvent
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
     OddArrivals,
@@ -126,9 +127,11 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": Export.objects.filter(study=study).select_related("study", "requested_by", "release")[
-            :EXPORTS_SHOWN
-        ],
+        "exports": offered_exports(
+            Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")[
+                :EXPORTS_SHOWN
+            ]
+        ),
     }
     return render(request, "results/study.html", context)
 

@@ -1,10 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from annotation.actions.withdrawing import withdraw
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.actions.withdrawing import withdraw
 from results.management.projects import project_called
 from results.models import Pseudonym
 
