@@ -40,9 +40,9 @@ CATEGORIES = (
     *(("add", subtype) for subtype in ("obj", "att")),
 )
 PAGES = {
-    "results of the study": f"/studies/{STUDY}/results/",
+    "results of the study": f"/studies/benchmark/{STUDY}/results/",
     "results of the project": "/projects/benchmark/results/",
-    "monitor of the study": f"/studies/{STUDY}/",
+    "monitor of the study": f"/studies/benchmark/{STUDY}/",
 }
 # Seconds at the 95th percentile, up to so many responses.
 GOALS = {10_000: 0.3, 1_000_000: 1.0}

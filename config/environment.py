@@ -4,6 +4,7 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
@@ -12,6 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off", ""}
 DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
+CONNECT_SECONDS = 5
+REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
 
 
@@ -55,6 +58,30 @@ def read_list(name: str, default: str = "") -> list[str]:
     return [entry.strip() for entry in read_text(name, default).split(",") if entry.strip()]
 
 
+def read_proxies(name: str) -> int | tuple[IPv4Network | IPv6Network, ...]:
+    """Return variable `name`: how many proxies stand in front, or the networks that they stand in; 0 for none."""
+    entries = read_list(name)
+    if not entries:
+        return 0
+    if len(entries) == 1 and entries[0].isdecimal():
+        return int(entries[0])
+    try:
+        return tuple(ip_network(entry) for entry in entries)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: {error}. Write how many proxies stand in front of the site, such as 1, "
+            "or their networks, such as 10.0.0.0/8,192.0.2.7."
+        ) from error
+
+
+def read_cache(name: str) -> str:
+    """Return variable `name`, the address of a Redis server; empty when there is none."""
+    url = read_text(name).strip()
+    if url and (urlsplit(url).scheme not in REDIS_SCHEMES or not urlsplit(url).hostname):
+        raise ImproperlyConfigured(f"{name} is not the address of a Redis server. Use redis://HOST:PORT/NUMBER.")
+    return url
+
+
 def own_secret(file: Path) -> str:
     """Return the secret kept in `file`, made on first use, so that no two sites share one."""
     if not file.exists():
@@ -96,7 +123,13 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "HOST": parts.hostname or "",
             "PORT": _port(parts),
             # Statements sent often are planned once per connection; docs/decisions/0005 has what it gains.
-            "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, **dict(parse_qsl(parts.query))},
+            # A machine that does not answer at all must not hold a page for minutes.
+            "OPTIONS": {
+                "server_side_binding": True,
+                "prepare_threshold": 5,
+                "connect_timeout": CONNECT_SECONDS,
+                **dict(parse_qsl(parts.query)),
+            },
             "CONN_MAX_AGE": connection_seconds,
             "CONN_HEALTH_CHECKS": True,
         }

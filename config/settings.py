@@ -7,7 +7,16 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import own_secret, read_database, read_flag, read_list, read_number, read_text
+from config.environment import (
+    own_secret,
+    read_cache,
+    read_database,
+    read_flag,
+    read_list,
+    read_number,
+    read_proxies,
+    read_text,
+)
 from config.logs import LINES
 
 django_stubs_ext.monkeypatch()
@@ -38,6 +47,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
+    "throttle",
     "studies",
     "annotation",
     "predictions",
@@ -130,6 +140,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 # A proxy in front that ends https says so in this header; without one the header must not be believed.
 if read_flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Which addresses in X-Forwarded-For are believed, for limits per network: none unless the site says so.
+TRUSTED_PROXIES = read_proxies("TRUSTED_PROXIES")
 # The container asks these two over plain http.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Entry links carry Prolific ids: they must never reach another site in a Referer.
@@ -145,6 +157,9 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF, "https://app.prolific.com"],
     }
 }
+
+# Where counts that limit something are kept: in the database, unless this names a Redis server.
+CACHE_URL = read_cache("CACHE_URL")
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")

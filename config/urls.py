@@ -1,7 +1,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from config import outage
+from results.views.sign_in import admin_door
+
+handler500 = outage.handler500
+
 urlpatterns = [
+    # Before the admin's own: there is one page for signing in, with one limit.
+    path("admin/login/", admin_door),
     path("admin/", admin.site.urls),
     path("", include("annotation.urls")),
     path("", include("studies.urls")),

@@ -1,13 +1,16 @@
 """Simulated annotators: they answer through the real entry, page and submit code, as a browser without JavaScript.
 
 A page is read and its forms are sent; what the page does not tell, which option is right, comes from the instance's
-reference, found through the question's slot. Nothing here writes to the database.
+reference, found through the question's slot. Nothing here writes to the database, but for the seat of a visit that
+fails, which goes back.
 """
 
+import logging
 import random
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from typing import Any, Protocol
@@ -15,9 +18,12 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
+from django.utils import timezone
 
-from annotation.models import Session, Slot
+from annotation.actions import sessions
+from annotation.models import Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
 from results.simulated import SIMULATED_STUDY
 from studies.models import PracticeQuestion, Question
 
@@ -25,6 +31,8 @@ STEPS = ("consent", "begin", "practice", "answer")
 TIMEOUT_SECONDS = 30
 # Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
 MOST_PAGES = 10_000
+# Whoever loads no style and runs no script needs neither: pages name these files as they are called in the source.
+UNCOLLECTED = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 
 class CannotRead(Exception):
@@ -58,22 +66,44 @@ class Browser(Protocol):
 
 
 class BrowserInProcess:
-    """Calls the site's code in this process, middleware included."""
+    """Calls the site's code in this process, middleware included, whether static files were collected or not."""
 
     def __init__(self) -> None:
         # The first name the site answers to; forms are checked as any browser's are.
         host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-        self._client = Client(enforce_csrf_checks=True, SERVER_NAME=host)
+        self._client = Client(enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host)
         self._https = settings.SECURE_SSL_REDIRECT
 
     def open(self, path: str) -> Page:
-        return self._page(self._client.get(path, follow=True, secure=self._https))
+        with _in_process():
+            return self._page(self._client.get(path, follow=True, secure=self._https))
 
     def send(self, path: str, fields: Mapping[str, str]) -> Page:
-        return self._page(self._client.post(path, dict(fields), follow=True, secure=self._https))
+        with _in_process():
+            return self._page(self._client.post(path, dict(fields), follow=True, secure=self._https))
 
     def _page(self, response: Any) -> Page:
+        if response.exc_info:
+            error = response.exc_info[1]
+            raise CannotRead(
+                f"A page of the annotators failed ({type(error).__name__}: {error}). "
+                "Run the command again with --traceback to see where."
+            ) from error
         return Page(response.request["PATH_INFO"], response.status_code, BeautifulSoup(response.content, "html.parser"))
+
+
+@contextmanager
+def _in_process() -> Iterator[None]:
+    """Need no collected files, and leave what a failing page would log to the sentence that ends the simulation."""
+    logger = logging.getLogger("django.request")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        # The second keeps WhiteNoise from looking for the folder of collected files.
+        with override_settings(STORAGES=settings.STORAGES | UNCOLLECTED, WHITENOISE_AUTOREFRESH=True):
+            yield
+    finally:
+        logger.setLevel(before)
 
 
 class BrowserOverHttp:
@@ -116,10 +146,14 @@ class Person:
     accuracy: float
     leaves: bool = False
 
-    def entry(self, slug: str) -> str:
-        """Return the link as Prolific would send it; the same seed and number are the same person."""
+    def ids(self) -> tuple[str, str]:
+        """Return the ids of the person and of the submission; the same seed and number are the same person."""
         ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
-        person, session = f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
+        return f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
+
+    def entry(self, slug: str) -> str:
+        """Return the link as Prolific would send it."""
+        person, session = self.ids()
         query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{slug}", "SESSION_ID": session})
         return f"/take/{slug}/?{query}"
 
@@ -161,7 +195,26 @@ class _Visit:
 
 
 def take_part(*, browser: Browser, slug: str, person: Person) -> Sitting:
-    """Play one person's visit to the end, and return how it went. Raises CannotRead."""
+    """Play one person's visit to the end, and return how it went.
+
+    Raises CannotRead. Whatever ends a visit early, Ctrl-C included, no seat stays taken.
+    """
+    try:
+        return _visit(browser=browser, slug=slug, person=person)
+    except BaseException:
+        _free_the_seat(slug=slug, person=person)
+        raise
+
+
+def _free_the_seat(*, slug: str, person: Person) -> None:
+    """Let the session of a visit that failed lapse: others can have its seat, or the same person go on another time."""
+    _, session_id = person.ids()
+    left = Session.objects.filter(study__slug=slug, provider_session_id=session_id, state__in=OPEN_STATES).first()
+    if left is not None:
+        sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
+
+
+def _visit(*, browser: Browser, slug: str, person: Person) -> Sitting:
     visit = _Visit(browser, person, browser.open(person.entry(slug)), person.dice(), person.pace())
     for _ in range(MOST_PAGES):
         following = _next_page(visit)
@@ -172,7 +225,9 @@ def take_part(*, browser: Browser, slug: str, person: Person) -> Sitting:
 
 
 def _next_page(visit: _Visit) -> Page | None:
-    """Do what the page asks for and return the page after it; None at the end."""
+    """Do what the page asks for and return the page after it; None at the end. Raises CannotRead."""
+    if visit.page.status >= 500:
+        raise CannotRead(f"The site failed with the status {visit.page.status}. Its log says why.")
     form = _form_to_send(visit.page)
     if form is not None:
         return _SENDERS[_step(form)](visit, form)
@@ -293,6 +348,8 @@ def _concluded(visit: _Visit) -> Sitting:
     sitting, page = visit.sitting, visit.page
     if page.path.startswith("/s/"):
         sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
+        if sitting.state in OPEN_STATES:
+            raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')
     else:
         sitting.turned_away = page.text or page.title
         sitting.nothing_left = page.status == 200

@@ -1,5 +1,5 @@
 from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.urls import path, re_path
 
 from results.views import (
     annotators,
@@ -16,11 +16,11 @@ from results.views import (
     studies,
 )
 from results.views.preview import preview
-from results.views.sign_in import ChangePassword, sign_in
+from results.views.sign_in import ChangePassword, SignIn
 
 urlpatterns = [
     path("", projects.home, name="home"),
-    path("sign-in/", sign_in, name="sign_in"),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("projects/<slug:slug>/", projects.project, name="project"),
@@ -28,32 +28,35 @@ urlpatterns = [
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
     path("projects/<slug:slug>/people/find/", people.find, name="find_person"),
     *(
-        path(
-            f"projects/<slug:slug>/people/<slug:name>/{change}/",
-            people.change,
-            {"change": change},
-            name=f"{change}_person",
-        )
-        for change in people.CHANGES
+        path(f"projects/<slug:slug>/people/<slug:name>/{name}/", people.change, {"change": name}, name=f"{name}_person")
+        for name in people.CHANGES
     ),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
-    path("studies/<slug:slug>/", studies.study, name="study"),
-    path("studies/<slug:slug>/progress/", studies.progress, name="study_progress"),
+    path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:project>/<slug:slug>/progress/", studies.progress, name="study_progress"),
     *(
-        path(f"studies/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
+        path(f"studies/<slug:project>/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
         for name in studies.CHANGES
     ),
-    path("studies/<slug:slug>/exports/", exports.request_one, name="study_exports"),
-    path("studies/<slug:slug>/releases/", releases.releases, name="study_releases"),
+    path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
+    path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),
     path("releases/<int:pk>/provider-ids/", releases.people, name="release_people"),
-    path("studies/<slug:slug>/results/", findings.study_results, name="study_results"),
-    path("studies/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
-    path("studies/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"),
-    path("studies/<slug:slug>/disagreements/<int:question>/unsettle/", disagreements.unsettle, name="unsettle"),
-    path("studies/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
-    path("studies/<slug:slug>/returned/", sessions.returned, name="session_returned"),
-    path("studies/<slug:slug>/preview/", preview, name="study_preview"),
+    path("studies/<slug:project>/<slug:slug>/results/", findings.study_results, name="study_results"),
+    path("studies/<slug:project>/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
+    path(
+        "studies/<slug:project>/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"
+    ),
+    path(
+        "studies/<slug:project>/<slug:slug>/disagreements/<int:question>/unsettle/",
+        disagreements.unsettle,
+        name="unsettle",
+    ),
+    path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
+    path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
+    path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
+    # What a study's address was before its project stood in it: last, so that every page of today comes first.
+    re_path(r"^studies/[-\w]+/(?:.+/)?$", studies.old_address, name="old_study_address"),
     path("exports/<int:pk>/", exports.status, name="export"),
     path("exports/<int:pk>/download/", exports.download, name="export_download"),
     path("healthz", health.healthz, name="healthz"),

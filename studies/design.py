@@ -67,8 +67,8 @@ def study_schema() -> dict[str, Any]:
             },
             "dataset": {
                 "type": "boolean",
-                "description": "Whether what it keeps is the dataset of the project. Default: true for a filter when the "
-                "project has no dataset yet, or when it takes its instances from the study that kept it so far.",
+                "description": "Whether what it keeps is the dataset of the project. Default: true for a filter when "
+                "the project has no dataset yet, or when it takes its instances from the study that kept it so far.",
             },
             **_asking_properties(),
             "parts": {

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-pytest_plugins = ("tests.services",)
+pytest_plugins = ("tests.services", "tests.database_free")
 
 
 @pytest.fixture(autouse=True)

@@ -152,7 +152,7 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
         rule="chosen-v1",
         source=f"study: {slug}\n",
         seed=slug,
-        invite_token=f"invite-{slug}",
+        invite_token=f"invite-{project.slug}-{slug}",
         design={
             "study": slug,
             "title": "Pick the image that fits the description",

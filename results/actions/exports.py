@@ -24,6 +24,8 @@ from results.models import Export, Release
 from results.tables.dossiers import study_dossier
 from results.tables.exported import count_rows, exported_rows
 from results.tables.offered import removed_since
+from studies.actions.finding import find_study_of
+from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 
 logger = logging.getLogger(__name__)
@@ -35,11 +37,10 @@ RUNNING_AT_MOST = timedelta(minutes=15)
 
 def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
     """Return the launched studies of `project`, or only the one called `study`. Raises CannotExport."""
-    studies = Study.objects.filter(project=project).order_by("launched_at", "id")
-    if study:
-        studies = studies.filter(slug=study)
-        if not studies:
-            raise CannotExport(f"The project {project.slug} has no study called {study}.")
+    try:
+        studies = [find_study_of(project, study)] if study else project.studies.order_by("launched_at", "id")
+    except StudyError as error:
+        raise CannotExport(str(error)) from error
     launched = [found for found in studies if found.state != StudyState.DRAFT]
     if not launched:
         nothing = f"{study} has not been launched" if study else f"no study of {project.slug} has been launched"

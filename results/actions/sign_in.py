@@ -1,28 +1,65 @@
-"""Slows down who guesses passwords: after some failures under one name, nobody signs in under it for a while."""
+"""Slows down who guesses passwords, and locks nobody out for what strangers do (docs/decisions/0012)."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.utils.crypto import salted_hmac
+from throttle.counting import Verdict, forget, give_back, hit
 
-from results.models import SignInFailure
-
-MOST_FAILURES = 10
 WINDOW = timedelta(minutes=15)
+# Under one name from one network; and under one name in a browser that has signed in under it before.
+MOST_HERE = 10
+# Under any names from one network: an office may share one.
+MOST_FROM_NETWORK = 50
+# Under one name from all networks together; beyond it every network still has a few, so that its owner gets in.
+MOST_EVERYWHERE = 50
+FEW = 2
 
 
-def _digest(name: str) -> str:
-    return salted_hmac("results.sign_in", name.strip().lower(), algorithm="sha256").hexdigest()
+@dataclass(frozen=True)
+class Attempt:
+    """`name` as Django looks it up, `device` empty for a browser that never signed in under this name."""
+
+    name: str
+    network: str
+    device: str
+
+    @property
+    def here(self) -> str:
+        return f"{self.network} {self.name}"
+
+    @property
+    def with_device(self) -> str:
+        return f"{self.device} {self.name}"
 
 
-def is_locked(*, name: str, now: datetime) -> bool:
-    failures = SignInFailure.objects.filter(name_digest=_digest(name), at__gt=now - WINDOW)
-    return failures.count() >= MOST_FAILURES
+def begin(attempt: Attempt, *, now: datetime) -> Verdict:
+    """Count an attempt before its password is looked at, and say whether it may be."""
+    if attempt.device:
+        return _hit("device", attempt.with_device, MOST_HERE, now)
+    # The network first: an invented name leaves no row behind once its network has had enough.
+    by_network = _hit("network", attempt.network, MOST_FROM_NETWORK, now)
+    if not by_network.allowed:
+        return by_network
+    here = _hit("name and network", attempt.here, MOST_HERE, now)
+    if not here.allowed:
+        return here
+    everywhere = _hit("name", attempt.name, MOST_EVERYWHERE, now)
+    return everywhere if here.hits > FEW else here
 
 
-def note_failure(*, name: str, now: datetime) -> None:
-    SignInFailure.objects.filter(at__lte=now - WINDOW).delete()
-    SignInFailure.objects.create(name_digest=_digest(name), at=now)
+def succeed(attempt: Attempt) -> None:
+    """The password was right: the failures before it are forgotten where it came from, and it counts for none."""
+    if attempt.device:
+        forget(scope=_scope("device"), key=attempt.with_device)
+        return
+    give_back(scope=_scope("network"), key=attempt.network)
+    give_back(scope=_scope("name"), key=attempt.name)
+    forget(scope=_scope("name and network"), key=attempt.here)
 
 
-def forget_failures(*, name: str) -> None:
-    SignInFailure.objects.filter(name_digest=_digest(name)).delete()
+def _hit(by: str, key: str, limit: int, now: datetime) -> Verdict:
+    return hit(scope=_scope(by), key=key, limit=limit, window=WINDOW, now=now)
+
+
+def _scope(by: str) -> str:
+    return f"sign in by {by}"

@@ -80,20 +80,42 @@ def _found(project: Project, wanted: Wanted) -> QuerySet[Instance]:
     if wanted.words:
         found = found.filter(_says(project, wanted.words))
     studies = Study.objects.filter(project=project, **({"slug": wanted.study} if wanted.study else {}))
-    return _standing_where(found, studies, wanted)
-
-
-def _standing_where(found: QuerySet[Instance], studies: QuerySet[Study], wanted: Wanted) -> QuerySet[Instance]:
-    """Return those of `found` that have the wanted outcome in one of `studies` at least."""
-    asked = Exists(Question.objects.filter(instance=OuterRef("pk"), study__in=studies))
+    asked = _asked_by(studies)
     if wanted.state == NOT_ASKED:
         return found.filter(~asked)
     if wanted.state in _OUTCOMES:
-        standing = Q(pk__in=[])
-        for study in studies:
-            standing |= Q(pk__in=instances_with(_OUTCOMES[wanted.state], study).values("pk"))
+        outcome = _OUTCOMES[wanted.state]
+        standing = _in_any(studies, outcome) if wanted.study else _in_project(project, outcome)
         return found.filter(standing)
     return found.filter(asked) if wanted.study else found
+
+
+def _asked_by(studies: Iterable[Study]) -> Exists:
+    return Exists(Question.objects.filter(instance=OuterRef("pk"), study__in=studies))
+
+
+def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
+    standing = Q(pk__in=[])
+    for study in studies:
+        standing |= Q(pk__in=instances_with(outcome, study).values("pk"))
+    return standing
+
+
+def _in_project(project: Project, outcome: Outcome) -> Q:
+    """Match the instances that stand so in the project: in the study that keeps the dataset, or, where that has not
+    asked about them yet, in the last study before it. Accepted there only, they have no outcome yet."""
+    if project.dataset is None or outcome is Outcome.AGREED:
+        return _in_any(Study.objects.filter(project=project), outcome)
+    way = [project.dataset]
+    while (feeding := way[-1].fed_by) is not None:
+        way.append(feeding)
+    standing = _in_any(way[:1], outcome)
+    for place, study in enumerate(way[1:], start=1):
+        here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
+        if outcome is Outcome.NONE_YET:
+            here |= _in_any([study], Outcome.ACCEPTED)
+        standing |= here & ~Q(_asked_by(way[:place]))
+    return standing
 
 
 def _says(project: Project, words: str) -> Q:

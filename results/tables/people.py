@@ -50,9 +50,8 @@ def people_lines(study: Study, *, who: str, page: Any) -> Page[PersonLine]:
     if who:
         named = named.filter(name=who)
     removed = Removal.objects.in_force().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
-    found: Page[Any] = Paginator(
-        named.annotate(removed=Exists(removed)).order_by("-removed", "name"), PER_PAGE
-    ).get_page(page)
+    ordered = named.annotate(removed=Exists(removed)).order_by("-removed", "name")
+    found: Page[Any] = Paginator(ordered, PER_PAGE).get_page(page)
     found.object_list = _lines(study, list(found.object_list))
     return found
 

@@ -79,7 +79,7 @@ def _back(request: HttpRequest, study: Study) -> HttpResponse:
     query = {"show": _shown(request.POST.get("show", ""))}
     if (page := request.POST.get("page", "")).isdecimal():
         query["page"] = page
-    return redirect(f"{reverse('study_disagreements', args=[study.slug])}?{urlencode(query)}")
+    return redirect(f"{reverse('study_disagreements', args=[study.project.slug, study.slug])}?{urlencode(query)}")
 
 
 def _refused(request: HttpRequest, study: Study, question: Question, problem: str, note: str) -> HttpResponse:

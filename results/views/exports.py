@@ -37,7 +37,7 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
             messages.error(request, str(error))
         else:
             tasks.make_export.delay_on_commit(export.pk)
-    return redirect(f"{reverse('study', args=[study.slug])}#exports")
+    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#exports")
 
 
 def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..., Response]:

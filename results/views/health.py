@@ -1,8 +1,10 @@
 """`/healthz`: this process answers. `/readyz`: it can also do its work; for load balancers and people on call."""
 
 import logging
+import time
 import uuid
 from collections.abc import Callable
+from functools import lru_cache
 
 from celery import current_app
 from django.core.files.base import ContentFile
@@ -30,19 +32,23 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """503 when a part fails that every page needs. The broker is only reported: pages work without it."""
-    needed = {name: _tried(name, check) for name, check in NEEDED.items()}
-    parts = needed | {"broker": _tried("broker", _broker)}
-    ready = all(state == FINE for state in needed.values())
+    tried = {name: _tried(check) for name, check in (NEEDED | {"broker": _broker}).items()}
+    fails = [f"{name}: {reason}" for name, (state, reason) in tried.items() if state != FINE]
+    if fails:
+        # The log gets the errors; the answer, which anybody may read, does not.
+        logger.error("readyz: %s", "; ".join(fails))
+    parts = {name: state for name, (state, _) in tried.items()}
+    ready = all(parts[name] == FINE for name in NEEDED)
     return JsonResponse({"status": FINE if ready else "failing", **parts}, status=200 if ready else 503)
 
 
-def _tried(name: str, check: Callable[[], str]) -> str:
+def _tried(check: Callable[[], str]) -> tuple[str, str]:
+    """Return the state of a part, and what the log says of it."""
     try:
-        return check()
+        state = check()
     except (DatabaseError, OSError, OperationalError) as error:
-        # The log gets the error; the answer, which anybody may read, does not.
-        logger.error("readyz: %s fails: %s", name, error)
-        return "failing"
+        return "failing", str(error).partition("\n")[0]
+    return state, state
 
 
 def _database() -> str:
@@ -52,12 +58,20 @@ def _database() -> str:
 
 
 def _migrations() -> str:
+    if connection.connection is None or not connection.is_usable():
+        return "unknown: the database does not answer"
     executor = MigrationExecutor(connection)
     unapplied = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return f"{len(unapplied)} migrations are not applied: run `manage.py migrate`" if unapplied else FINE
 
 
 def _storage() -> str:
+    return _written(minute=int(time.monotonic() // 60))
+
+
+@lru_cache(maxsize=1)
+def _written(*, minute: int) -> str:
+    """Try it by writing, as long as it goes well once a minute in each process: anybody may ask, and often."""
     name = default_storage.save(f"probes/{uuid.uuid4()}", ContentFile(b"probe"))
     default_storage.delete(name)
     return FINE

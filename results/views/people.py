@@ -140,7 +140,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     except UnknownPerson as error:
         messages.error(request, str(error))
         study = Study.objects.filter(project=project, slug=request.POST.get("study", "")).first()
-        return redirect("study_annotators", study.slug) if study else redirect("project", project.slug)
+        return redirect("study_annotators", project.slug, study.slug) if study else redirect("project", project.slug)
     return _to_people(project, person, request.POST.get("study", ""))
 
 
@@ -155,4 +155,4 @@ def _to_people(project: Project, person: Named, asked: str) -> HttpResponse:
     study = _study(project, person, asked)
     if study is None:
         return redirect("project", project.slug)
-    return redirect(f"{reverse('study_annotators', args=[study.slug])}?who={person.name}#people")
+    return redirect(f"{reverse('study_annotators', args=[project.slug, study.slug])}?who={person.name}#people")

@@ -89,7 +89,7 @@ def _asked(study: Study) -> list[dict[str, Any]]:
 
 
 def _address(study: Study, step: Step) -> str:
-    return f"{reverse('study_preview', args=[study.slug])}?step={step.name}"
+    return f"{reverse('study_preview', args=[study.project.slug, study.slug])}?step={step.name}"
 
 
 def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:

@@ -38,7 +38,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         except CannotExport as error:
             problem = str(error)
         else:
-            return redirect("study_releases", study.slug)
+            return redirect("study_releases", study.project.slug, study.slug)
     context = {
         "study": study,
         "launched": study.state != StudyState.DRAFT,

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -29,4 +30,4 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(
             request, "No open session of this study has that submission id. Copy the id from the platform's list."
         )
-    return redirect(f"/studies/{study.slug}/#sessions")
+    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#sessions")

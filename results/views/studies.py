@@ -8,11 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
@@ -32,7 +34,7 @@ from results.tables.progress import (
     study_progress,
 )
 from results.tables.skips import study_skips
-from results.views.guards import study_view
+from results.views.guards import lead_on, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.errors import StudyError
@@ -120,6 +122,7 @@ def _how_often(odd: OddArrivals) -> str:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.slug])}"
     recruitment = study.design["recruitment"]
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
@@ -127,13 +130,17 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": offered_exports(
-            Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")[
-                :EXPORTS_SHOWN
-            ]
-        ),
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "results/study.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def old_address(request: HttpRequest) -> HttpResponse:
+    """Lead on from where a page of a study was before its project stood in the address."""
+    return lead_on(request)
 
 
 @study_view
@@ -154,6 +161,11 @@ class Change:
     possible_from: frozenset[StudyState]
     act: Callable[[Study, datetime], None]
     dangerous: bool = False
+
+    @property
+    def address(self) -> str:
+        """Return what the page that does it is called among the addresses."""
+        return f"study_{self.name}"
 
 
 def _to(state: StudyState) -> Callable[[Study, datetime], None]:
@@ -212,10 +224,10 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             problems = error.problems
         else:
             messages.success(request, change.done)
-            return redirect("study", study.slug)
+            return redirect("study", study.project.slug, study.slug)
     elif study.state not in change.possible_from:
         messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
-        return redirect("study", study.slug)
+        return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "results/change.html", context, status=409 if problems else 200)

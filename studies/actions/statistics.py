@@ -6,6 +6,7 @@ every question once for every slot (docs/decisions/0009).
 """
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 
 from django.db import DatabaseError, connection, transaction
@@ -17,14 +18,17 @@ logger = logging.getLogger(__name__)
 def refresh_statistics(*models: type[Model]) -> None:
     """Have the tables of `models` counted as soon as the running transaction is committed. SQLite needs none of it."""
     if connection.vendor == "postgresql":
-        transaction.on_commit(partial(_analyze, [model._meta.db_table for model in models]))
+        transaction.on_commit(partial(_analyze, models))
 
 
-def _analyze(tables: list[str]) -> None:
-    names = ", ".join(connection.ops.quote_name(table) for table in tables)
+def _analyze(models: Sequence[type[Model]]) -> None:
+    """Count the tables that hold anything. One that was found empty is planned for as if it stayed so, by whoever is
+    connected then for as long as they are; one that was never counted is taken for ten pages at least."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(f"ANALYZE {names}")
+        filled = [model._meta.db_table for model in models if model._base_manager.exists()]
+        if filled:
+            with connection.cursor() as cursor:
+                cursor.execute(f"ANALYZE {', '.join(map(connection.ops.quote_name, filled))}")
     except DatabaseError:
         # What was to be done is done and committed; the database will count by itself, later.
-        logger.exception("The statistics of %s could not be refreshed.", names)
+        logger.exception("The statistics of %s could not be refreshed.", ", ".join(m._meta.db_table for m in models))

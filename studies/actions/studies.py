@@ -70,7 +70,8 @@ def _feeding_study(project: Project, slug: str) -> Study | None:
         raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
     if not found.accepts:
         raise StudyError(
-            f"`instances.from` names {slug}, whose purpose is {found.purpose}: it accepts nothing that could be asked about."
+            f"`instances.from` names {slug}, whose purpose is {found.purpose}: "
+            "it accepts nothing that could be asked about."
         )
     return found
 

@@ -1,13 +1,9 @@
 """What happens at the same moment: one link opened many times, a page and an answer of one session, two launches."""
 
 import uuid
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connection
 
 from annotation.actions import responses, sessions, skipping
 from annotation.actions.launching import launch
@@ -18,22 +14,10 @@ from studies.errors import StudyError
 from studies.models import Study, Survey
 from tests.annotation.test_responses import next_slot
 from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOMORROW = NOON + timedelta(days=1)
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Return what the calls return, each made in a thread and on a connection of its own."""
-
-    def alone(call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(alone, calls))
 
 
 def test_the_same_link_opened_many_times_at_once_is_one_session() -> None:

@@ -1,4 +1,4 @@
-"""Whose answers count: somebody withdraws, is excluded, is let back; their places go to others; the pipeline follows."""
+"""Whose answers count: somebody withdraws, is excluded, let back; places go to others; the pipeline follows."""
 
 import uuid
 from datetime import timedelta
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from analytics.outcomes import Outcome
 from annotation.actions import adjudication, removals, responses, sessions
 from annotation.actions.removals import CannotRemove, Followed
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Annotator, Decision, Removal, Response, Seat, Session, SessionState, Slot
-from analytics.outcomes import Outcome
 from studies.models import Event, Project, Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
@@ -131,7 +131,8 @@ def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) ->
     exclude(three_of_three, "ann")
     session = Session.objects.get(annotator=person("ann"))
     assert session.state == SessionState.FINISHED
-    assert sessions.hand_back(session=session, now=LATER) == three_of_three.completion_codes.get(outcome="finished").code
+    code = three_of_three.completion_codes.get(outcome="finished").code
+    assert sessions.hand_back(session=session, now=LATER) == code
 
 
 def test_a_lapsed_session_does_not_come_back() -> None:
@@ -327,7 +328,7 @@ def test_what_was_drawn_from_an_acceptance_that_is_undone_leaves_the_dataset_and
 
 
 def test_it_goes_down_the_whole_pipeline_and_comes_back() -> None:
-    project, step_3, step_4 = make_pipeline()
+    project, step_3, _ = make_pipeline()
     step_5 = make_step_4(project, study="step-5", instances={"from": "step-4"})
     answer_all(arrive_at_work(step_5, "cleo"), "original")
     assert exclude(step_3, "ann").undone == 4
@@ -348,7 +349,7 @@ def test_somebody_else_who_chooses_the_same_restores_what_was_drawn(choice: str,
 
 
 def test_a_researcher_may_settle_what_is_undecided_again_and_restores_it_with_the_same_choice() -> None:
-    project, step_3, step_4 = make_pipeline()
+    _, step_3, step_4 = make_pipeline()
     withdraw(step_3, "ann")
     rita = make_person("rita")
     first, second = Question.objects.filter(study=step_3).order_by("pk")

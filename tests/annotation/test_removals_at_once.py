@@ -1,6 +1,7 @@
 """A removal at the same moment as an answer, an arrival, a draw or the last answer of somebody else."""
 
 import uuid
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -66,10 +67,8 @@ def test_whoever_arrives_while_they_are_taken_out_has_no_open_session_afterwards
     ann = person("ann")
 
     def come(session: str) -> None:
-        try:
+        with suppress(AnnotationError):
             arrive(other, "ann", session=session)
-        except AnnotationError:
-            pass
 
     at_once(
         lambda: come("new"),
@@ -91,10 +90,8 @@ def test_what_is_drawn_while_its_acceptance_is_undone_is_undone_too(attempt: int
     ann = person("ann")
 
     def come() -> None:
-        try:
+        with suppress(AnnotationError):
             arrive(step_4, "ben")
-        except AnnotationError:
-            pass
 
     at_once(come, lambda: removals.withdraw(annotator=ann, project=project, by="tests", now=LATER))
     assert not Question.objects.filter(study=step_4, undone_at=None).exists()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.actions import responses, seats, sessions
+from annotation.actions import practice, responses, seats, sessions
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -57,6 +57,21 @@ def test_whoever_has_finished_cannot_start_again_unless_the_study_allows_it() ->
     send(done, next_slot(done))
     with pytest.raises(CannotTakePart, match="already taken part"):
         arrive(study, session="s2")
+
+
+def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submission() -> None:
+    asked = {"instance": "vase-0", "right": "none"}
+    study = launch_study(instances=3, practice={"pass": 1, "rounds": 1, "questions": [asked]})
+    failed = arrive(study, session="s1")
+    sessions.begin(session=failed, part=0, now=NOON)
+    question = study.practice_questions.get()
+    # The value "1" is the first picture, whichever that is, and no picture is right.
+    practice.answer(session=failed, question=question.pk, value="1", now=NOON)
+    failed.refresh_from_db()
+    assert failed.state == SessionState.FAILED_CHECKS
+    with pytest.raises(CannotTakePart, match="already taken part"):
+        arrive(study, session="s2")
+    assert Session.objects.count() == 1
 
 
 def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> None:

@@ -1,7 +1,9 @@
 """Nothing acknowledged twice, nothing lost: bad lines, reloads, second tabs, impatient fingers."""
 
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Response, Session, SessionState
@@ -125,9 +127,19 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(page: Page, at_work: Ca
     assert Response.objects.count() == 2
 
 
-def test_a_server_error_keeps_the_answer_until_it_is_taken(page: Page, at_work: Callable[..., Session]) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"body": "busy"},
+        # As the site itself says that its database is away.
+        {"json": {"error": "Nothing you had saved is lost."}, "headers": {"Retry-After": "10"}},
+    ],
+)
+def test_a_server_error_keeps_the_answer_until_it_is_taken(
+    page: Page, at_work: Callable[..., Session], told: dict[str, Any]
+) -> None:
     session = at_work(instances=4)
-    page.route(ANSWERS, lambda route: route.fulfill(status=503, body="busy"), times=2)
+    page.route(ANSWERS, lambda route: route.fulfill(status=503, **told), times=2)
     clicked = answer(page, "1")
     expect(page.locator("[data-saved]")).to_contain_text(KEPT)
     wait_for_answered(page, 1)

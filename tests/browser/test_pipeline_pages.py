@@ -18,11 +18,11 @@ PAGES = (
     "/projects/vases/instances/",
     "/projects/vases/instances/vase-0/",
     "/projects/vases/results/",
-    "/studies/step-3/annotators/",
-    "/studies/step-3/disagreements/",
-    "/studies/step-3/disagreements/?show=settled",
-    "/studies/step-3/results/",
-    "/studies/baseline/results/",
+    "/studies/vases/step-3/annotators/",
+    "/studies/vases/step-3/disagreements/",
+    "/studies/vases/step-3/disagreements/?show=settled",
+    "/studies/vases/step-3/results/",
+    "/studies/vases/baseline/results/",
 )
 
 
@@ -67,7 +67,7 @@ def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServ
 
 def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:
     page = signed_in
-    page.goto(f"{live_server.url}/studies/step-3/disagreements/")
+    page.goto(f"{live_server.url}/studies/vases/step-3/disagreements/")
     page.locator("body").press("j")
     page.keyboard.press("j")
     page.keyboard.press("4")
@@ -82,7 +82,7 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
 
 def test_digits_in_a_note_choose_nothing(signed_in: Page, live_server: LiveServer) -> None:
     page = signed_in
-    page.goto(f"{live_server.url}/studies/step-3/disagreements/")
+    page.goto(f"{live_server.url}/studies/vases/step-3/disagreements/")
     page.get_by_label("Note").first.focus()
     page.keyboard.type("2 people, j and k")
     expect(page.get_by_label("Note").first).to_have_value("2 people, j and k")

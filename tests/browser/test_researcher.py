@@ -28,7 +28,7 @@ from tests.factories import (
     sit_down,
 )
 
-STUDY = "/studies/birds-step-3/"
+STUDY = "/studies/birds/birds-step-3/"
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_every_page_of_the_researcher_is_accessible(
     for address in (
         "/",
         "/projects/birds/",
-        "/studies/draft/",
-        "/studies/draft/launch/",
+        "/studies/birds/draft/",
+        "/studies/birds/draft/launch/",
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
         "/password/",
@@ -91,7 +91,7 @@ def test_every_page_of_the_researcher_is_accessible(
 def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
     page = signed_in
     page.set_viewport_size({"width": width, "height": height})
-    for address in ("/", "/projects/birds/", STUDY, "/studies/draft/launch/", "/password/"):
+    for address in ("/", "/projects/birds/", STUDY, "/studies/birds/draft/launch/", "/password/"):
         page.goto(f"{live_server.url}{address}")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
 

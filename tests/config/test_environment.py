@@ -1,11 +1,21 @@
 import stat
 import threading
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import own_secret, read_database, read_flag, read_list, read_number, read_text
+from config.environment import (
+    own_secret,
+    read_cache,
+    read_database,
+    read_flag,
+    read_list,
+    read_number,
+    read_proxies,
+    read_text,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +76,37 @@ def test_lists_are_split_at_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_list("THING") == ["a.example", "b.example"]
 
 
+@pytest.mark.parametrize(
+    ("text", "proxies"),
+    [
+        ("", 0),
+        ("0", 0),
+        ("2", 2),
+        ("10.0.0.0/8, 192.0.2.7", (ip_network("10.0.0.0/8"), ip_network("192.0.2.7/32"))),
+        ("2001:db8::/48", (ip_network("2001:db8::/48"),)),
+    ],
+)
+def test_proxies_are_told_by_their_number_or_their_networks(
+    monkeypatch: pytest.MonkeyPatch, text: str, proxies: object
+) -> None:
+    monkeypatch.setenv("THING", text)
+    assert read_proxies("THING") == proxies
+
+
+@pytest.mark.parametrize("text", ["proxy.example", "10.0.0.1/8", "-1", "1, 10.0.0.0/8"])
+def test_proxies_that_cannot_be_read_stop_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match=r"THING cannot be read: .* Write how many proxies stand in front"):
+        read_proxies("THING")
+
+
+@pytest.mark.parametrize("text", ["memcached://cache.example", "redis://", "cache.example:6379"])
+def test_a_cache_that_is_no_redis_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match=r"Use redis://HOST:PORT/NUMBER"):
+        read_cache("THING")
+
+
 def test_sqlite_is_told_by_its_file() -> None:
     assert read_database("sqlite:////srv/site/db.sqlite3", connection_seconds=600)["NAME"] == "/srv/site/db.sqlite3"
 
@@ -80,7 +121,12 @@ def test_postgresql_is_told_by_its_address() -> None:
         "HOST": "db.example",
         "PORT": "5433",
         "NAME": "lineup",
-        "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, "sslmode": "require"},
+        "OPTIONS": {
+            "server_side_binding": True,
+            "prepare_threshold": 5,
+            "connect_timeout": 5,
+            "sslmode": "require",
+        },
     }
 
 

@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
 
 import httpx
 import pytest
+from django.core.exceptions import SuspiciousOperation
+from django.test import Client
 
-from config.logs import LineFormatter, WithoutSecrets, without_secrets
+from config.logs import without_secrets
+from tests.config.lines import log_lines
 from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,19 +36,81 @@ def test_ids_and_tokens_are_left_out(line: str, kept: str) -> None:
 
 
 def test_a_stack_trace_quotes_no_ids() -> None:
-    out = StringIO()
-    handler = logging.StreamHandler(out)
-    handler.addFilter(WithoutSecrets())
-    handler.setFormatter(LineFormatter())
-    logger = logging.Logger("tests")
-    logger.addHandler(handler)
-    try:
-        raise ValueError(f"cannot read {ENTRY}")
-    except ValueError:
-        logger.exception("failed at %s", ENTRY)
+    with log_lines() as out:
+        try:
+            raise ValueError(f"cannot read {ENTRY}")
+        except ValueError:
+            logging.getLogger("tests").exception("failed at %s", ENTRY)
     assert "failed at /take/birds/?..." in out.getvalue()
     assert "ValueError: cannot read /take/birds/?..." in out.getvalue()
     assert "5f0c1" not in out.getvalue()
+
+
+FORGED = "2026-11-21 12:00:00,000 ERROR site everything is lost"
+
+
+@pytest.mark.parametrize(
+    ("separator", "written"),
+    [
+        ("\n", "\\n"),
+        ("\r", "\\r"),
+        ("\x1b[2K", "\\x1b[2K"),
+        ("\x00", "\\x00"),
+        ("\x85", "\\x85"),
+        ("\u2028", "\\u2028"),
+        ("\u202e", "\\u202e"),
+    ],
+    ids=repr,
+)
+def test_nobody_forges_a_line(separator: str, written: str) -> None:
+    with log_lines() as out:
+        logging.getLogger("tests").warning("asked for %s", f"a{separator}{FORGED}")
+    assert len(out.getvalue().splitlines()) == 1
+    assert f"asked for a{written}{FORGED}" in out.getvalue()
+
+
+def test_nobody_forges_a_line_in_a_stack_trace() -> None:
+    with log_lines() as out:
+        try:
+            raise ValueError(f"a\n{FORGED}\x1b[2K")
+        except ValueError:
+            logging.getLogger("tests").exception("failed")
+    first, *trace = out.getvalue().splitlines()
+    assert first.endswith(" ERROR tests failed")
+    assert f"| {FORGED}\\x1b[2K" in trace
+    assert [line for line in trace if not line.startswith("| ")] == []
+
+
+def test_words_and_signs_of_any_language_stay_as_they_are() -> None:
+    with log_lines() as out:
+        logging.getLogger("tests").warning("Müller, 山田, مرحبا, \N{BIRD}")
+    assert "Müller, 山田, مرحبا, \N{BIRD}" in out.getvalue()
+
+
+def test_a_name_that_the_site_does_not_answer_to_is_one_quiet_line() -> None:
+    with log_lines() as out:
+        assert Client(headers={"Host": "evil.example"}).get("/healthz").status_code == 400
+    (line,) = out.getvalue().splitlines()
+    assert " INFO django.security.DisallowedHost Invalid HTTP_HOST header: 'evil.example'." in line
+
+
+def test_a_name_that_the_site_does_not_answer_to_is_left_out_where_information_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "level", logging.WARNING)
+    with log_lines() as out:
+        Client(headers={"Host": "evil.example"}).get("/healthz")
+    assert out.getvalue() == ""
+
+
+def test_what_else_clients_do_wrong_is_a_warning_without_a_trace() -> None:
+    with log_lines() as out:
+        try:
+            raise SuspiciousOperation("too many fields")
+        except SuspiciousOperation as error:
+            logging.getLogger("django.security.TooManyFieldsSent").error("too many fields", exc_info=error)
+    (line,) = out.getvalue().splitlines()
+    assert line.endswith(" WARNING django.security.TooManyFieldsSent too many fields")
 
 
 @contextmanager

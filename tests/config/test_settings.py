@@ -9,7 +9,7 @@ from django.test import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_KEY = "k" * 60 + "0123456789abcdef"
-SETTING = re.compile(r"""(?:read_text|read_flag|read_number|read_list)\(\s*"([A-Z_]+)\"""")
+SETTING = re.compile(r"""(?:read_text|read_flag|read_number|read_list|read_proxies|read_cache)\(\s*"([A-Z_]+)\"""")
 
 
 def _manage(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

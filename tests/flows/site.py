@@ -26,6 +26,11 @@ class Site:
     environment: dict[str, str]
     process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def log(self) -> Path:
+        """What its web server writes on standard error."""
+        return Path(self.environment["DATA_DIR"]) / "site.log"
+
     def run(self, *command: str) -> str:
         done = subprocess.run(
             [sys.executable, *command], cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True
@@ -35,13 +40,14 @@ class Site:
     def start(self, *, workers: int) -> None:
         bind = self.url.removeprefix("http://")
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", bind, "--workers", str(workers)]
-        self.process = subprocess.Popen(
-            [*command, "--threads", "4", "--timeout", "30"],
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--threads", "4", "--timeout", "30"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+            )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             try:

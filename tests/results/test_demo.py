@@ -75,7 +75,7 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})
     assert signed_in.status_code == 302
     assert client.get("/projects/demo/").status_code == 200
-    assert client.get("/studies/drawn-scenes/").status_code == 200
+    assert client.get("/studies/demo/drawn-scenes/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)

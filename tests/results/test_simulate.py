@@ -1,13 +1,19 @@
+from collections.abc import Mapping
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
-from annotation.models import Response, Session, SessionState
+from annotation.models import Response, Seat, Session, SessionState
+from results.simulation import BrowserInProcess, CannotRead, Page, people, take_part
 from studies.models import Study, StudyState
 from tests.factories import launch_study, make_instance, make_project
 
 RIGHT = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
+MANIFEST = "whitenoise.storage.CompressedManifestStaticFilesStorage"
 PRACTICE = {
     "pass": 2,
     "questions": [{"instance": "vase-0", "right": "candidate-0"}, {"instance": "vase-4", "right": "none"}],
@@ -96,7 +102,7 @@ def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -
 
 @pytest.mark.django_db
 def test_a_study_that_is_not_there_gets_a_sentence() -> None:
-    with pytest.raises(CommandError, match="There is no study nowhere"):
+    with pytest.raises(CommandError, match="There is no study called nowhere"):
         call_command("simulate", "nowhere")
 
 
@@ -107,10 +113,68 @@ def test_a_study_that_is_not_open_gets_a_sentence(study: Study) -> None:
         call_command("simulate", study.slug)
 
 
-@pytest.mark.parametrize("text", ["1.5", "-0.1", "high"])
+@pytest.mark.parametrize("text", ["-5", "0", "many"])
+def test_a_number_of_annotators_that_is_none_is_refused(study: Study, text: str) -> None:
+    with pytest.raises(CommandError, match=f"{text} is (less than 1: somebody has to come|not a whole number)"):
+        call_command("simulate", study.slug, "--annotators", text)
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["1.5", "-0.1", "high", "nan"])
 def test_an_accuracy_that_is_no_share_is_refused(study: Study, text: str) -> None:
     with pytest.raises(CommandError, match=f"{text} is not"):
         call_command("simulate", study.slug, "--accuracy", text)
+
+
+def test_static_files_need_not_be_collected(study: Study, settings: Settings, tmp_path: Path) -> None:
+    settings.STATIC_ROOT = tmp_path / "never-collected"
+    # As on a site without STATIC_WITHOUT_COLLECT: a name that collectstatic has not written down is an error.
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": MANIFEST}}
+    assert "1 sessions, 14 answers" in _simulate(study, annotators=1)
+
+
+def test_a_page_that_fails_gets_a_sentence_and_leaves_no_seat_taken(
+    study: Study, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*, session: Session, limit: int) -> None:
+        raise RuntimeError("the shelf is empty")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("annotation.actions.responses.open_slots", fail)
+        with pytest.raises(CommandError, match=r"failed \(RuntimeError: the shelf is empty\).*--traceback"):
+            _simulate(study, annotators=1)
+    assert "Traceback" not in caplog.text
+    assert Seat.objects.filter(study=study, session=None).count() == 1
+    assert Session.objects.get().state == SessionState.LAPSED
+    # Mended, the same call goes on where it stopped.
+    assert "1 sessions, 14 answers" in _simulate(study, annotators=1)
+    assert Session.objects.get().state == SessionState.FINISHED
+
+
+def test_whatever_ends_a_simulation_leaves_no_seat_taken(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press_ctrl_c(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("results.simulation._measured", press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        _simulate(study, annotators=1)
+    assert Session.objects.count() == 1
+    assert Seat.objects.filter(study=study, session=None).count() == 1
+
+
+class FailingSite(BrowserInProcess):
+    """A site that shows its first page, and fails at whatever is sent."""
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        return Page(path, 500, BeautifulSoup("", "html.parser"))
+
+
+def test_a_site_that_fails_gets_a_sentence_and_leaves_no_seat_taken(study: Study) -> None:
+    (person,) = people(count=1, accuracy=1.0, seed="a")
+    with pytest.raises(CannotRead, match="The site failed with the status 500"):
+        take_part(browser=FailingSite(), slug=study.slug, person=person)
+    assert Session.objects.get().state == SessionState.LAPSED
+    assert Seat.objects.filter(study=study, session=None).count() == 1
 
 
 def test_a_site_that_does_not_answer_gets_a_sentence(study: Study) -> None:

@@ -6,19 +6,17 @@ from django.utils import timezone
 
 from annotation.actions.launching import launch
 from studies.errors import StudyError
-from studies.models import Study
+from studies.management.named import STUDY_HELP, study_called
 
 
 class Command(BaseCommand):
     help = "Freeze the design of a study, plan its surveys, open its seats."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study")
+        parser.add_argument("study", help=STUDY_HELP)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study called {options['study']}.")
+        study = study_called(options["study"])
         try:
             launch(study=study, now=timezone.now())
         except StudyError as error:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
-from studies.models import Project
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):
@@ -28,9 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project {options['project']!r}. Import its instances first.")
+        project = project_called(options["project"])
         try:
             summary = import_predictions(
                 project=project,

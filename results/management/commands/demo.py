@@ -24,6 +24,7 @@ from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
 from results.demo.study import BASELINE_FILE, BASELINE_SLUG, FILTER_FILE, FILTER_SLUG, SLUG, study_file
+from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
 
 USER = "researcher"
@@ -75,20 +76,26 @@ class Command(BaseCommand):
         return password
 
     def _predict(self, project: Project, folder: Path) -> None:
-        asked = Instance.objects.filter(questions__study__slug=BASELINE_SLUG).distinct().order_by("pk")
+        asked = Instance.objects.filter(project=project, questions__study__slug=BASELINE_SLUG).distinct().order_by("pk")
         file = folder / "scores.jsonl"
         lines = score_lines(asked.values_list("key", flat=True), seed=SEED, accuracy=MODEL_ACCURACY)
         file.write_text("".join(lines), encoding="utf-8")
         call_command("import_predictions", project.slug, str(file), format="scores", model=MODEL, stdout=self.stdout)
 
     def _run_study(self, project: Project, slug: str, annotators: int, folder: Path) -> None:
-        study = Study.objects.filter(slug=slug).first() or self._create_study(project, slug, folder)
+        study = project.studies.filter(slug=slug).first() or self._create_study(project, slug, folder)
         if study.state == StudyState.DRAFT:
-            call_command("launch_study", slug, stdout=self.stdout)
+            call_command("launch_study", full_name(study), stdout=self.stdout)
         if not Session.objects.filter(study=study).exists():
             self.stdout.write("Simulated annotators take some of its seats ...")
             call_command(
-                "simulate", slug, annotators=annotators, accuracy=ACCURACY, leave=LEAVE, seed=SEED, stdout=self.stdout
+                "simulate",
+                full_name(study),
+                annotators=annotators,
+                accuracy=ACCURACY,
+                leave=LEAVE,
+                seed=SEED,
+                stdout=self.stdout,
             )
             stretch_sittings(study)
 
@@ -107,11 +114,11 @@ class Command(BaseCommand):
         file.write_text(texts[slug], encoding="utf-8")
         # It ends with the advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
-        return Study.objects.get(slug=slug)
+        return project.studies.get(slug=slug)
 
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
-        study = Study.objects.select_related("project").get(slug=SLUG)
+        study = Study.objects.select_related("project").get(project__slug=PROJECT, slug=SLUG)
         try:
             with serving(port=port, root=settings.BASE_DIR, folder=settings.DATA_DIR) as processes:
                 self.stdout.write(_welcome(f"http://127.0.0.1:{port}", study, password))
@@ -161,6 +168,10 @@ def _stop_on_terminate() -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
+def _page(slug: str) -> str:
+    return reverse("study", args=[PROJECT, slug])
+
+
 def _welcome(site: str, study: Study, password: str) -> str:
     # Somebody new each time, with ids of the form that Prolific gives.
     person, session = secrets.token_hex(12), secrets.token_hex(12)
@@ -175,8 +186,8 @@ The demo runs on {site}
   As the researcher:                    {site}/
     user name {USER}, password {password}
   The project:                          {site}/projects/{study.project.slug}/
-  The study:                            {site}/studies/{study.slug}/
-  ... and the two that follow from it:  {site}/studies/{FILTER_SLUG}/
-                                        {site}/studies/{BASELINE_SLUG}/
+  The study:                            {site}{_page(study.slug)}
+  ... and the two that follow from it:  {site}{_page(FILTER_SLUG)}
+                                        {site}{_page(BASELINE_SLUG)}
 
 Ctrl-C stops it."""

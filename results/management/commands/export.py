@@ -8,7 +8,7 @@ from tqdm import tqdm
 from results.actions.exports import describe_exports, exportable_studies, write_export
 from results.errors import CannotExport
 from results.exporting import FORMATS
-from results.management.projects import project_called
+from studies.management.named import project_called
 from studies.models import Study
 
 

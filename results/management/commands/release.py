@@ -16,8 +16,8 @@ from results.actions.releases import (
 )
 from results.errors import CannotExport
 from results.exporting.dossier import About
-from results.management.projects import project_called
 from results.models import Release
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.actions.reports import write_report
 from results.errors import CannotExport
-from results.management.projects import project_called
 from results.reports.formats import FORMATS
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""`simulate SLUG --annotators N --accuracy P --seed S`: annotators of stated skill answer through the real pages."""
+"""`simulate STUDY --annotators N --accuracy P --seed S`: annotators of stated skill answer through the real pages."""
 
 import argparse
 import time
@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from annotation.models import SessionState
 from results.simulation import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
+from studies.management.named import STUDY_HELP, study_called
 from studies.models import Study, StudyState
 
 
@@ -24,12 +25,23 @@ def share(text: str) -> float:
     return number
 
 
+def how_many(text: str) -> int:
+    """Read a whole number from 1 on."""
+    try:
+        number = int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number.") from error
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1: somebody has to come.")
+    return number
+
+
 class Command(BaseCommand):
     help = "Let made-up annotators of stated skill answer a study through its real entry, page and submit code."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("slug", help="the study")
-        parser.add_argument("--annotators", type=int, default=1, metavar="N", help="how many come (default 1)")
+        parser.add_argument("slug", help=STUDY_HELP)
+        parser.add_argument("--annotators", type=how_many, default=1, metavar="N", help="how many come (default 1)")
         parser.add_argument(
             "--accuracy", type=share, default=0.9, metavar="P", help="chance of the reference's answer (default 0.9)"
         )
@@ -40,27 +52,24 @@ class Command(BaseCommand):
         parser.add_argument("--url", help="ask a running site at this address, which uses the same database")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        slug: str = options["slug"]
-        study = Study.objects.filter(slug=slug).first()
-        if study is None:
-            raise CommandError(f"There is no study {slug}. Check the name, or create it with create_study.")
+        study = study_called(options["slug"])
         if study.state != StudyState.OPEN:
-            raise CommandError(f"Study {slug} is {study.state}, so nobody can come. Launch or resume it first.")
+            raise CommandError(f"Study {study.slug} is {study.state}, so nobody can come. Launch or resume it first.")
         started = time.monotonic()
         try:
-            sittings = self._play(slug, options)
+            sittings = self._play(study, options)
         except CannotRead as error:
             raise CommandError(str(error)) from error
         self._summarise(sittings, seconds=time.monotonic() - started)
 
-    def _play(self, slug: str, options: dict[str, Any]) -> list[Sitting]:
+    def _play(self, study: Study, options: dict[str, Any]) -> list[Sitting]:
         sittings = []
         crowd = people(
             count=options["annotators"], accuracy=options["accuracy"], seed=options["seed"], leave=options["leave"]
         )
         for person in tqdm(crowd, total=options["annotators"], unit="annotator", disable=None):
             browser: Browser = BrowserOverHttp(options["url"]) if options["url"] else BrowserInProcess()
-            sitting = take_part(browser=browser, slug=slug, person=person)
+            sitting = take_part(browser=browser, slug=study.slug, person=person)
             sittings.append(sitting)
             if sitting.nothing_left:
                 break

@@ -5,19 +5,18 @@ from django.utils import timezone
 
 from studies.actions.studies import change_state
 from studies.errors import StudyError
-from studies.models import Study, StudyState
+from studies.management.named import STUDY_HELP, study_called
+from studies.models import StudyState
 
 
 class Command(BaseCommand):
     help = "Close a study for good: nobody can start; who is inside can finish."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study")
+        parser.add_argument("study", help=STUDY_HELP)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study called {options['study']}.")
+        study = study_called(options["study"])
         try:
             change_state(study=study, to=StudyState.CLOSED, now=timezone.now())
         except StudyError as error:

@@ -3,10 +3,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from studies.actions.finding import full_name
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.models import Project
+from studies.management.named import project_called
 
 
 class Command(BaseCommand):
@@ -24,11 +25,9 @@ class Command(BaseCommand):
             raise CommandError(f"{file} cannot be read ({error.strerror}). Check the name.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"There is no project called {options['project']}. `import_instances` makes it.")
+        project = project_called(options["project"])
         try:
             study = create_study(project=project, source=source, by=None)
         except (DesignRefused, StudyError) as error:
             raise CommandError(f"{file} was not used:\n{error}") from error
-        self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {study.slug}")
+        self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {full_name(study)}")

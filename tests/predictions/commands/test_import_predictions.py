@@ -50,5 +50,5 @@ def test_what_is_wrong_is_listed_and_nothing_written(project: Project, tmp_path:
 
 
 def test_an_unknown_project_is_a_sentence() -> None:
-    with pytest.raises(CommandError, match=r"There is no project 'fish'. Import its instances first."):
+    with pytest.raises(CommandError, match=r"There is no project called fish\. The projects are: none yet\."):
         call_command("import_predictions", "fish", "x.csv", "--format=scores", "--model=CLIP")

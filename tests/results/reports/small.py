@@ -6,15 +6,19 @@ The baseline: all four right about instance 1; about instance 4 only the last qu
 
 from decimal import Decimal
 
+from analytics.outcomes import Outcome
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 
 ANN, BEN, CLEO, DORA = 901, 902, 903, 904
 
+IMAGES = ("candidate-0", "candidate-1", "candidate-2", "none")
 STEP_3 = StudyFacts(
     slug="step-3",
     title="Pick the image",
-    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.")],
+    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.", IMAGES)],
     rule="chosen-v1",
+    purpose="filter",
+    accepts=True,
     fed_by="",
     answers_wanted=2,
     max_answers=2,
@@ -25,16 +29,16 @@ STEP_3 = StudyFacts(
     annotators=2,
     paid_seconds=[2400.0, 2400.0],
     questions=[
-        QuestionFacts(11, 1, "best_of_n", 0, "", "accepted", "candidate-0", 2),
-        QuestionFacts(12, 2, "best_of_n", 0, "", "undecided", "", 2),
-        QuestionFacts(13, 3, "best_of_n", 0, "", "rejected", "", 2),
-        QuestionFacts(14, 4, "best_of_n", 0, "", "accepted", "candidate-1", 2),
+        QuestionFacts(11, 1, "best_of_n", 0, "", Outcome.ACCEPTED, "candidate-0", 2, 2),
+        QuestionFacts(12, 2, "best_of_n", 0, "", Outcome.CONFLICTING, "", 2, 2),
+        QuestionFacts(13, 3, "best_of_n", 0, "", Outcome.REJECTED, "", 2, 2),
+        QuestionFacts(14, 4, "best_of_n", 0, "", Outcome.ACCEPTED, "candidate-1", 2, 2),
     ],
     answers=[
-        *(AnswerFacts(11, ANN, 5, "candidate-0"), AnswerFacts(11, BEN, 5, "candidate-0")),
-        *(AnswerFacts(12, ANN, 5, "candidate-0"), AnswerFacts(12, BEN, 5, "none")),
-        *(AnswerFacts(13, ANN, 5, "none"), AnswerFacts(13, BEN, 5, "none")),
-        *(AnswerFacts(14, ANN, 5, "candidate-1"), AnswerFacts(14, BEN, 5, "candidate-2")),
+        *(AnswerFacts(11, ANN, 5, "candidate-0"), AnswerFacts(11, BEN, 5, "candidate-0", 2)),
+        *(AnswerFacts(12, ANN, 5, "candidate-0"), AnswerFacts(12, BEN, 5, "none", 2)),
+        *(AnswerFacts(13, ANN, 5, "none"), AnswerFacts(13, BEN, 5, "none", 2)),
+        *(AnswerFacts(14, ANN, 5, "candidate-1"), AnswerFacts(14, BEN, 5, "candidate-2", 2)),
     ],
 )
 
@@ -42,10 +46,12 @@ STEP_3 = StudyFacts(
 def four(instance: int, *, last: str = "negative_image") -> list[QuestionFacts]:
     first = 100 * instance
     return [
-        QuestionFacts(first, instance, "image_to_text", 0, "caption", "accepted", "caption", 1),
-        QuestionFacts(first + 1, instance, "image_to_text", 1, "negative_caption", "accepted", "negative_caption", 1),
-        QuestionFacts(first + 2, instance, "text_to_image", 0, "image", "accepted", "image", 1),
-        QuestionFacts(first + 3, instance, "text_to_image", 1, "negative_image", "accepted", last, 1),
+        QuestionFacts(first, instance, "image_to_text", 0, "caption", Outcome.AGREED, "caption", 1),
+        QuestionFacts(
+            first + 1, instance, "image_to_text", 1, "negative_caption", Outcome.AGREED, "negative_caption", 1
+        ),
+        QuestionFacts(first + 2, instance, "text_to_image", 0, "image", Outcome.AGREED, "image", 1),
+        QuestionFacts(first + 3, instance, "text_to_image", 1, "negative_image", Outcome.AGREED, last, 1),
     ]
 
 
@@ -54,10 +60,12 @@ BASELINE = StudyFacts(
     slug="baseline",
     title="Match",
     parts=[
-        PartFacts("image_to_text", "Image to text", 2, "Read."),
-        PartFacts("text_to_image", "Text to image", 2, "Look."),
+        PartFacts("image_to_text", "Image to text", 2, "Read.", ("caption", "negative_caption")),
+        PartFacts("text_to_image", "Text to image", 2, "Look.", ("image", "negative_image")),
     ],
     rule="majority-v1",
+    purpose="baseline",
+    accepts=False,
     fed_by="step-3",
     answers_wanted=1,
     max_answers=1,
@@ -73,8 +81,10 @@ BASELINE = StudyFacts(
 
 PROJECT = ProjectFacts(
     slug="small",
+    dataset="step-3",
     name="Small & <odd> 100%",
     categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")},
     studies=[STEP_3, BASELINE],
+    dataset="step-3",
     models=[ModelFacts("CLIP_x", {1: (True, True, True, False), 4: (True, True, True, True), 3: (True,) * 4})],
 )

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts
 from tests.results.reports.small import ANN, BASELINE, PROJECT, STEP_3
 
 REPORT = report_of(PROJECT)
+NOTHING = [None] * 8
 
 
 def rows(name: str) -> list[list[Any]]:
@@ -27,19 +29,34 @@ def test_the_report_has_the_tables_and_plots_of_the_papers() -> None:
 
 def test_the_funnel_counts_instances_per_type_and_subtype_in_the_order_of_the_pipeline() -> None:
     assert rows("funnel") == [
-        ["imported", "all", "all", 4, None, None, None, None],
-        ["imported", "add", "obj", 2, None, None, None, None],
-        ["imported", "swap", "att", 2, None, None, None, None],
-        ["step-3", "all", "all", 4, 4, 2, 1, 1],
-        ["step-3", "add", "obj", 2, 2, 1, 0, 1],
-        ["step-3", "swap", "att", 2, 2, 1, 1, 0],
-        ["baseline", "all", "all", 2, 2, 2, 0, 0],
-        ["baseline", "add", "obj", 1, 1, 1, 0, 0],
-        ["baseline", "swap", "att", 1, 1, 1, 0, 0],
+        ["imported", "", "all", "all", 4, *NOTHING],
+        ["imported", "", "add", "obj", 2, *NOTHING],
+        ["imported", "", "swap", "att", 2, *NOTHING],
+        # Asked; unanswered, open, complete; none yet, agreed, conflicting, accepted, rejected.
+        ["step-3", "filter", "all", "all", 4, 0, 0, 4, 0, None, 1, 2, 1],
+        ["step-3", "filter", "add", "obj", 2, 0, 0, 2, 0, None, 1, 1, 0],
+        ["step-3", "filter", "swap", "att", 2, 0, 0, 2, 0, None, 0, 1, 1],
+        ["baseline", "baseline", "all", "all", 2, 0, 0, 2, 0, 2, 0, None, None],
+        ["baseline", "baseline", "add", "obj", 1, 0, 0, 1, 0, 1, 0, None, None],
+        ["baseline", "baseline", "swap", "att", 1, 0, 0, 1, 0, 1, 0, None, None],
     ]
 
 
-def test_what_was_kept_is_what_the_last_filter_accepted_and_not_what_the_baseline_sampled() -> None:
+def test_the_dataset_is_what_the_declared_study_accepted_whatever_was_launched_later() -> None:
+    later = replace(STEP_3, slug="pilot", purpose="pilot", questions=[], answers=[])
+    report = report_of(replace(PROJECT, studies=[STEP_3, BASELINE, later]))
+    assert list(report.table("dataset").rows[0]) == ["all", "all", 2, 8]
+    undeclared = report_of(replace(PROJECT, dataset=""))
+    assert list(undeclared.table("dataset").rows[0]) == ["all", "all", 4, 16]
+    assert "No study was declared" in undeclared.table("dataset").notes[0]
+
+
+def test_retrieval_examples_are_counted_only_where_a_baseline_asks_for_them() -> None:
+    report = report_of(replace(PROJECT, studies=[STEP_3]))
+    assert list(report.table("dataset").rows[0]) == ["all", "all", 2]
+
+
+def test_the_dataset_is_counted_per_type_and_subtype() -> None:
     assert rows("dataset") == [["all", "all", 2, 8], ["add", "obj", 1, 4], ["swap", "att", 1, 4]]
 
 
@@ -111,7 +128,9 @@ def test_intervals_over_annotators_need_one_person_per_instance() -> None:
 
 
 def test_an_instance_with_an_unanswered_question_is_no_score() -> None:
-    questions = [replace(q, answers=0, winner="", state="undecided") if q.id == 403 else q for q in BASELINE.questions]
+    questions = [
+        replace(q, answers=0, winner="", outcome=Outcome.NONE_YET) if q.id == 403 else q for q in BASELINE.questions
+    ]
     report = report_of(replace(PROJECT, studies=[STEP_3, replace(BASELINE, questions=questions)]))
     assert report.table("scores").rows[0][3:6] == (1, 1.0, 1.0)
 

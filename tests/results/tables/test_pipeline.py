@@ -2,6 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
+from analytics.outcomes import Outcome
 from results.tables.pipeline import funnel, studies_in_order
 from studies.models import Project
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
@@ -27,7 +28,13 @@ def test_the_funnel_counts_what_each_study_lets_go_on(project: Project) -> None:
     found = funnel(project, studies_in_order(project))
     assert found.imported == 4
     counted = [
-        (step.study.slug, step.filters, step.cell.left, step.cell.counts.asked, step.cell.counts.rejected)
+        (
+            step.study.slug,
+            step.study.accepts,
+            step.cell.left,
+            step.cell.counts.asked,
+            step.cell.counts.of[Outcome.REJECTED],
+        )
         for step in found.steps
     ]
     assert counted == [("step-3", True, 3, 4, 1), ("step-4", True, 1, 3, 1)]
@@ -52,8 +59,8 @@ def make_another_subtype(project: Project) -> None:
 def test_an_instance_asked_about_four_times_counts_once(project: Project) -> None:
     open_study(project, BASELINE)
     baseline = funnel(project, studies_in_order(project)).steps[-1]
-    assert (baseline.study.slug, baseline.filters, baseline.cell.left) == ("baseline", False, 1)
-    assert baseline.cell.counts.undecided == 1
+    assert (baseline.study.slug, baseline.study.accepts, baseline.cell.left) == ("baseline", False, 1)
+    assert baseline.cell.counts.others == [("none-yet", "none yet", 1)]
 
 
 def test_a_longer_pipeline_takes_no_more_queries(

@@ -8,7 +8,7 @@ from results.actions.pseudonyms import name_annotators
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
 from results.tables.progress import (
     Answers,
-    Decisions,
+    Questions,
     Rate,
     Seats,
     Seconds,
@@ -34,7 +34,8 @@ def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     progress = study_progress(study)
     assert progress.answers == Answers(0, 4)
     assert progress.seats == Seats(free=1, taken=0, filled=0)
-    assert progress.decisions == Decisions(accepted=0, rejected=0, undecided=4)
+    nothing = {"none yet": 4, "conflicting": 0, "accepted": 0, "rejected": 0}
+    assert progress.questions == Questions(4, {"unanswered": 4, "open": 0, "complete": 0}, nothing, settled=0)
     assert list(progress.rates) == [Rate("none", 0, 0)]
     assert progress.rates[0].percent is None
     assert progress.seconds == Seconds(0)
@@ -56,7 +57,9 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
         (2, Answers(0, 4), Seats(free=1, taken=1, filled=0)),
     ]
     assert progress.seats == Seats(free=1, taken=2, filled=1)
-    assert progress.decisions == Decisions(accepted=1, rejected=0, undecided=3)
+    # Of two answers wanted each: two alike, one None, and none to the questions of the other survey.
+    outcomes = {"none yet": 3, "conflicting": 0, "accepted": 1, "rejected": 0}
+    assert progress.questions == Questions(4, {"unanswered": 2, "open": 1, "complete": 1}, outcomes, settled=0)
     assert list(progress.rates) == [Rate("none", 1, 3)]
 
 

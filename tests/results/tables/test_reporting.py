@@ -62,12 +62,13 @@ def test_a_draft_is_no_part_of_the_report() -> None:
 
 def test_the_funnel_of_the_pipeline() -> None:
     project = make_whole_pipeline()
-    totals = [row[:1] + row[3:] for row in rows(project, "funnel") if row[1] == "all"]
+    totals = [row[:1] + row[4:] for row in rows(project, "funnel") if row[2] == "all"]
+    # Asked; unanswered, open, complete; none yet, agreed, conflicting, accepted, rejected.
     assert totals == [
-        ["imported", 6, None, None, None, None],
-        ["best-vase", 6, 6, 5, 1, 0],
-        ["step-4", 5, 5, 4, 1, 0],
-        ["baseline", 2, 2, 2, 0, 0],
+        ["imported", 6, *[None] * 8],
+        ["best-vase", 6, 0, 0, 6, 0, None, 0, 5, 1],
+        ["step-4", 5, 0, 0, 5, 0, None, 0, 4, 1],
+        ["baseline", 2, 0, 0, 2, 0, 2, 0, None, None],
     ]
     assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
 

@@ -9,7 +9,7 @@ from studies.models import Study
 from tests.factories import NOON, create_draft
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
-PAGE = "/studies/step-3/annotators/"
+PAGE = "/studies/vases/step-3/annotators/"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_who_withdrew_is_not_there(client: Client) -> None:
 
 def test_a_study_that_nobody_has_answered_says_so(client: Client, step_3: Study) -> None:
     create_draft(step_3.project, study="later")
-    page = client.get("/studies/later/annotators/")
+    page = client.get("/studies/vases/later/annotators/")
     assert page.context["findings"] == []
     assert "Nobody has answered yet." in page.content.decode()
 
@@ -59,6 +59,6 @@ def test_more_answers_take_no_more_queries(
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
-    client.get("/studies/again/annotators/")
+    client.get("/studies/vases/again/annotators/")
     with django_assert_num_queries(6):
-        client.get("/studies/again/annotators/")
+        client.get("/studies/vases/again/annotators/")

@@ -10,7 +10,7 @@ from results.models import Pseudonym
 from studies.models import Question, Study
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
-LIST = "/studies/step-3/disagreements/"
+LIST = "/studies/vases/step-3/disagreements/"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def listed(client: Client, shown: str = "") -> list[str]:
 
 def settle(client: Client, key: str, **posted: str) -> Any:
     address = f"{LIST}{question(key).pk}/settle/"
-    return client.post(address, {"choice": "candidate-1", "note": "Clear.", "show": "undecided", **posted})
+    return client.post(address, {"choice": "candidate-1", "note": "Clear.", "show": "conflicting", **posted})
 
 
 @pytest.mark.usefixtures("study")
@@ -59,7 +59,7 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
 
 def test_a_researcher_settles_a_question(client: Client, study: Study, researcher: User) -> None:
     response = settle(client, "vase-1", page="1")
-    assert response["Location"] == f"{LIST}?show=undecided&page=1"
+    assert response["Location"] == f"{LIST}?show=conflicting&page=1"
     decision = Decision.objects.get(question=question("vase-1"))
     assert (decision.state, decision.winner, decision.settled_by, decision.settled_note) == (
         "accepted",
@@ -113,7 +113,7 @@ def test_what_a_later_study_builds_on_stays(client: Client, study: Study) -> Non
 def test_a_question_of_another_study_is_not_found(client: Client, study: Study) -> None:
     other = open_study(study.project, STEP_3 | {"study": "other"})
     for name in ("settle", "unsettle"):
-        address = f"/studies/other/disagreements/{question('vase-1').pk}/{name}/"
+        address = f"/studies/vases/other/disagreements/{question('vase-1').pk}/{name}/"
         assert client.post(address, {"choice": "none"}).status_code == 404
     assert other.decisions.count() == 4
 

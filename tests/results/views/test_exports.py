@@ -12,7 +12,7 @@ from results.models import Export
 from studies.models import Study
 from tests.factories import answer, questions, sit_down
 
-ASK = "/studies/birds-step-3/exports/"
+ASK = "/studies/birds/birds-step-3/exports/"
 
 
 @pytest.fixture

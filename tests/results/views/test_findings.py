@@ -8,7 +8,7 @@ from studies.models import Study
 from tests.factories import NOON, create_draft
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-STUDY, PROJECT = "/studies/step-3/results/", "/projects/vases/results/"
+STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 
 @pytest.fixture
@@ -56,14 +56,14 @@ def test_answers_of_somebody_who_withdrew_are_in_no_result(client: Client) -> No
 
 def test_a_draft_has_no_results_yet(client: Client, step_3: Study) -> None:
     create_draft(step_3.project, study="later")
-    page = client.get("/studies/later/results/")
+    page = client.get("/studies/vases/later/results/")
     assert page.context["findings"] == []
     assert "nobody has answered yet" in page.content.decode()
 
 
 def test_a_study_that_nobody_has_answered_has_its_questions_counted(client: Client, step_3: Study) -> None:
     open_study(step_3.project, STEP_3 | {"study": "new"})
-    assert table(client, "/studies/new/results/", "decisions")[0] == ["all", "all", "4", "0", "0", "0", "4"]
+    assert table(client, "/studies/vases/new/results/", "decisions")[0] == ["all", "all", "4", "0", "0", "0", "4"]
 
 
 def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client, step_3: Study) -> None:
@@ -84,4 +84,4 @@ def test_more_answers_take_no_more_queries(
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 3})
     sit_through(Study.objects.get(slug="again"), "cleo", "none")
     with django_assert_num_queries(11):
-        client.get("/studies/again/results/")
+        client.get("/studies/vases/again/results/")

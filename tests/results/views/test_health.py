@@ -1,6 +1,8 @@
 from pathlib import Path
 
 import pytest
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage
 from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -9,6 +11,11 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from results.views import health
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_written_yet() -> None:
+    health._written.cache_clear()
 
 
 def test_a_process_is_healthy_without_asking_the_database(
@@ -28,6 +35,32 @@ def test_a_site_is_ready_when_every_part_answers() -> None:
 def test_readiness_leaves_nothing_in_the_storage(settings: Settings) -> None:
     Client().get("/readyz")
     assert [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()] == []
+
+
+def test_however_often_anybody_asks_it_is_written_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    save = FileSystemStorage.save
+
+    def noted(self: FileSystemStorage, name: str, content: File) -> str:  # type: ignore[type-arg]
+        written.append(name)
+        return save(self, name, content)
+
+    monkeypatch.setattr(FileSystemStorage, "save", noted)
+    clock = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: clock)
+    assert {Client().get("/readyz").status_code for _ in range(20)} == {200}
+    assert len(written) == 1
+    clock += 60
+    Client().get("/readyz")
+    assert len(written) == 2
+
+
+def test_a_storage_that_failed_is_tried_again_at_once(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings.MEDIA_ROOT = tmp_path / "file"
+    assert Client().get("/readyz").status_code == 503
+    settings.MEDIA_ROOT = tmp_path / "folder"
+    assert Client().get("/readyz").status_code == 200
 
 
 def test_a_storage_that_cannot_be_written_is_named(settings: Settings, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def listed(client: Client, **query: str) -> list[str]:
         ({"state": "accepted", "study": "step-3"}, ["vase-0", "vase-1"]),
         ({"state": "rejected"}, ["vase-1"]),
         ({"state": "rejected", "study": "step-3"}, []),
-        ({"state": "undecided"}, ["vase-2", "vase-3"]),
+        ({"state": "none-yet"}, ["vase-2", "vase-3"]),
         ({"state": "not-asked"}, []),
         ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
         ({"words": "VASE-2"}, ["vase-2"]),
@@ -64,11 +64,11 @@ def test_a_caption_is_found_in_any_alphabet(client: Client, project: Project) ->
 
 def test_each_line_says_where_its_instance_stands(client: Client, project: Project) -> None:
     lines = client.get(LIST).context["lines"].object_list
-    assert [[(each.study.slug, each.state) for each in line.standings] for line in lines] == [
+    assert [[(each.study.slug, each.outcome) for each in line.standings] for line in lines] == [
         [("step-3", "accepted"), ("step-4", "accepted")],
         [("step-3", "accepted"), ("step-4", "rejected")],
-        [("step-3", "undecided")],
-        [("step-3", "undecided")],
+        [("step-3", "none yet")],
+        [("step-3", "none yet")],
     ]
 
 

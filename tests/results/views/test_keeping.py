@@ -8,7 +8,7 @@ from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import answer, questions, sit_down
 
-STUDY = "/studies/birds-step-3/"
+STUDY = "/studies/birds/birds-step-3/"
 PAGES = [STUDY, f"{STUDY}results/", f"{STUDY}annotators/", "/projects/birds/results/"]
 LIVE = f"{STUDY}progress/"
 

@@ -22,21 +22,23 @@ PRIVATE = {
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
     "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/results/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
-    "/studies/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),
-    "/studies/birds-step-3/": (FINE, NOT_ALLOWED),
-    "/studies/birds-step-3/progress/": (FINE, NOT_ALLOWED),
-    "/studies/draft/launch/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/pause/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/resume/": (ELSEWHERE, 409),
-    "/studies/birds-step-3/close/": (FINE, ELSEWHERE),
-    "/studies/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
-    "/studies/birds-step-3/preview/": (FINE, 303),
-    "/studies/birds-step-3/releases/": (FINE, 409),
-    "/studies/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
+    "/studies/birds/birds-step-3/results/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/disagreements/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/disagreements/1/settle/": (NOT_ALLOWED, 409),
+    "/studies/birds/birds-step-3/disagreements/1/unsettle/": (NOT_ALLOWED, 409),
+    "/studies/birds/birds-step-3/": (FINE, NOT_ALLOWED),
+    "/studies/birds/birds-step-3/progress/": (FINE, NOT_ALLOWED),
+    # From before the project stood in it.
+    "/studies/birds-step-3/": (ELSEWHERE, 307),
+    "/studies/birds/draft/launch/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/pause/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/resume/": (ELSEWHERE, 409),
+    "/studies/birds/birds-step-3/close/": (FINE, ELSEWHERE),
+    "/studies/birds/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
+    "/studies/birds/birds-step-3/preview/": (FINE, 303),
+    "/studies/birds/birds-step-3/releases/": (FINE, 409),
+    "/studies/birds/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
@@ -54,7 +56,7 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         **{
             field.name: getattr(draft, field.name)
             for field in Study._meta.fields
-            if field.name not in {"id", "slug", "invite_token"}
+            if field.name not in {"id", "slug", "public_token", "invite_token"}
         },
         slug="draft",
         invite_token="other",
@@ -162,7 +164,9 @@ def test_signing_out_takes_a_post(client: Client) -> None:
     assert status(client, "GET", "/") == SIGN_IN
 
 
-@pytest.mark.parametrize("address", ["/studies/draft/launch/", "/studies/birds-step-3/close/", "/sign-out/"])
+@pytest.mark.parametrize(
+    "address", ["/studies/birds/draft/launch/", "/studies/birds/birds-step-3/close/", "/sign-out/"]
+)
 def test_a_change_needs_the_token_of_our_own_form(address: str) -> None:
     member = Client(enforce_csrf_checks=True)
     member.force_login(make_person("root", superuser=True))

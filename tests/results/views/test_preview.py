@@ -9,7 +9,7 @@ from studies.actions.asking import make_practice
 from studies.models import InstanceImage, Question, Study
 from tests.factories import make_launched
 
-PREVIEW = "/studies/birds-step-3/preview/"
+PREVIEW = "/studies/birds/birds-step-3/preview/"
 
 
 def shown(client: Client, step: str) -> str:

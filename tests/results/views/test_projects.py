@@ -67,7 +67,8 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     page = client.get("/projects/vases/").content.decode()
     # Of one instance all four questions were asked.
     assert (
-        f'<a href="/studies/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses' in page
+        f'<a href="/studies/vases/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses'
+        in page
     )
 
 
@@ -99,7 +100,7 @@ def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, resear
     study = open_study(project_of(researcher), STEP_3)
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     page = client.get("/projects/vases/").content.decode()
-    for state, number in (("accepted", 1), ("rejected", 1), ("undecided", 2)):
+    for state, number in (("accepted", 1), ("rejected", 1), ("none-yet", 2)):
         address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
         assert f'href="{address}"' in page
         assert client.get(address.replace("&amp;", "&")).context["lines"].paginator.count == number

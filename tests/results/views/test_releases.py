@@ -12,7 +12,7 @@ from results.models import Export, Release, ReleasePseudonym
 from studies.models import Membership, Study
 from tests.factories import NOON, answer, questions, sit_down
 
-ASK = "/studies/birds-step-3/releases/"
+ASK = "/studies/birds/birds-step-3/releases/"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
     study = launch_study(instances=3)
     session = arrive_at_work(study, "ann", session="65f00000000000000000bb01")
     send(session, open_slots(session=session, limit=1)[0])
-    page = owner.post("/studies/best-vase/returned/", {"submission": " 65f00000000000000000bb01 "}, follow=True)
+    page = owner.post("/studies/vases/best-vase/returned/", {"submission": " 65f00000000000000000bb01 "}, follow=True)
     session.refresh_from_db()
     assert session.state == SessionState.RETURNED
     assert Seat.objects.get(study=study).session is None
@@ -34,7 +34,7 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
 @pytest.mark.parametrize("typed", ["", "unknown", "65f0\0"])
 def test_an_id_that_no_open_session_has_changes_nothing_and_says_so(owner: Client, typed: str) -> None:
     session = arrive(launch_study(), session="known")
-    page = owner.post("/studies/best-vase/returned/", {"submission": typed}, follow=True)
+    page = owner.post("/studies/vases/best-vase/returned/", {"submission": typed}, follow=True)
     session.refresh_from_db()
     assert session.state == SessionState.INSTRUCTIONS
     assert "No open session of this study has that submission id." in page.content.decode()

@@ -13,7 +13,7 @@ from studies.actions.images import original_name
 from studies.models import InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
 
-PAGE = "/studies/birds-step-3/"
+PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
 
 
@@ -30,7 +30,8 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
     shown = text(client)
     assert "2 of 4, 50 %" in shown
     assert "0 filled 1 taken · 0 free" in shown
-    assert "1 rejected · 2 undecided" in shown
+    assert "Questions 4 2 unanswered · 0 open · 2 complete" in shown
+    assert "Accepted questions 1 2 none yet · 0 conflicting · 1 rejected" in shown
     assert "50.0 % 1 of n = 2 answers" in shown
     assert "6.0 s half within 5.0 to 7.0 s, n = 2" in shown
     assert f"{Pseudonym.objects.get().name} Answering 2 of 4" in shown
@@ -67,7 +68,7 @@ def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: S
     assert fields == [
         "https://lineup.example.org/take/birds-step-3/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
-        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-step-3",
+        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-birds-step-3",
     ]
 
 
@@ -83,7 +84,7 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     page = client.get(PAGE).content.decode()
     codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
     assert codes
-    assert codes[1].count("<code") == 3
+    assert codes[1].count("<code") == 4
     for code in study.completion_codes.all():
         assert code.code in codes[1]
         assert page.count(code.code) == 1
@@ -229,7 +230,7 @@ def test_a_launch_that_cannot_be_lists_its_problems_and_changes_nothing(client: 
 def test_a_project_without_instances_cannot_launch(client: Client, study: Study) -> None:
     study.project.instances.exclude(pk__in=study.questions.values("instance")).delete()
     empty = make_study(study.project, "empty", instances={"type": ["none"], "subtype": [], "split": [], "keys": []})
-    assert "There are no questions to ask" in text(client, f"/studies/{empty.slug}/launch/")
+    assert "There are no questions to ask" in text(client, f"/studies/birds/{empty.slug}/launch/")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""While the database is away: 503 with Retry-After instead of 500; the log has one line (config/logs.py).
+
+Away is a database that nobody answers for: refused, lost or shut down (PostgreSQL), locked for too long or not to be
+opened (SQLite). What a server that is there complains of, such as a lock that timed out, is a mistake of ours and stays
+an error with its trace.
+
+This is the site's page for errors and not a middleware: Django turns an exception into that page right where it is
+raised, in a view as in any middleware, so that no middleware around sees it. The page gets the usual headers this way.
+"""
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+
+import psycopg
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, HttpResponseServerError, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext
+
+from annotation.views.guards import wants_json
+
+RETRY_SECONDS = 10
+
+# Connection lost or refused; ended by an operator or a crash, or still starting; no connection left; read-only after
+# another server took over.
+AWAY_ON_POSTGRESQL = ("08", "57P", "53300", "25006")
+AWAY_ON_SQLITE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL}
+
+
+def handler500(request: HttpRequest) -> HttpResponse:
+    """Answer for an exception that nobody caught; Django calls this while it is being handled, and logs it after."""
+    if not is_outage(sys.exc_info()[1]):
+        return HttpResponseServerError(render_to_string("500.html", {"status": 500}))
+    return unavailable(request)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    response: HttpResponse
+    if wants_json(request):
+        # The same sentence as on the page.
+        message = gettext(
+            "Nothing you had saved is lost. Reload this page in a minute; if it stays like this, tell the person who "
+            "sent you here."
+        )
+        response = JsonResponse({"error": message}, status=503)
+    else:
+        response = HttpResponse(render_to_string("500.html", {"status": 503}), status=503)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    add_never_cache_headers(response)
+    return response
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Tell whether `error`, or one that it followed from, says that the database is away."""
+    return any(_says_away(each) for each in _chain(error))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen = set[int]()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _says_away(error: BaseException) -> bool:
+    if isinstance(error, sqlite3.OperationalError):
+        # The lower byte; the others say in which system call.
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in AWAY_ON_SQLITE
+    if isinstance(error, psycopg.Error) and error.sqlstate is not None:
+        return error.sqlstate.startswith(AWAY_ON_POSTGRESQL)
+    # Without a state no server has spoken: it was lost, or the statement could not be sent to it.
+    return isinstance(error, psycopg.OperationalError) and _is_lost()
+
+
+def _is_lost() -> bool:
+    return connection.connection is None or getattr(connection.connection, "closed", False)

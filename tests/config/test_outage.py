@@ -1,0 +1,147 @@
+"""Which complaints of a database mean that it is away, and what a page then says."""
+
+import sqlite3
+
+import psycopg
+import pytest
+from django.db import OperationalError, connections
+from django.test import Client
+
+from config.outage import is_outage
+from tests.config.lines import log_lines
+
+SIGN_IN = {"username": "researcher", "password": "a guess"}
+ANSWER = {"slot": "1", "submission": "00000000-0000-4000-8000-000000000001", "choice": "1"}
+AWAY = "Nothing you had saved is lost. Reload this page in a minute"
+REFUSED = 'connection to server at "127.0.0.1", port 5432 failed: Connection refused'
+
+
+def because_of(cause: Exception) -> OperationalError:
+    error = OperationalError(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+def complaint_of_sqlite(code: int) -> OperationalError:
+    cause = sqlite3.OperationalError("a complaint")
+    cause.sqlite_errorcode = code
+    return because_of(cause)
+
+
+@pytest.mark.parametrize(
+    ("code", "away"),
+    [
+        (sqlite3.SQLITE_BUSY, True),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, True),
+        (sqlite3.SQLITE_CANTOPEN, True),
+        # No such table, or no such column; the disk is full; it cannot be written.
+        (sqlite3.SQLITE_ERROR, False),
+        (sqlite3.SQLITE_FULL, False),
+        (sqlite3.SQLITE_READONLY, False),
+    ],
+)
+def test_sqlite_is_away_when_it_is_locked_or_cannot_be_opened(code: int, away: bool) -> None:
+    assert is_outage(complaint_of_sqlite(code)) is away
+
+
+@pytest.mark.parametrize(
+    ("complaint", "away"),
+    [
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.CrashShutdown(), True),
+        (psycopg.errors.CannotConnectNow(), True),
+        (psycopg.errors.TooManyConnections(), True),
+        (psycopg.errors.ConnectionFailure(), True),
+        # Mistakes of ours, which a server that is there complains of.
+        (psycopg.errors.LockNotAvailable(), False),
+        (psycopg.errors.QueryCanceled(), False),
+        (psycopg.errors.DeadlockDetected(), False),
+        (psycopg.errors.DiskFull(), False),
+        (psycopg.errors.UndefinedTable(), False),
+        (psycopg.InterfaceError("the cursor is closed"), False),
+    ],
+)
+def test_postgresql_is_away_when_it_shuts_down_or_takes_no_more_connections(
+    complaint: psycopg.Error, away: bool
+) -> None:
+    assert is_outage(because_of(complaint)) is away
+
+
+def test_postgresql_is_away_when_nobody_answers_and_not_when_a_statement_cannot_be_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wordless = because_of(psycopg.OperationalError("a complaint without a state"))
+    monkeypatch.setattr(connections["default"], "connection", None)
+    assert is_outage(wordless)
+    monkeypatch.setattr(connections["default"], "connection", object())
+    assert not is_outage(wordless)
+
+
+def test_what_follows_from_an_outage_is_one() -> None:
+    error = RuntimeError("The page could not be made.")
+    error.__context__ = complaint_of_sqlite(sqlite3.SQLITE_CANTOPEN)
+    assert is_outage(error)
+    assert not is_outage(RuntimeError("something else"))
+    assert not is_outage(None)
+
+
+@pytest.fixture(name="_away")
+def _database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise because_of(psycopg.OperationalError(f"{REFUSED}\n\tIs the server running on that host?"))
+
+    monkeypatch.setattr(connections["default"], "connection", None)
+    monkeypatch.setattr(connections["default"], "ensure_connection", refuse)
+
+
+EVERY_KIND_OF_PAGE = [
+    ("GET", "/s/a-token/"),
+    ("POST", "/s/a-token/answer/"),
+    ("GET", "/take/birds/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa&STUDY_ID=6bbb&SESSION_ID=7ccc"),
+    # The session is what this one asks the database for, before the view.
+    ("GET", "/"),
+    ("GET", "/admin/"),
+    ("POST", "/sign-in/"),
+]
+
+
+@pytest.mark.usefixtures("_away")
+@pytest.mark.parametrize(("method", "address"), EVERY_KIND_OF_PAGE)
+def test_every_page_says_that_it_is_away_and_when_to_come_back(method: str, address: str) -> None:
+    client = Client(raise_request_exception=False)
+    client.cookies["sessionid"] = "a-session-of-a-researcher"
+    response = client.get(address) if method == "GET" else client.post(address, SIGN_IN | ANSWER)
+    assert response.status_code == 503
+    assert response.headers["Retry-After"] == "10"
+    assert "no-store" in response.headers["Cache-Control"]
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert AWAY in response.content.decode()
+
+
+@pytest.mark.usefixtures("_away")
+def test_the_script_of_the_page_is_told_in_its_own_form() -> None:
+    client = Client(raise_request_exception=False)
+    response = client.post("/s/a-token/answer/", ANSWER, headers={"Accept": "application/json"})
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
+    assert response.json()["error"].startswith(AWAY)
+
+
+@pytest.mark.usefixtures("_away")
+def test_an_annotator_reads_it_in_their_own_language() -> None:
+    client = Client(raise_request_exception=False, headers={"Accept-Language": "es"})
+    assert "No se ha perdido nada de lo que tenías guardado." in client.get("/s/a-token/").content.decode()
+
+
+@pytest.mark.usefixtures("_away")
+def test_a_process_is_alive_and_not_ready() -> None:
+    assert Client().get("/healthz").status_code == 200
+    ready = Client().get("/readyz")
+    assert (ready.status_code, ready.json()["database"]) == (503, "failing")
+
+
+@pytest.mark.usefixtures("_away")
+def test_one_page_is_one_line_in_the_log() -> None:
+    with log_lines() as out:
+        Client(raise_request_exception=False).get("/s/a-token/")
+    (line,) = out.getvalue().splitlines()
+    assert line.endswith(f" ERROR django.request Service Unavailable: /s/.../ ({REFUSED})")

@@ -1,0 +1,246 @@
+"""A database that version 878c08f filled is upgraded: nothing is lost, and everything that is shown or leaves works.
+
+Every migration after that version goes through these tests by itself. A table or a column that a release moves or
+removes is named in MOVED, with where what it held stands now.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.exceptions import IrreversibleError
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Model
+from django.test import Client
+from pytest_django import DjangoDbBlocker
+
+from results.exporting import FORMATS
+from results.reports.formats import FORMATS as REPORT_FORMATS
+from tests.upgrades.conftest import VERSION
+from tests.upgrades.filling import crawl
+from tests.upgrades.stage import by_table, connected_to, database, filled, leaves, migrate_to, models_of, upgrade
+
+DUMPED = filled(VERSION)
+TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
+# "table" or "table.column" -> where what it held stands now.
+MOVED: dict[str, str] = {}
+# Counted or decided anew from other rows, or noted whenever somebody looks.
+DERIVED = {"auth_user.last_login", "results_keptnumbers.asked_at"}
+
+
+def signed_in(name: str) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return client
+
+
+def column(table: str, name: str) -> list[Any]:
+    return [row[TABLES[table]["columns"].index(name)] for row in TABLES[table]["rows"]]
+
+
+def stored_rows(model: type[Model], columns: list[str]) -> dict[Any, list[Any]]:
+    """Return the rows of a table by their key, values as the dump writes them."""
+    fields = {field.column: field for field in model._meta.local_concrete_fields}
+    found = model._base_manager.values_list("pk", *(fields[name].attname for name in columns))
+    return {pk: [_plain(value) for value in values] for pk, *values in found}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value if isinstance(value, bool | int | float | list | dict) or value is None else str(value)
+
+
+def check_rows(known: dict[str, type[Model]]) -> None:
+    """Check that every row is still there, and says in every column that is still there what it said."""
+    for table, dumped in TABLES.items():
+        if table in MOVED:
+            continue
+        now = {field.column for field in known[table]._meta.local_concrete_fields}
+        gone = [name for name in dumped["columns"] if name not in now]
+        assert all(f"{table}.{name}" in MOVED for name in gone), f"{table} has lost {gone}; MOVED says nothing of it."
+        compared = [name for name in dumped["columns"] if name in now and not _may_differ(f"{table}.{name}")]
+        places = [dumped["columns"].index(name) for name in compared]
+        key = dumped["columns"].index(known[table]._meta.pk.column)
+        expected = {row[key]: [row[place] for place in places] for row in dumped["rows"]}
+        stored = stored_rows(known[table], compared)
+        assert {pk: stored.get(pk) for pk in expected} == expected, table
+
+
+def _may_differ(name: str) -> bool:
+    return name in MOVED or name in DERIVED
+
+
+def test_the_filled_database_holds_what_a_site_has() -> None:
+    """So that nobody makes the file again with less in it."""
+    assert set(column("annotation_session", "state")) == {
+        *("consent", "instructions", "practice", "working", "finished", "no_consent", "failed_checks"),
+        *("given_up", "returned", "lapsed", "superseded"),
+    }
+    assert set(column("studies_study", "state")) == {"draft", "open", "paused", "closed"}
+    assert set(column("studies_question", "kind")) == {"best_of_n", "ambiguity", "image_to_text", "text_to_image"}
+    assert set(column("results_export", "state")) == {"waiting", "running", "ready", "failed"}
+    assert set(column("annotation_decision", "state")) == {"undecided", "accepted", "rejected"}
+    assert set(column("annotation_entryevent", "what")) == {
+        *("missing", "unfilled", "other_person", "other_study", "no_seat"),
+    }
+    assert set(column("studies_membership", "role")) == {"owner", "researcher"}
+    assert {1, 2, 3} == set(column("annotation_response", "version"))
+    assert None in column("annotation_response", "slot_id")
+    assert "" in column("annotation_practiceanswer", "choice")
+    assert {True, False} == set(column("annotation_skip", "file_missing"))
+    assert "" in column("results_release", "file")
+    assert None in column("studies_instanceimage", "image_id")
+    assert [at is not None for at in column("annotation_annotator", "withdrawn_at")].count(True) == 2
+    assert column("annotation_annotator", "blocked").count(True) == 3
+    assert any(column("annotation_decision", "settled_choice"))
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_no_row_is_lost_and_none_says_something_else() -> None:
+    check_rows(by_table(apps))
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_nothing_is_left_to_migrate() -> None:
+    executor = MigrationExecutor(connection)
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_new_rows_come_after_the_old_ones() -> None:
+    """A sequence that was not moved on would give a new row the key of an old one."""
+    User.objects.create_user("newcomer")
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_every_page_answers_those_of_old_addresses_too() -> None:
+    """Those that links lead to, and those that somebody may have kept: every page that the older version had.
+
+    A file that was made before may no longer be offered, since somebody has withdrawn: that is no error of ours.
+    """
+    statuses = crawl(signed_in("rosa"), ["/", *DUMPED["pages"]])
+    may_be_gone = {path for path in DUMPED["pages"] if path.startswith(("/exports/", "/releases/"))}
+    assert {path: status for path, status in statuses.items() if status >= 400 and path not in may_be_gone} == {}
+    assert {path: status for path, status in statuses.items() if status >= 500} == {}
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("name", ["otto", "ines"])
+def test_the_pages_of_members_answer(name: str) -> None:
+    """Of a researcher of one project who owns another, and of the owner of an empty one."""
+    statuses = crawl(signed_in(name), ["/"], most=25)
+    assert {path: status for path, status in statuses.items() if status >= 400} == {}
+    assert any(path.startswith("/projects/") for path in statuses)
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_page_of_every_session_answers(language: str) -> None:
+    client = Client(headers={"Accept-Language": language})
+    tokens = column("annotation_session", "token")
+    statuses = {token: client.get(f"/s/{token}/", follow=True).status_code for token in tokens}
+    assert set(statuses.values()) == {200}
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_the_links_that_people_came_by_lead_to_their_own_session() -> None:
+    for entry in DUMPED["entries"]:
+        response = Client().get(entry["path"], follow=True)
+        assert response.status_code < 500, entry
+        path = response.request["PATH_INFO"]
+        if path.startswith("/s/"):
+            assert path == f"/s/{entry['token']}/", entry
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("person", ["newcomer", "withdrawn"])
+def test_the_link_of_every_study_answers_whoever_comes(person: str) -> None:
+    """Nobody knows the one; the other took their consent back."""
+    annotators = dict(zip(column("annotation_annotator", "id"), TABLES["annotation_annotator"]["rows"], strict=True))
+    columns = TABLES["annotation_annotator"]["columns"]
+    withdrawn = [row[columns.index("provider_id")] for row in annotators.values() if row[columns.index("withdrawn_at")]]
+    for pid in withdrawn if person == "withdrawn" else ["0123456789abcdef01234567"]:
+        for slug in column("studies_study", "slug"):
+            query = f"PROLIFIC_PID={pid}&STUDY_ID={'5' * 24}&SESSION_ID={'6' * 24}"
+            assert Client().get(f"/take/{slug}/?{query}", follow=True).status_code < 500
+            assert Client().get(f"/take/{slug}/").status_code < 500
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("format", sorted(FORMATS))
+def test_exports_are_written(format: str, tmp_path: Path) -> None:
+    call_command("export", "birds", format=format, out=tmp_path, verbosity=0)
+    assert any(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("format", sorted(REPORT_FORMATS))
+def test_reports_are_written(format: str, tmp_path: Path) -> None:
+    call_command("report", "birds", format=format, out=tmp_path, verbosity=0)
+    assert any(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("upgraded")
+@pytest.mark.parametrize("name", ["v1", "v2", "v3", "new"])
+def test_releases_are_written_again_and_anew(name: str, tmp_path: Path) -> None:
+    """One that holds somebody who withdrew later, one made after that, one asked for and never frozen, a new one."""
+    study = "birds-doubt" if name == "v1" else "birds-pick"
+    call_command("release", "birds", study=study, name=name, format="jsonl", out=tmp_path, verbosity=0)
+    assert any(tmp_path.rglob("*.jsonl"))
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_somebody_new_takes_part_in_an_old_study() -> None:
+    Session = apps.get_model("annotation", "Session")
+    before = Session.objects.count()
+    call_command("simulate", "birds-trial", annotators=1, seed="after the upgrade", verbosity=0)
+    assert Session.objects.filter(state="finished").count() > column("annotation_session", "state").count("finished")
+    assert Session.objects.count() == before + 1
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_old_studies_go_on_to_be_launched_closed_and_lapse() -> None:
+    call_command("launch_study", "birds-later", verbosity=0)
+    call_command("close_study", "birds-trial", verbosity=0)
+    call_command("expire_sessions", verbosity=0)
+    states = dict(apps.get_model("studies", "Study").objects.values_list("slug", "state"))
+    assert (states["birds-later"], states["birds-trial"]) == ("open", "closed")
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_a_withdrawal_is_noted_after_the_upgrade() -> None:
+    name = column("results_pseudonym", "name")[4]
+    call_command("withdraw", "birds", name, verbosity=0)
+    crawled = crawl(signed_in("rosa"), ["/studies/birds-pick/"], most=12)
+    assert max(crawled.values()) < 400
+
+
+@pytest.fixture
+def copy_to_migrate(upgraded_database: str, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A copy of the upgraded database, for migrations to change."""
+    with django_db_blocker.unblock(), database("copy", like=upgraded_database) as name, connected_to(name):
+        yield
+
+
+@pytest.mark.usefixtures("copy_to_migrate")
+def test_the_way_back_is_open_or_says_why_not() -> None:
+    """Back to the version before, and forward again."""
+    targets = leaves(VERSION)
+    try:
+        migrate_to(targets)
+    except IrreversibleError as error:
+        name = str(error).rpartition(" in ")[2].removesuffix(" is not reversible")
+        app, _, migration = name.partition(".")
+        found = MigrationExecutor(connection).loader.graph.nodes[app, migration]
+        assert type(found).__doc__, f"{name} cannot be undone. Its docstring must say why."
+        return
+    check_rows(models_of(targets))
+    upgrade()
+    check_rows(by_table(apps))

@@ -1,0 +1,105 @@
+"""Where counts are kept. Each store counts one hit in one step, however many ask at once."""
+
+from datetime import datetime, timedelta
+from functools import cache
+from math import ceil
+from typing import Protocol
+
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
+from redis import Redis
+
+from throttle.models import Count
+
+# More rows than this are never kept for long: those with the fewest hits go first, so that inventing keys
+# pushes out other invented keys and not the count of somebody who is being attacked.
+MOST_ROWS = 100_000
+SWEPT_AT_ONCE = 5_000
+# One new key in this many sweeps, decided by its digest.
+NEW_KEYS_PER_SWEEP = 64
+
+HIT = """
+INSERT INTO throttle_count (digest, hits, ends_at) VALUES (%s, 1, %s)
+ON CONFLICT (digest) DO UPDATE SET
+    hits = CASE WHEN throttle_count.ends_at <= %s THEN 1 ELSE throttle_count.hits + 1 END,
+    ends_at = CASE WHEN throttle_count.ends_at <= %s THEN excluded.ends_at ELSE throttle_count.ends_at END
+RETURNING hits, ends_at
+"""
+
+REDIS_SECONDS = 1
+# Only what is there is counted down: a key that ended meanwhile would come back and never end.
+COUNT_DOWN = "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end"
+
+
+class Store(Protocol):
+    def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
+        """Return the hits in the window that is running, this one included, and the seconds until it ends."""
+        ...
+
+    def give_back(self, digest: str) -> None: ...
+
+    def forget(self, digest: str) -> None: ...
+
+
+class DatabaseStore:
+    def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
+        seconds = int(now.timestamp())
+        with connection.cursor() as cursor:
+            cursor.execute(HIT, [digest, seconds + ceil(window.total_seconds()), seconds, seconds])
+            hits, ends_at = cursor.fetchone()
+        if hits == 1 and int(digest[:8], 16) % NEW_KEYS_PER_SWEEP == 0:
+            sweep(now=now)
+        return hits, ends_at - seconds
+
+    def give_back(self, digest: str) -> None:
+        Count.objects.filter(digest=digest, hits__gt=0).update(hits=F("hits") - 1)
+
+    def forget(self, digest: str) -> None:
+        Count.objects.filter(digest=digest).delete()
+
+
+def sweep(*, now: datetime) -> None:
+    """Remove counts whose window is over, and what is too many."""
+    _remove(Count.objects.filter(ends_at__lte=int(now.timestamp())).order_by("ends_at")[:SWEPT_AT_ONCE])
+    too_many = Count.objects.count() - MOST_ROWS
+    if too_many > 0:
+        _remove(Count.objects.order_by("hits", "ends_at")[: min(too_many, SWEPT_AT_ONCE)])
+
+
+def _remove(counts: QuerySet[Count]) -> None:
+    # Rows that somebody else is counting on or removing are left to them: two sweeps never wait for each other.
+    with transaction.atomic():
+        digests = list(counts.select_for_update(skip_locked=True).values_list("digest", flat=True))
+        Count.objects.filter(digest__in=digests).delete()
+
+
+class RedisStore:
+    def __init__(self, url: str) -> None:
+        self.client = _client(url)
+
+    def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
+        key = _key(digest)
+        with self.client.pipeline(transaction=True) as steps:
+            steps.set(key, 0, ex=ceil(window.total_seconds()), nx=True)
+            steps.incr(key)
+            steps.pttl(key)
+            _, hits, milliseconds = steps.execute()
+        return int(hits), ceil(int(milliseconds) / 1000)
+
+    def give_back(self, digest: str) -> None:
+        self.client.eval(COUNT_DOWN, 1, _key(digest))
+
+    def forget(self, digest: str) -> None:
+        self.client.delete(_key(digest))
+
+
+def _key(digest: str) -> str:
+    return f"lineup:throttle:{digest}"
+
+
+@cache
+def _client(url: str) -> Redis:
+    return Redis.from_url(url, socket_connect_timeout=REDIS_SECONDS, socket_timeout=REDIS_SECONDS)
+
+
+DATABASE = DatabaseStore()
