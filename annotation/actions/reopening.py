@@ -27,7 +27,7 @@ def give_up(*, annotator: Annotator, project: Project) -> int:
 
 def _free(seat: Seat) -> None:
     """Let somebody sit down on `seat` again, unless somebody is at work on it: then it is free when they are done."""
-    session = Session.objects.filter(pk=seat.session_id).first()
+    session = seat.session
     if session is not None and session.state in OPEN_STATES:
         return
     if session is not None:
@@ -44,18 +44,23 @@ def take_back(*, annotator: Annotator, project: Project, now: datetime) -> int:
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
     in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
     lost = list(in_time.select_related("session").order_by("session__last_seat", "pk"))
-    seats = {response.session.last_seat_id for response in lost}
+    seats = {seat for response in lost if (seat := response.session.last_seat_id) is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
-    taken = 0
-    for response in lost:
-        slot = Slot.objects.filter(seat=response.session.last_seat_id, question=response.question_id).first()
-        free = Slot.objects.filter(pk=slot.pk if slot else None, annotator=None, answered_at=None)
-        if slot is not None and free.update(annotator=annotator, answered_at=response.received_at):
-            Response.objects.filter(pk=response.pk).update(slot=slot)
-        else:
-            taken += 1
-    _fill({seat for seat in seats if seat is not None}, now=now)
-    return taken
+    back = sum(_take_place(response) for response in lost)
+    _fill(seats, now=now)
+    return len(lost) - back
+
+
+def _take_place(response: Response) -> bool:
+    """Give `response` the slot back that it had in the seat of its session; tell whether nobody holds that now."""
+    slot = Slot.objects.filter(seat=response.session.last_seat, question=response.question_id).first()
+    if slot is None:
+        return False
+    free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
+    if not free.update(annotator=response.annotator_id, answered_at=response.received_at):
+        return False
+    Response.objects.filter(pk=response.pk).update(slot=slot)
+    return True
 
 
 def _fill(seats: Collection[int], *, now: datetime) -> None:

@@ -37,8 +37,8 @@ def drawn_after(question: Question) -> QuerySet[Question]:
 def follow_questions(*, questions: Collection[int], now: datetime) -> Undone:
     """Do what `follow` does for the instances of `questions`, whose decisions have changed."""
     instances: dict[int, set[int]] = {}
-    for study, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
-        instances.setdefault(study, set()).add(instance)
+    for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
+        instances.setdefault(asker, set()).add(instance)
     followed = Undone()
     for study in Study.objects.filter(pk__in=instances).order_by("pk"):
         followed += follow(study=study, instances=instances[study.pk], now=now)

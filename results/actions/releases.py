@@ -136,7 +136,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     writer = get_writer(format)
     path = folder / f"{release.study.slug}-{release.name}"
     check_offered(release)
-    _check_frozen(release)
+    check_frozen(release)
     try:
         with new_place(path) as place:
             rows = _write_data(release, writer, place, report)
@@ -170,7 +170,8 @@ def check_offered(release: Release) -> None:
         )
 
 
-def _check_frozen(release: Release) -> None:
+def check_frozen(release: Release) -> None:
+    """Raise CannotExport when the rows of `release` are not there, or not those that were frozen."""
     if not release.file:
         raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
     try:

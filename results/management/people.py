@@ -15,9 +15,7 @@ from studies.models import Project
 def add_person(parser: ArgumentParser) -> None:
     parser.add_argument("project", metavar="PROJECT", help="slug of the project")
     parser.add_argument("annotator", metavar="PSEUDONYM", nargs="?", help="as the project's pages show it")
-    parser.add_argument(
-        "--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider"
-    )
+    parser.add_argument("--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider")
     parser.add_argument("--provider", default=PROVIDER, help="who gave that id: prolific (the default) or invite")
     add_by(parser)
 

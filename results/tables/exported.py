@@ -90,7 +90,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     winner, kind = values["winner"], values["kind"]
     gained = values.pop("won") | get_kind(kind).accepted_images(values.pop("content"), winner)
     return AcceptedInstance(
-        task=_task(study, values["key"], kind, values.pop("variant")),
+        task=task_name(study, values["key"], kind, values.pop("variant")),
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
@@ -99,7 +99,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     )
 
 
-def _task(study: Study, key: str, kind: str, variant: str) -> str:
+def task_name(study: Study, key: str, kind: str, variant: str) -> str:
     """Return what names a question within its study: the instance, and where several are asked about it, which."""
     several = len(study.design["parts"]) > 1 or variant
     return "/".join(filter(None, (key, kind, variant))) if several else key
@@ -148,6 +148,11 @@ def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) 
 
 def _given(study: Study) -> QuerySet[Response]:
     return Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+
+
+def question_name(question: Question) -> str:
+    """Return what names `question`, read with its study and instance, in rows that leave."""
+    return task_name(question.study, question.instance.key, question.kind, question.variant)
 
 
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
@@ -201,7 +206,7 @@ def _given_response(
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     return GivenResponse(
-        task=_task(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
+        task=task_name(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
         worker=worker,
         label=values.pop("choice"),
         # As `Response.is_counted`. All in one go: each takes its column out.
@@ -236,7 +241,7 @@ def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
     )
     for key, kind, variant, right, state, rule, winner, answers, votes, settled, at in rows.iterator(chunk_size=CHUNK):
         yield DecidedQuestion(
-            task=_task(study, key, kind, variant),
+            task=task_name(study, key, kind, variant),
             study=study.slug,
             kind=kind,
             state=state,

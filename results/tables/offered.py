@@ -81,7 +81,7 @@ def _last(moments: Iterable[datetime]) -> datetime | None:
 def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> RemovedSince:
     """Read what is needed to tell which of `exports` and `releases` are still offered, in three queries at most."""
     exports, releases = list(exports), [*releases, *(each.release for each in exports if each.release is not None)]
-    projects = {each.project_id for each in (*exports, *releases)}
+    projects = {each.project_id for each in exports} | {each.project_id for each in releases}
     removals = list(Removal.objects.in_force().filter(project__in=projects).order_by("at"))
     if not removals:
         return RemovedSince([], {}, {})
