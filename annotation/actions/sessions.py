@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from annotation.actions import drawing, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
-from annotation.models import Annotator, Seat, Session, SessionState, Slot
+from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
@@ -139,7 +139,20 @@ def _nothing_left(provider: str) -> NothingLeft:
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
 
 
+def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> None:
+    reasons = Removal.objects.reasons(annotator=annotator.pk, project=study.project_id)
+    what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
+    if Removal.Why.WITHDRAWN in reasons:
+        raise CannotTakePart(
+            gettext("You took your consent back, so you cannot take part in these studies again."), what_next
+        )
+    if reasons:
+        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
+
+
 def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    if annotator is not None:
+        _check_not_removed(study=study, annotator=annotator, provider=provider)
     if annotator is not None and annotator.blocked:
         what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
@@ -333,6 +346,8 @@ def finish(*, session: Session, now: datetime) -> None:
     Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
     a researcher looks at it.
     """
+    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
+    Seat.objects.select_for_update().filter(session=session).first()
     if not Slot.objects.filter(seat__session=session, answered_at=None).exists():
         if move(session=session, to=SessionState.FINISHED, now=now):
             Seat.objects.filter(session=session).update(filled_at=now)

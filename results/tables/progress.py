@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
-from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
@@ -226,7 +226,10 @@ class SessionLine:
 def session_lines(study: Study, page: Any) -> Page[Session]:
     """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    sessions = Session.objects.filter(study=study).annotate(pseudonym=Subquery(name[:1])).order_by("-arrived_at", "-id")
+    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    sessions = Session.objects.filter(study=study).order_by("-arrived_at", "-id")
+    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
+    sessions = sessions.annotate(pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals))
     found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
     found.object_list = [_line(session) for session in found.object_list]
     return found
@@ -243,7 +246,7 @@ def _line(session: Any) -> SessionLine:
         arrived_at=session.arrived_at,
         last_seen_at=session.last_seen_at,
         minutes=round((until - session.arrived_at).total_seconds() / 60),
-        comment=session.comment,
+        comment="" if session.withdrew else session.comment,
     )
 
 

@@ -24,6 +24,7 @@ from annotation.models import EntryEvent
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
     OddArrivals,
@@ -131,6 +132,7 @@ def _how_often(odd: OddArrivals) -> str:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design["recruitment"]
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
@@ -139,9 +141,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": Export.objects.filter(study=study).select_related("study", "requested_by", "release")[
-            :EXPORTS_SHOWN
-        ],
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "results/study.html", context)
 

@@ -124,7 +124,7 @@ def test_answers_that_do_not_count_are_told_apart(client: Client, project: Proje
     Response.objects.filter(annotator__provider_id="ann").update(slot=None)
     Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
     page = page_of(client, "vase-0")
-    assert page.count("late, not counted") == 1
+    assert page.count("its place had gone to somebody else, not counted") == 1
     assert page.count("changed later") == 1
 
 
