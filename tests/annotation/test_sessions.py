@@ -230,8 +230,8 @@ def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> Non
 
 def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
     session = arrive(launch_study(consent="Agree?"))
-    assert sessions.expire(now=NOON + timedelta(minutes=15)) == 0
-    assert sessions.expire(now=NOON + timedelta(minutes=15, seconds=1)) == 1
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15)) == 0
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15, seconds=1)) == 1
     session.refresh_from_db()
     assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
@@ -241,19 +241,19 @@ def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
     session = arrive(study)
     agreed_at = NOON + timedelta(minutes=14)
     sessions.consent(session=session, agreed=True, now=agreed_at)
-    assert sessions.expire(now=agreed_at + timedelta(minutes=110)) == 0
-    assert sessions.expire(now=agreed_at + timedelta(minutes=111)) == 1
+    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
+    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
 
 
 def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
     session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
     for minutes in range(10, 31, 10):
         seen_at = NOON + timedelta(minutes=minutes)
-        assert sessions.expire(now=seen_at) == 0
+        assert sessions.expire(by=TESTS, now=seen_at) == 0
         sessions.see(session=session, now=seen_at)
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
-    assert sessions.expire(now=NOON + timedelta(minutes=31)) == 1
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
 
 
 def test_the_first_time_is_never_longer_than_the_study_gives() -> None:
@@ -274,7 +274,7 @@ def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
 def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
     study = launch_study(instances=1, answers=2)
     lapsed = arrive_at_work(study, session="older")
-    sessions.expire(now=TOMORROW)
+    sessions.expire(by=TESTS, now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
     done = arrive_at_work(study, session="newer", now=TOMORROW)
     send(done, next_slot(done))
