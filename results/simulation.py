@@ -29,7 +29,7 @@ from annotation.models.sessions import OPEN_STATES
 from results.simulated import SIMULATED_STUDY
 from studies.models import PracticeQuestion, Question, Study
 
-STEPS = ("consent", "begin", "practice", "answer")
+STEPS = ("go-on", "consent", "begin", "practice", "answer")
 TIMEOUT_SECONDS = 30
 # Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
 MOST_PAGES = 10_000
@@ -295,6 +295,7 @@ def _answer(visit: _Visit, form: Tag) -> Page:
 
 
 _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
+    "go-on": _begin,
     "consent": _agree,
     "begin": _begin,
     "practice": _practise,

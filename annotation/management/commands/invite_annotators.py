@@ -6,20 +6,18 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.actions.arriving import personal_link
 from annotation.recruitment import invite
-from studies.models import Study
+from studies.management.named import STUDY_HELP, study_called
 
 
 class Command(BaseCommand):
     help = "Print a link for each named annotator: whoever has it, and nobody else, comes to the session of that name."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("study")
+        parser.add_argument("study", help=STUDY_HELP)
         parser.add_argument("names", nargs="+", metavar="NAME")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            raise CommandError(f"There is no study called {options['study']}.")
+        study = study_called(options["study"])
         if not study.design["recruitment"]["invite"]:
             raise CommandError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
         for name in options["names"]:
