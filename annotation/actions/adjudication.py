@@ -6,6 +6,7 @@ from django.db import transaction
 
 from analytics.acceptance import decide
 from annotation.actions.decisions import decide_question
+from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
 from studies.actions.events import Actor, What, person, record
@@ -43,6 +44,8 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
         settled_note=note,
         decided_at=now,
     )
+    # What had been drawn from it and was undone stands again, when it is accepted as it was.
+    follow_questions(questions=[question.pk], now=now)
     decision.refresh_from_db()
     _record(question, What.QUESTION_SETTLED, by=by, now=now, choice=choice)
     return decision
@@ -71,5 +74,5 @@ def _record(question: Question, what: What, *, by: Actor, now: datetime, choice:
 
 
 def _check_unused(question: Question) -> None:
-    if question.led_to.exists():
+    if drawn_after(question).filter(undone_at=None).exists():
         raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

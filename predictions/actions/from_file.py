@@ -15,6 +15,7 @@ from predictions.models import LONGEST, Model, Prediction
 from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.models import Project
+from studies.naming import problem_with_name
 
 BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
@@ -108,8 +109,8 @@ def _check_model(model: ModelName) -> None:
         text: str = getattr(model, field)
         if len(text) > longest:
             problems.append(f"The model's {field} has {len(text):,} characters; at most {longest} fit.")
-        if not text.isprintable():
-            problems.append(f"The model's {field} {text!r} has characters that cannot be shown. Leave them out.")
+        elif text.strip() and (reason := problem_with_name(text.strip())):
+            problems.append(f"The model's {field} {text!r} cannot be used. {reason}")
     if problems:
         raise PredictionsRefused(problems)
 

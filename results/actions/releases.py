@@ -17,6 +17,7 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from annotation.models import Removal
 from results.actions.papers import ANNOTATIONS, add_papers
 from results.actions.places import new_place, stored_bytes, why_not
 from results.actions.pseudonyms import name_for_release
@@ -30,6 +31,7 @@ from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.tables.dossiers import study_dossier
 from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
+from results.tables.offered import removed_since
 from results.tables.reporting import release_studies
 from studies.actions.events import Actor, What, person, record
 from studies.models import Study, StudyState
@@ -137,8 +139,8 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     check_format(format)
     writer = get_writer(format)
     path = folder / f"{release.study.slug}-{release.name}"
-    gone = _withdrawn(release)
-    _check_frozen(release)
+    check_offered(release)
+    check_frozen(release)
     try:
         with new_place(path) as place:
             rows = _write_data(release, writer, place, report)
@@ -147,8 +149,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
             for other in others:
                 with other.open(place / ANNOTATIONS / other.filename, stored_bytes) as write:
                     for row in _frozen_rows(release, other.rows):
-                        if other.rows != "responses" or row.worker not in gone:
-                            write(row)
+                        write(row)
             add_papers(place, writer, Dossier(**release.dossier), others)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
@@ -164,12 +165,17 @@ def _write_data(release: Release, writer: Writer, place: Path, report: Report) -
         return write_rows(write, _frozen_rows(release, "instances"), release.instances, report)
 
 
-def _withdrawn(release: Release) -> set[str]:
-    people = release.pseudonyms.filter(annotator__withdrawn_at__isnull=False)
-    return set(people.values_list("name", flat=True))
+def check_offered(release: Release) -> None:
+    """Raise CannotExport when somebody whose answers `release` holds has withdrawn since it was frozen."""
+    if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
+        raise CannotExport(
+            f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
+            "longer given out. Freeze a new release under another name."
+        )
 
 
-def _check_frozen(release: Release) -> None:
+def check_frozen(release: Release) -> None:
+    """Raise CannotExport when the rows of `release` are not there, or not those that were frozen."""
     if not release.file:
         raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
     try:
@@ -225,7 +231,8 @@ def provider_ids(*, release: Release, by: Actor, now: datetime) -> str:
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(("worker", "provider", "provider_id"))
-    people = ReleasePseudonym.objects.filter(release=release, annotator__withdrawn_at=None).order_by("name")
+    withdrawn = Removal.objects.withdrawals().filter(project=release.project_id).values("annotator")
+    people = ReleasePseudonym.objects.filter(release=release).exclude(annotator__in=withdrawn).order_by("name")
     for row in people.values_list("name", "annotator__provider", "annotator__provider_id"):
         # An invited person's id is what they called themselves.
         table.writerow([cell(value) for value in row])

@@ -14,6 +14,7 @@ from annotation.actions.adjudication import CannotSettle
 from results.actions.pseudonyms import name_annotators
 from results.tables.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
 from results.tables.histories import histories
+from results.tables.simulated import simulated_in_study
 from results.views.guards import signed_in, study_view
 from studies.models import Question, Study
 
@@ -29,6 +30,7 @@ def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "shown": shown,
+        "simulated": simulated_in_study(study),
         "tab": urlencode({"show": shown}),
         "filters": [(name, label, counts[name]) for name, label in SHOWN.items()],
         "questions": page_of_disagreements(study, shown, request.GET.get("page")),

@@ -40,6 +40,7 @@ class What(StrEnum):
     ANNOTATOR_WITHDRAWN = "annotator withdrawn"
     ANNOTATOR_EXCLUDED = "annotator excluded"
     ANNOTATOR_LET_BACK = "annotator let back"
+    SLOTS_REOPENED = "slots opened again"
     ANNOTATOR_FORGOTTEN = "annotator forgotten"
     EXPORT_REQUESTED = "export requested"
     EXPORT_WRITTEN = "export written"

@@ -30,6 +30,7 @@ from studies.actions.import_source import (
     places_of_instance,
     places_of_record,
     refused_whole,
+    say_where_from,
     state_of,
 )
 from studies.actions.statistics import refresh_statistics
@@ -37,6 +38,7 @@ from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_im
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
 from studies.models import Image, Instance, InstanceImage, Membership, Project
+from studies.naming import problem_with_slug
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -98,6 +100,8 @@ def import_files(
     and leave it again when the import is refused. Raises ImportRefused.
     """
     _refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    if project.pk is None and (reason := problem_with_slug(project.slug)):
+        raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
         read=get_importer(format),
@@ -202,6 +206,7 @@ def _summary(source: Source) -> ImportSummary:
         images=tally["images"],
         filled=tally["filled"],
         waiting=tally["waiting"],
+        corrected=tally["corrected"],
         dry_run=source.shared.dry_run,
     )
 
@@ -330,6 +335,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         row = places.get(place)
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
+        source.tally["corrected"] += row is not None and say_where_from(row, image)
         if isinstance(picture, TakenIn):
             source.tally["images"] += 1
             source.tally["filled"] += instance is not None and old is None

@@ -2,7 +2,6 @@
 
 import random
 import secrets
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +9,12 @@ from datetime import datetime
 from django.db import transaction
 
 from studies.actions.asking import Origin, make_practice, make_questions, questions_per_instance, selected_instances
+from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
 from studies.design import read_design
 from studies.errors import StudyError
 from studies.models import (
-    CompletionCode,
     Outcome,
     Project,
     Purpose,
@@ -29,7 +28,6 @@ from studies.models.studies import STUDY_TRANSITIONS
 from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
-CODE_LENGTH = 9
 
 
 @transaction.atomic
@@ -56,10 +54,8 @@ def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> 
         invite_token=secrets.token_urlsafe(16),
         created_by=person(by),
     )
-    letters = string.ascii_uppercase + string.digits
     for outcome in Outcome.values:
-        code = "".join(secrets.choice(letters) for _ in range(CODE_LENGTH))
-        CompletionCode.objects.create(study=study, outcome=outcome, code=code)
+        add_code(study=study, outcome=outcome)
     record(project=project, study=study, what=What.STUDY_CREATED, by=by, now=now)
     return study
 

@@ -11,7 +11,7 @@ from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry
 from studies.actions.studies import change_state
-from studies.models import Question, StudyState
+from studies.models import CompletionCode, Question, StudyState
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
 
@@ -226,3 +226,72 @@ def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> Non
     study = launch_study(instances=1, answers=2)
     session = arrive(study)
     assert seats.claim(session=session, now=NOON) is None
+
+
+def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
+    session = arrive(launch_study(consent="Agree?"))
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15)) == 0
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15, seconds=1)) == 1
+    session.refresh_from_db()
+    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
+
+
+def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
+    study = launch_study(consent="Agree?", time={"estimated_minutes": 30, "limit_minutes": 100})
+    session = arrive(study)
+    agreed_at = NOON + timedelta(minutes=14)
+    sessions.consent(session=session, agreed=True, now=agreed_at)
+    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
+    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
+
+
+def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
+    session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
+    for minutes in range(10, 31, 10):
+        seen_at = NOON + timedelta(minutes=minutes)
+        assert sessions.expire(by=TESTS, now=seen_at) == 0
+        sessions.see(session=session, now=seen_at)
+    # 20 minutes and the grace of 10.
+    assert session.lease_until == NOON + timedelta(minutes=30)
+    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
+
+
+def test_the_first_time_is_never_longer_than_the_study_gives() -> None:
+    study = launch_study(recruitment={"prolific": False}, time={"estimated_minutes": 1, "limit_minutes": 1})
+    # 1 minute and the grace of 10.
+    assert arrive(study).lease_until == NOON + timedelta(minutes=11)
+
+
+def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
+    session = arrive(launch_study(consent="Agree?"))
+    session.lease_until = NOON + timedelta(minutes=130)
+    session.save()
+    sessions.see(session=session, now=NOON + timedelta(minutes=1))
+    session.refresh_from_db()
+    assert session.lease_until == NOON + timedelta(minutes=130)
+
+
+def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
+    study = launch_study(instances=1, answers=2)
+    lapsed = arrive_at_work(study, session="older")
+    sessions.expire(by=TESTS, now=TOMORROW)
+    arrive(study, "ben", now=TOMORROW)
+    done = arrive_at_work(study, session="newer", now=TOMORROW)
+    send(done, next_slot(done))
+    sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
+    assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
+    lapsed.refresh_from_db()
+    assert lapsed.state == SessionState.LAPSED
+    assert not sessions.could_go_on(session=lapsed)
+
+
+def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
+    study = launch_study()
+    session = arrive(study)
+    CompletionCode.objects.filter(study=study, outcome="left_out").delete()
+    Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
+    session.refresh_from_db()
+    code = sessions.hand_back(session=session, now=NOON)
+    assert CompletionCode.objects.get(study=study, outcome="left_out").code == code
+    assert code not in CompletionCode.objects.exclude(outcome="left_out").values_list("code", flat=True)
+    assert sessions.hand_back(session=session, now=NOON) == code

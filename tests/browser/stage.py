@@ -22,7 +22,7 @@ VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
 
 
 def open_study(**wanted: Any) -> Study:
-    """Return an open study whose pictures exist; the keywords are those of `make_draft`."""
+    """Return an open study whose pictures exist; the keywords are those of `create_draft`."""
     study = create_draft(**wanted)
     for image in Image.objects.all():
         draw(image)

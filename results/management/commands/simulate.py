@@ -78,7 +78,7 @@ class Command(BaseCommand):
         )
         for person in tqdm(crowd, total=options["annotators"], unit="annotator", disable=None):
             browser: Browser = BrowserOverHttp(options["url"]) if options["url"] else BrowserInProcess()
-            sitting = take_part(browser=browser, slug=study.slug, person=person)
+            sitting = take_part(browser=browser, study=study, person=person)
             sittings.append(sitting)
             if sitting.nothing_left:
                 break

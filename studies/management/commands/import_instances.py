@@ -2,9 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
 from django.utils import timezone
 from tqdm import tqdm
 
@@ -14,6 +12,7 @@ from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.management.named import actor_named, add_by, user_called
 from studies.models import Project
+from studies.naming import problem_with_slug
 
 
 class Command(BaseCommand):
@@ -62,14 +61,8 @@ class Command(BaseCommand):
 
 def _project(slug: str) -> Project:
     """Return the project, unsaved when it is new: it is saved only together with its instances."""
-    try:
-        validate_slug(slug)
-    except ValidationError as error:
-        raise CommandError(
-            f"{slug!r} cannot name a project. Use letters, digits, hyphens and underscores only."
-        ) from error
-    if len(slug) > 50:
-        raise CommandError(f"The project's name {slug!r} is too long. Use at most 50 characters.")
+    if reason := problem_with_slug(slug):
+        raise CommandError(f"{slug!r} cannot name a project. {reason}")
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
 
 

@@ -191,7 +191,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown format", {"format": "csv"}, "The format 'csv' is unknown. Use one of bivlc-results, sugarcrepe-resu"),
     ("no name", {"model": ModelName(" ")}, "The model has no name. Name it with --model."),
     ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
-    ("a NUL", {"model": ModelName("x", "1\x00")}, "The model's version '1\\x00' has characters that cannot be shown."),
+    (
+        "a NUL",
+        {"model": ModelName("x", "1\x00")},
+        "The model's version '1\\x00' cannot be used. Its character 2 (U+0000)",
+    ),
     ("no file", {"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),
     ("a folder", {"file": Path("/")}, "/ cannot be read (Is a directory). Check the name."),
     ("another form", {"format": "sugarcrepe-results"}, "The file has no column correct; it has caption,"),

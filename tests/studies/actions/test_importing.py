@@ -285,8 +285,8 @@ def test_the_26_real_sets_import_with_their_images(project: Project) -> None:
     first = vase.images.select_related("image").first()
     assert first is not None
     assert first.image is not None
-    assert first.image.generator == "SDXL-DPO"
-    assert first.image.licence == "MIT"
+    assert first.generator == "SDXL-DPO"
+    assert first.licence == "MIT"
     assert (first.image.width, first.image.height) == (512, 512)
 
 

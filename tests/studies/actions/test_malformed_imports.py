@@ -35,6 +35,7 @@ def in_manifest(name: str, sentence: str, **cells: str) -> Bad:
 GOOD = manifest_bytes(manifest_row(0), manifest_row(1))
 SET = {"key": "k", "caption": "A cat.", "images": ["0.jpg", "1.jpg"]}
 PAIR = {"pair_id": "p", "image": "0.jpg", "negative_image": "1.jpg", "caption": "A cat.", "negative_caption": "A dog."}
+RELEASED = {"key": "r", **{name: text for name, text in PAIR.items() if name != "pair_id"}, "type": "", "subtype": ""}
 WRONG_SHA256 = "0" * 64
 
 BAD_FILES = [
@@ -74,6 +75,23 @@ BAD_FILES = [
     Bad("broken JSON", "jsonl", json_lines(SET) + b'{"key": ', "Record 2: The line is not JSON (Expecting value"),
     Bad("a line that is no object", "jsonl", b"3\n", "The line is a number. Write one JSON object on each line."),
     Bad("no key", "jsonl", json_lines({"caption": "A cat."}), "Name it in one of key, id, set_id, pair_id."),
+    *(
+        Bad(
+            f"a line end in the key of {format}",
+            format,
+            json_lines(row | {field: "a\nb"}),
+            "key: Its character 2 (U+000A)",
+        )
+        for format, row, field in (("jsonl", SET, "key"), ("pairs", PAIR, "pair_id"), ("bivlc", RELEASED, "key"))
+    ),
+    Bad(
+        "a key that leads up",
+        "jsonl",
+        json_lines(SET | {"key": "a/../b"}),
+        'Record 1, key: A part between slashes is "."',
+    ),
+    Bad("a dot for a key", "jsonl", json_lines(SET | {"key": "."}), 'Record 1, key: A part between slashes is "."'),
+    Bad("a key with a space after it", "jsonl", json_lines(SET | {"key": "k "}), "It begins or ends with a space."),
     Bad("no caption", "jsonl", json_lines({"key": "k"}), "Record 1, caption: The row has no caption."),
     Bad("a right answer beyond the images", "jsonl", json_lines(SET | {"reference": {"chosen_index": 2}}), "2 is none"),
     Bad(
