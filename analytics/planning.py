@@ -16,6 +16,7 @@ from analytics.ratings import Coded
 USUAL_SHARE, USUAL_ICC, USUAL_ICC_OF_QUESTIONS = 0.9, 0.05, 0.1
 # Two labels, one of them a fifth of the answers, and agreement that is called moderate to good.
 USUAL_ALPHA, USUAL_RARE = 0.6, 0.2
+TOO_FEW = "So few questions will tell nothing of agreement."
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def expected_alpha(
     if answers < 2:
         return Expected(None, None, "Agreement takes two answers to a question.")
     found = _interval(_typical(questions, answers, alpha, rare), seed)
-    return Expected(found.low, found.high, found.reason)
+    return Expected(found.low, found.high, found.reason and TOO_FEW)
 
 
 def _interval(ratings: Coded, seed: int) -> Interval:
