@@ -53,8 +53,10 @@ class InstanceAdmin(ReadOnly, admin.ModelAdmin[Instance]):
 
 @admin.register(Image)
 class ImageAdmin(ReadOnly, admin.ModelAdmin[Image]):
-    list_display = ("sha256", "format", "width", "height", "byte_size", "licence", "created_at")
+    list_display = ("sha256", "format", "width", "height", "byte_size", "created_at")
     search_fields = ("sha256",)
+    # No longer used; each use says where it comes from.
+    exclude = ("source", "licence", "generator")
 
 
 @admin.register(Study)
