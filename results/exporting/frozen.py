@@ -33,7 +33,10 @@ def _response(kept: Mapping[str, Any]) -> GivenResponse:
 
 def _decision(kept: Mapping[str, Any]) -> DecidedQuestion:
     at = kept["decided_at"]
-    return DecidedQuestion(**{**kept, "decided_at": datetime.fromisoformat(at) if at else None})
+    # Older versions kept the state under the rule, which called questions of a baseline accepted.
+    known = {name: value for name, value in kept.items() if name != "state"}
+    not_kept = {"outcome": "", "progress": "", "wanted": None}
+    return DecidedQuestion(**{**not_kept, **known, "decided_at": datetime.fromisoformat(at) if at else None})
 
 
 def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
