@@ -7,7 +7,7 @@ from crowd-kit: docs/decisions/0008-dawid-skene-and-mace-written-out.md.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,10 @@ MOST_ITERATIONS = 2000
 KNOWING_PRIOR, GUESSING_PRIOR, STRATEGY_PRIOR = 0.5, 0.5, 10.0
 MACE_ITERATIONS, MACE_RESTARTS = 50, 10
 SMALLEST = 1e-300
+# Starts of MACE that come this near in log-likelihood are as likely as each other.
+AS_LIKELY = 0.01
+# Answers that a task needs before a model of the workers can tell who is right about it.
+LEAST_PER_TASK = 3
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,16 @@ class _Table:
         shares: Floats = votes / votes.sum(axis=1, keepdims=True)
         return shares
 
-    def aggregate(self, posteriors: Floats, skills: Floats, prevalence: Floats) -> Aggregate:
+    def labels_of(self, posteriors: Floats) -> dict[Any, Any]:
         labels = {}
         for task, row in zip(self.tasks, posteriors, strict=True):
             best = np.flatnonzero(row >= row.max() - TIE)
             labels[task] = self.labels[best[0]] if best.size == 1 else None
+        return labels
+
+    def aggregate(self, posteriors: Floats, skills: Floats, prevalence: Floats) -> Aggregate:
         return Aggregate(
-            labels,
+            self.labels_of(posteriors),
             {task: self._by_label(row) for task, row in zip(self.tasks, posteriors, strict=True)},
             dict(zip(self.workers, skills.tolist(), strict=True)),
             self._by_label(prevalence),
@@ -82,6 +89,15 @@ class _Table:
 
     def _by_label(self, row: Floats) -> dict[Any, float]:
         return dict(zip(self.labels, row.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One start of MACE: log-likelihood, posteriors (tasks x labels) and competences."""
+
+    likelihood: float
+    posteriors: Floats
+    skills: Floats
 
 
 def majority_vote(answers: Iterable[Answer]) -> Aggregate:
@@ -135,8 +151,11 @@ def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
 def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int = MACE_RESTARTS) -> Aggregate:
     """Return the labels under a model in which a worker either knows the label or guesses in a way of their own.
 
-    Variational Bayes with the priors of the released program, 50 iterations from `restarts` random starts, of which
-    the likeliest is kept. Skill: the worker's competence, the probability of not guessing.
+    Variational Bayes with the priors of the released program, 50 iterations from `restarts` starts: one that favours
+    nobody, the others at random. The likeliest is kept; where others are as likely, the mean of all these, and a task
+    that they label differently has no label: which of two answers is right cannot hang on a seed. Skill: the worker's
+    competence, the probability of not guessing. With less than three answers per task the model cannot know who of
+    two is right: see `with_enough_answers`.
 
     Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with MACE", section 3.
 
@@ -145,9 +164,30 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
     table = _read(answers)
     if not table.tasks:
         return Aggregate({}, {}, {}, {})
-    runs = [_mace_run(table, rng) for _ in range(max(restarts, 1))]
-    _, posteriors, skills = max(runs, key=lambda run: run[0])
-    return table.aggregate(posteriors, skills, posteriors.mean(axis=0))
+    runs = [_mace_run(table, rng if number else None) for number in range(max(restarts, 1))]
+    best = max(run.likelihood for run in runs)
+    likeliest = [run for run in runs if best - run.likelihood <= AS_LIKELY]
+    posteriors = np.mean([run.posteriors for run in likeliest], axis=0)
+    skills = np.mean([run.skills for run in likeliest], axis=0)
+    found = table.aggregate(posteriors, skills, posteriors.mean(axis=0))
+    by_run = [table.labels_of(run.posteriors) for run in likeliest]
+    same = {
+        task: label if all(labels[task] == label for labels in by_run) else None for task, label in found.labels.items()
+    }
+    return replace(found, labels=same)
+
+
+def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
+    """Return the answers to tasks that have at least `LEAST_PER_TASK`: on others a model cannot tell who is right.
+
+    Of five pairs, each with tasks of its own, and one who clicks at random, MACE ranks that one's partner lowest in
+    four of five data sets.
+
+    Example: a task with two answers is left out, one with three stays.
+    """
+    rows = list(answers)
+    per_task = Counter(task for task, _, _ in rows)
+    return [row for row in rows if per_task[row[0]] >= LEAST_PER_TASK]
 
 
 def accuracy(answers: Iterable[Answer], truth: Mapping[Any, Any]) -> tuple[Score, dict[Any, Score]]:
@@ -222,30 +262,34 @@ def _normalised(log_joint: Floats) -> tuple[Floats, float]:
     return joint / total, float((highest + np.log(total)).sum())
 
 
-def _mace_run(table: _Table, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
-    """One start of MACE: log-likelihood, posteriors (tasks x labels) and competences."""
+def _mace_run(table: _Table, start: np.random.Generator | None) -> _Run:
+    """One start of MACE, at random or, with None, from the point where nobody is favoured."""
     # Here, because loading it takes longer than everything else that a page of the site loads.
     from scipy.special import digamma
 
     workers, labels, tasks = len(table.workers), len(table.labels), len(table.tasks)
-    knows = rng.uniform(0.4, 0.6, workers)
+    knows, strategy = np.full(workers, 0.5), np.full((workers, labels), 1 / labels)
+    if start is not None:
+        knows = start.uniform(0.4, 0.6, workers)
+        strategy = start.dirichlet(np.full(labels, STRATEGY_PRIOR), workers)
     guesses = 1 - knows
-    strategy = rng.dirichlet(np.full(labels, STRATEGY_PRIOR), workers)
-    answers, rows = np.bincount(table.worker, minlength=workers), np.arange(len(table.task))
+    # How likely an answer is depends on who gave it and what it says: workers x labels, not answers x labels.
+    of_worker, of_task = table.worker * labels + table.label, table.task * labels + table.label
+    given = np.bincount(of_worker, minlength=workers * labels).reshape(workers, labels)
+    answers = given.sum(axis=1)
     for _ in range(MACE_ITERATIONS):
-        by_guess = guesses[table.worker] * strategy[table.worker, table.label]
-        likelihoods = np.tile(by_guess[:, None], labels)
-        likelihoods[rows, table.label] += knows[table.worker]
-        log_joint = table.totals(table.task, tasks, np.log(np.maximum(likelihoods, SMALLEST)))
+        by_guess = np.maximum(guesses[:, None] * strategy, SMALLEST)
+        right = by_guess + knows[:, None]
+        more = (np.log(right) - np.log(by_guess)).ravel()[of_worker]
+        log_joint = np.bincount(of_task, weights=more, minlength=tasks * labels).reshape(tasks, labels)
         posteriors, likelihood = _normalised(log_joint - np.log(labels))
-        known = posteriors[table.task, table.label] * knows[table.worker] / likelihoods[rows, table.label]
-        knew = np.bincount(table.worker, weights=known, minlength=workers)
-        guessed = np.zeros((len(rows), labels))
-        guessed[rows, table.label] = 1 - known
-        strategies = table.totals(table.worker, workers, guessed)
+        likelihood += float((given * np.log(by_guess)).sum())
+        known = posteriors.ravel()[of_task] * (knows[:, None] / right).ravel()[of_worker]
+        knew = np.bincount(of_worker, weights=known, minlength=workers * labels).reshape(workers, labels)
+        strategies = given - knew
         total = digamma(answers + KNOWING_PRIOR + GUESSING_PRIOR)
-        knows = np.exp(digamma(knew + KNOWING_PRIOR) - total)
-        guesses = np.exp(digamma(answers - knew + GUESSING_PRIOR) - total)
+        knows = np.exp(digamma(knew.sum(axis=1) + KNOWING_PRIOR) - total)
+        guesses = np.exp(digamma(strategies.sum(axis=1) + GUESSING_PRIOR) - total)
         spread = digamma(strategies.sum(axis=1) + labels * STRATEGY_PRIOR)
         strategy = np.exp(digamma(strategies + STRATEGY_PRIOR) - spread[:, None])
-    return likelihood, posteriors, knows / (knows + guesses)
+    return _Run(likelihood, posteriors, knows / (knows + guesses))

@@ -15,6 +15,7 @@ categories.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,7 @@ __all__ = [
     "long_table",
     "percent_agreement",
     "scott_pi",
+    "specific_agreement",
 ]
 
 
@@ -155,6 +157,34 @@ def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None 
     Example: [["a", "a"], ["b", "b"], ["a", "b"]] agrees on 2/3, by chance on 1/2: the coefficient is 1/3.
     """
     return estimate(BrennanPrediger(), ratings, categories=categories)
+
+
+def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Categories | None = None) -> Coefficient:
+    """Return how often, when one rater says `label`, another one who rated the same unit says it too: 0 to 1.
+
+    For two labels it is called positive and negative agreement; it shows what one coefficient hides when a label is
+    rare. Undefined where nobody whose rating can be compared gave the label; raises ValueError for a label that is
+    none of the categories.
+    Source: Cicchetti and Feinstein 1990, "High agreement but low kappa: II. Resolving the paradoxes", p. 554; for more
+    than two ratings of a unit Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions".
+
+    Example: 40 x (yes, yes), 9 x (yes, no), 6 x (no, yes), 45 x (no, no): yes 80 / 95 = 0.842, no 90 / 105 = 0.857.
+    """
+    coded = code(ratings, categories)
+    if label not in coded.categories:
+        raise ValueError(f"{label!r} is none of the categories.")
+    place = coded.categories.index(label)
+    present = coded.codes != MISSING
+    per_unit, said = present.sum(axis=1), (coded.codes == place).sum(axis=1)
+    pairable, raters = int((per_unit > 1).sum()), coded.number_of_raters()
+    possible = int((said * np.maximum(per_unit - 1, 0)).sum())
+    value, reason = None, _nobody_to_compare(raters, pairable)
+    if reason is None and not possible:
+        reason = f"Nobody whose answer can be compared said {label!r}."
+    if reason is None:
+        value = float((said * (said - 1)).sum() / possible)
+    counts = (int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories))
+    return Coefficient(value, reason, *counts)
 
 
 def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:

@@ -1,7 +1,10 @@
 """Bootstrap intervals: of agreement and of means, over units and over annotators.
 
-All are percentile intervals (Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13): the middle
-`level` of the values that resamples take. They are not corrected for bias.
+Percentile intervals (Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13) are the middle `level`
+of the values that resamples take. BCa intervals (chapter 14) take other percentiles of the same values, corrected for
+bias and for a spread that changes with the value: of 25 questions that two people answered 85 in 100 times right, AC1
+is covered 94 times in 100 and not 90. Neither helps where too little was seen: `Interval.warning` says so. For shares
+of right answers, which crowd at 1, take `analytics.people` and `analytics.scores.wilson_interval`.
 
 Equal units are drawn together. How often each kind of unit comes up in a resample of n units is multinomial, which is
 what drawing n units one by one amounts to; all values of a coefficient then come out of one matrix product. The cost
@@ -14,13 +17,15 @@ for a level outside 0 to 1 and for less than one resample.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analytics.agreement import estimate_coded
+from analytics.agreement import Coefficient, estimate_coded
 from analytics.coefficients import Measure, Statistic
+from analytics.jackknife import MOST_ROWS, leave_one_out, variance_over_raters, variance_over_units
 from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code, distinct_units_by_rater
 
 RESAMPLES = 1000
@@ -29,18 +34,28 @@ LEVEL = 0.95
 DRAWN_AT_ONCE = 4_000_000
 # With fewer units per row than this, drawing units one by one is faster than drawing how often each row comes up.
 FEW_UNITS_PER_ROW = 8
+# BCa divides by what would be 0 for a spread that grows without end.
+SMALLEST_DIVISOR = 1e-3
 # When more resamples than this share are undefined, the percentiles of the others would mislead.
 UNDEFINED_ALLOWED = 0.05
 
-Over = Literal["units", "annotators"]
+# With fewer units than this, or fewer ratings that differ from the commonest label, no interval can be relied on.
+FEW_UNITS, FEW_OTHERS = 20, 10
+# What fewer annotators than this do says next to nothing about others.
+LEAST_RATERS = 5
+SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
+RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: no interval can be relied on."
+
+Over = Literal["units", "annotators", "both"]
+Method = Literal["percentile", "BCa", "jackknife"]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Percentile interval from `low` to `high`, both None exactly when `reason` says why.
+    """Interval from `low` to `high`, both None exactly when `reason` says why.
 
-    over: what was resampled; n: how many of them. n_undefined: resamples without a value, which are left out (at most
-    one in twenty). method: "percentile", always.
+    over: what was drawn anew; n: how many of them ("both": of annotators). n_undefined: resamples without a value,
+    which are left out (at most one in twenty). method: how it was made; warning: why not to rely on it, "" mostly.
     """
 
     low: float | None
@@ -51,7 +66,8 @@ class Interval:
     n_undefined: int
     resamples: int
     level: float
-    method: str = "percentile"
+    method: Method = "percentile"
+    warning: str = ""
 
 
 def agreement_over_units(
@@ -62,22 +78,36 @@ def agreement_over_units(
     categories: Categories | None = None,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
+    method: Method = "percentile",
 ) -> Interval:
     """Return the interval of a coefficient when units are drawn anew and annotators stay the same.
 
     measure: one of `analytics.coefficients`, `KrippendorffAlpha("ordinal")` say. ratings, categories and their errors:
     as in `analytics.agreement`. Drawn are units with at least one rating (two raters: those rated by both). Undefined
     where the coefficient is, and for a single unit. Categories stay those of the whole sample.
+    method: "BCa" is corrected for bias and acceleration (Efron 1987); where nearly all units differ, and where leaving
+        one unit out leaves nothing to compare, it is the percentile interval all the same, and says so.
 
     Example: `agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(7))`.
     """
     settings = _Settings("units", resamples, level)
     coded = code(ratings, categories)
     coefficient = estimate_coded(measure, coded)
-    if coefficient.reason is not None:
-        return settings.undefined(coefficient.reason, coefficient.n_units)
+    if coefficient.value is None:
+        return settings.undefined(coefficient.reason or "", coefficient.n_units)
     rows = measure.rows(coded)
-    return _over_units(measure.statistic(coded, rows), rows.counts, settings, rng)
+    statistic = measure.statistic(coded, rows)
+    correction = _correction(statistic, rows.counts, coefficient.value) if method == "BCa" else None
+    found = _over_units(statistic, rows.counts, settings, rng, correction)
+    return replace(found, warning=warning_of(coded)) if found.reason is None else found
+
+
+def warning_of(coded: Coded) -> str:
+    """Return why no interval of an agreement of these ratings can be relied on, "" where there is no such reason."""
+    if int(((coded.codes != MISSING).sum(axis=1) > 1).sum()) < FEW_UNITS:
+        return SMALL
+    given = np.bincount(coded.codes[coded.codes != MISSING])
+    return RARE if int(given.sum() - given.max(initial=0)) < FEW_OTHERS else ""
 
 
 def agreement_over_annotators(
@@ -109,6 +139,48 @@ def agreement_over_annotators(
     for number, draw in enumerate(_uniform_draws(coefficient.n_raters, resamples, rng)):
         values[number] = measure.statistic(coded, rows, present * draw[raters])(once)[0]
     return settings.interval(values, coefficient.n_raters)
+
+
+def agreement_over_both(
+    measure: Measure,
+    ratings: Ratings | Coded,
+    *,
+    categories: Categories | None = None,
+    level: float = LEVEL,
+) -> Interval:
+    """Return the interval of a coefficient when both annotators and units are drawn anew, from five annotators on.
+
+    Student's t with the variance of leaving out one annotator at a time plus that of leaving out one unit at a time,
+    which counts the chance of single answers twice and so errs to the wide side; the limits stay within -1 and 1. With
+    five annotators who differ much, alpha of 500 questions is covered about 92 times in 100 and with twenty 95 times,
+    where drawing questions alone covers it 20 to 55 times. Nothing is random, so there are no resamples.
+    Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
+    Source: Efron and Tibshirani 1993, chapter 11.
+    """
+    settings = _Settings("both", 1, level)
+    if measure.for_two_raters:
+        raise ValueError("A coefficient of two raters has no annotators to draw anew; resample its units.")
+    coded = _with_active_raters(code(ratings, categories))
+    found = estimate_coded(measure, coded)
+    reason = found.reason
+    if found.n_raters < LEAST_RATERS and reason is None:
+        reason = f"Other annotators take {LEAST_RATERS} to tell, and there are {found.n_raters}."
+    if found.value is None or reason is not None:
+        return replace(settings.undefined(reason or "", found.n_raters), resamples=0)
+    return _jackknifed(measure, coded, found, level)
+
+
+def _jackknifed(measure: Measure, coded: Coded, found: Coefficient, level: float) -> Interval:
+    from scipy.special import stdtrit
+
+    people, groups = variance_over_raters(measure, coded, found.n_raters)
+    units = variance_over_units(measure, coded)
+    if people is None or units is None or found.value is None:
+        reason = "Without some annotator or question there is nothing left to compare."
+        return Interval(None, None, reason, "both", found.n_raters, 0, 0, level, "jackknife")
+    half = float(stdtrit(groups - 1, (1 + level) / 2)) * sqrt(people + units)
+    low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
+    return Interval(low, high, None, "both", found.n_raters, 0, 0, level, "jackknife", warning_of(coded))
 
 
 def mean_over_units(
@@ -167,21 +239,63 @@ class _Settings:
     def undefined(self, reason: str, n: int, n_undefined: int = 0) -> Interval:
         return Interval(None, None, reason, self.over, n, n_undefined, self.resamples, self.level)
 
-    def interval(self, values: Floats, n: int) -> Interval:
+    def interval(self, values: Floats, n: int, correction: "_Correction | None" = None) -> Interval:
         missing = int(np.isnan(values).sum())
         if missing > UNDEFINED_ALLOWED * self.resamples:
             return self.undefined(f"{missing} of {self.resamples} resamples leave it undefined.", n, missing)
         tail = (1 - self.level) / 2
-        low, high = np.nanquantile(values, [tail, 1 - tail])
-        return Interval(float(low), float(high), None, self.over, n, missing, self.resamples, self.level)
+        percentiles: list[float] = [tail, 1 - tail]
+        method: Method = "percentile"
+        if correction is not None:
+            percentiles, method = correction.percentiles(values[~np.isnan(values)], tail), "BCa"
+        low, high = np.nanquantile(values, percentiles)
+        return Interval(float(low), float(high), None, self.over, n, missing, self.resamples, self.level, method)
 
 
-def _over_units(statistic: Statistic, counts: Counts, settings: _Settings, rng: np.random.Generator) -> Interval:
+@dataclass(frozen=True)
+class _Correction:
+    """What BCa needs beside the resamples: the value of the sample itself, and its acceleration."""
+
+    value: float
+    acceleration: float
+
+    def percentiles(self, values: Floats, tail: float) -> list[float]:
+        """Return the two percentiles to take, as shares (Efron and Tibshirani 1993, equation 14.10)."""
+        # Here, because loading it takes longer than everything else that a page of the site loads.
+        from scipy.special import ndtr, ndtri
+
+        # A value that resamples share with the sample is half below it.
+        below = ((values < self.value).mean() + (values <= self.value).mean()) / 2
+        bias = ndtri(np.clip(below, 1 / (2 * values.size), 1 - 1 / (2 * values.size)))
+        shifted = bias + ndtri([tail, 1 - tail])
+        corrected: Floats = ndtr(bias + shifted / np.maximum(1 - self.acceleration * shifted, SMALLEST_DIVISOR))
+        return [float(share) for share in corrected]
+
+
+def _correction(statistic: Statistic, counts: Counts, value: float) -> _Correction | None:
+    """Return the correction; None where it would cost too much, or a unit less leaves nothing to compare."""
+    if len(counts) > MOST_ROWS or counts.sum() < 2:
+        return None
+    without = leave_one_out(statistic, counts)
+    if np.isnan(without).any():
+        return None
+    apart = np.average(without, weights=counts) - without
+    squares = float(counts @ apart**2)
+    return _Correction(value, float(counts @ apart**3) / (6 * squares**1.5) if squares else 0.0)
+
+
+def _over_units(
+    statistic: Statistic,
+    counts: Counts,
+    settings: _Settings,
+    rng: np.random.Generator,
+    correction: _Correction | None = None,
+) -> Interval:
     n = int(counts.sum())
     if n < 2:
         return settings.undefined("Drawing units anew takes two, and there is one.", n)
     batches = [statistic(draws) for draws in _unit_draws(counts, settings.resamples, rng)]
-    return settings.interval(np.concatenate(batches), n)
+    return settings.interval(np.concatenate(batches), n, correction)
 
 
 def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:

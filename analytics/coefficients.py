@@ -237,8 +237,10 @@ def _nominal_alpha(pairs: _Pairs) -> Statistic:
 
 
 def _interval_alpha(pairs: _Pairs, places: Floats) -> Statistic:
-    # Distances do not change when all places move; around 0 their squares lose no digits.
-    places = places - places.mean() if places.size else np.zeros(1)
+    # Distances do not change when all places move; around 0 their squares lose no digits. A rating that nothing is
+    # compared with, however far off, has no say in where 0 is.
+    compared = pairs.codes[(pairs.pairable[:, None] * pairs.copies) > 0]
+    places = places - places[np.unique(compared)].mean() if compared.size else np.zeros(max(1, places.size))
     at = places[pairs.codes]
     counted = pairs.copies * pairs.pairable[:, None]
     sums = np.column_stack([(counted * at**power).sum(axis=1) for power in range(3)])

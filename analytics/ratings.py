@@ -61,7 +61,8 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
     """Code an array of ratings. What `long_table` has coded already stays so, but for declared categories.
 
     ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
-        text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers.
+        text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers. An
+        empty list is no units.
     categories: every label that could have been given, in order; by default those that were given, sorted.
 
     Raises ValueError when the array is not two-dimensional, when a number is infinite, when a declared category
@@ -72,6 +73,8 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
     if isinstance(ratings, Coded):
         return _declared(ratings, categories)
     array = ratings if isinstance(ratings, np.ndarray) else np.array(ratings, dtype=object)
+    if not isinstance(ratings, np.ndarray) and not len(ratings):
+        array = array.reshape(0, 0)
     if array.ndim != 2:
         raise ValueError(f"Ratings are an array of units x raters, not of {array.ndim} dimension(s).")
     if array.dtype.kind in "biuf":
@@ -108,11 +111,14 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     return _declared(replace(_coded(codes, labels), raters=raters), categories)
 
 
-def by_unit(units: Sequence[int], labels: Sequence[int], categories: Sequence[str]) -> Coded:
+def by_unit(
+    units: Sequence[int], labels: Sequence[int], categories: Sequence[str], raters: Sequence[int] | None = None
+) -> Coded:
     """Lay out ratings that are coded already as units x as many as one unit has, in no order of raters.
 
-    It is for coefficients that do not look at who gave which rating, and takes a tenth of the time of `code`.
+    It takes a tenth of the time of `code`.
     units: which unit each rating is of. labels: the place of each rating in `categories`, all that could be given.
+    raters: who gave each; without them only coefficients that do not look at it can be had.
 
     Example: units [7, 8, 7] with labels [0, 1, 1] of ("a", "b") are the array [["a", "b"], ["b", None]].
     """
@@ -120,8 +126,13 @@ def by_unit(units: Sequence[int], labels: Sequence[int], categories: Sequence[st
     order = np.argsort(unit, kind="stable")
     _, first, counts = np.unique(unit[order], return_index=True, return_counts=True)
     codes = np.full((len(counts), max(1, int(counts.max(initial=0)))), MISSING, dtype=np.int32)
-    codes[np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts)] = label[order]
-    return Coded(codes, tuple(categories), None, ordered=True)
+    place = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
+    codes[place] = label[order]
+    if raters is None:
+        return Coded(codes, tuple(categories), None, ordered=True)
+    who = np.full(codes.shape, MISSING, dtype=np.int32)
+    who[place] = np.unique(np.asarray(raters, dtype=np.int64), return_inverse=True)[1][order]
+    return Coded(codes, tuple(categories), None, ordered=True, raters=who)
 
 
 def by_rater(coded: Coded) -> Coded:

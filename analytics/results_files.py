@@ -40,6 +40,10 @@ class ResultsFileError(ValueError):
         super().__init__("\n".join(shown))
 
 
+# What some of GPT-4V's files say of themselves, beside their items.
+SUMMARY = "accuracy"
+
+
 @dataclass(frozen=True)
 class Described:
     """What a row says about its instance; captions and labels as in the file, "" where the file has no such column."""
@@ -153,8 +157,8 @@ def read_detections(path: Path) -> DetectorFile:
 def read_two_choice_answers(path: Path, *, type: str = "", subtype: str = "") -> CorrectFile:
     """Read GPT-4V's answers on SugarCrepe (`gpt4v-<type>_<subtype>.json`): right when the caption was chosen.
 
-    An answer that is neither caption, a refusal say, is wrong. type, subtype: what the file is of; by default taken
-    from its name.
+    An answer that is neither caption, a refusal say, is wrong. Beside the items a file may hold its own `accuracy`,
+    which is not read. type, subtype: what the file is of; by default taken from its name.
     """
     if not type and "_" in path.stem:
         type, subtype = path.stem.rpartition("-")[2].split("_", 1)
@@ -162,6 +166,8 @@ def read_two_choice_answers(path: Path, *, type: str = "", subtype: str = "") ->
     instances: list[Described] = []
     correct: list[bool] = []
     for key, item in _json_object(path).items():
+        if key == SUMMARY:
+            continue
         fields = item if isinstance(item, dict) else {}
         answer = fields.get("answer")
         chosen = answer.get("multiple_choice_answer") if isinstance(answer, dict) else None

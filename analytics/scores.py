@@ -49,9 +49,13 @@ class Score:
 def wilson_interval(count: int, n: int) -> tuple[float, float] | None:
     """Return the 95 % interval of a share of single answers, None without any (Wilson 1927, Newcombe 1998, method 3).
 
-    Unlike a bootstrap it keeps its width where all or none of few are right.
+    Unlike a bootstrap it keeps its width where all or none of few are right. Raises ValueError for counts outside 0
+    to n.
+
     Example: 1 of 29 is about 0.006 to 0.172; 20 of 20 is about 0.839 to 1.
     """
+    if not 0 <= count <= n:
+        raise ValueError(f"{count} of {n} is no share: the count is one of 0 to {n}.")
     if not n:
         return None
     share, z = count / n, NormalDist().inv_cdf(0.975)
@@ -204,9 +208,26 @@ def seen_as_natural(probabilities: Floats) -> Bools:
     return natural
 
 
+def truth_values(values: ArrayLike) -> Bools:
+    """Return truth values as one array. values: True and False, or the numbers 1 and 0.
+
+    Raises ValueError for everything else, naming the first: nan and the text "False" would otherwise count as right.
+    What is missing is left out by the caller, who knows why it is missing.
+    """
+    array = np.asarray(values)
+    if array.dtype == np.bool_:
+        return array
+    flat = array.ravel().tolist() if array.dtype != object else [*array.ravel()]
+    for place, value in enumerate(flat):
+        if not isinstance(value, (bool, int, float, np.bool_, np.number)) or value not in (0, 1):
+            raise ValueError(f"Value {place} (counted from 0) is {value!r}, neither true nor false.")
+    truths: Bools = array.astype(np.bool_)
+    return truths
+
+
 def score(correct: ArrayLike) -> Score:
-    """Count what is right. correct: truth values, one per question."""
-    flags = np.asarray(correct, dtype=np.bool_)
+    """Count what is right. correct: truth values, one per question; raises ValueError as `truth_values`."""
+    flags = truth_values(correct)
     return Score(int(flags.sum()), flags.size)
 
 
@@ -218,7 +239,7 @@ def scores_by(correct: ArrayLike, *labels: Sequence[str]) -> dict[Group, Score]:
 
     Example: [True, False, True] by ["add", "add", "swap"] is {("add",): 1 of 2, ("swap",): 1 of 1}.
     """
-    flags = np.asarray(correct, dtype=np.bool_)
+    flags = truth_values(correct)
     return {group: score(flags[members]) for group, members in groups(len(flags), *labels)}
 
 

@@ -8,6 +8,7 @@ from results.views import (
     findings,
     health,
     instances,
+    people,
     projects,
     releases,
     reports,
@@ -26,6 +27,11 @@ urlpatterns = [
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
     path("projects/<slug:slug>/instances/by-id/<int:pk>/", instances.instance_by_id, name="instance_by_id"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
+    path("projects/<slug:slug>/people/find/", people.find, name="find_person"),
+    *(
+        path(f"projects/<slug:slug>/people/<slug:name>/{name}/", people.change, {"change": name}, name=f"{name}_person")
+        for name in people.CHANGES
+    ),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),

@@ -202,6 +202,12 @@ def _recruitment_schema() -> dict[str, Any]:
         {
             "prolific": {"type": "boolean", "default": True},
             "invite": {"type": "boolean", "default": True, "description": "A plain link, without Prolific."},
+            "any_ids": {
+                "type": "boolean",
+                "default": False,
+                "description": "Ids of people and sittings need not be Prolific's, which are 24 hexadecimal "
+                "digits: for trials by hand and for other platforms that send people in the same way.",
+            },
             "prolific_study_ids": _TEXTS | {"default": []},
             "other_studies": {
                 "enum": ["accept", "refuse"],

@@ -14,6 +14,7 @@ class SessionState(models.TextChoices):
     FAILED_CHECKS = "failed_checks", "Failed the practice"
     LEFT_OUT = "left_out", "Left out too many questions"
     WITHDRAWN = "withdrawn", "Took their consent back"
+    STOPPED = "stopped", "Ended by a researcher"
     GIVEN_UP = "given_up", "Gave up"
     RETURNED = "returned", "Returned on the platform"
     LAPSED = "lapsed", "Ran out of time"
@@ -21,26 +22,30 @@ class SessionState(models.TextChoices):
 
 
 S = SessionState
-LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED, S.WITHDRAWN})
+REMOVING = frozenset({S.WITHDRAWN, S.STOPPED})
+LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
 # The whole life of a session: state -> the states it may go to.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WORKING},
-    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS},
+    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
     S.WORKING: LEAVING | {S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),
     S.FAILED_CHECKS: frozenset(),
     S.LEFT_OUT: frozenset(),
     S.WITHDRAWN: frozenset(),
+    S.STOPPED: frozenset(),
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
     # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
-    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}),
+    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}) | REMOVING,
     S.SUPERSEDED: frozenset(),
 }
 # In these a session holds a seat.
 OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING})
+# Whoever ended so has taken part: their answers and their pay are settled, or a researcher settles them.
+TAKEN_PART = frozenset({S.FINISHED, S.FAILED_CHECKS, S.LEFT_OUT})
 OUTCOMES: dict[SessionState, Outcome] = {
     S.FINISHED: Outcome.FINISHED,
     S.NO_CONSENT: Outcome.NO_CONSENT,
@@ -75,7 +80,9 @@ class Session(models.Model):
         db_default="",
         help_text="What the order of its options rests on: its study's secret when it began. Empty: the study's seed.",
     )
-    practice_round = models.PositiveSmallIntegerField(default=1)
+    practice_round = models.PositiveSmallIntegerField(
+        default=1, help_text="The round it is in, of all that its annotator has in the study."
+    )
     arrived_at = models.DateTimeField()
     consented_at = models.DateTimeField(null=True, blank=True)
     first_question_at = models.DateTimeField(null=True, blank=True)

@@ -23,6 +23,12 @@ def read_row(line: bytes, wanted: Rows) -> Any:
     return _READ[wanted](json.loads(line)[1])
 
 
+def read_any_row(line: bytes) -> tuple[Rows, Any]:
+    """Return the row that `line` keeps, exactly as it was, with which sort it is of."""
+    sort, kept = json.loads(line)
+    return sort, _READ[sort](kept)
+
+
 def _instance(kept: Mapping[str, Any]) -> AcceptedInstance:
     return AcceptedInstance(**{**kept, "images": [ExportedImage(**image) for image in kept["images"]]})
 
@@ -33,10 +39,7 @@ def _response(kept: Mapping[str, Any]) -> GivenResponse:
 
 def _decision(kept: Mapping[str, Any]) -> DecidedQuestion:
     at = kept["decided_at"]
-    # Older versions kept the state under the rule, which called questions of a baseline accepted.
-    known = {name: value for name, value in kept.items() if name != "state"}
-    not_kept = {"outcome": "", "progress": "", "wanted": None}
-    return DecidedQuestion(**{**not_kept, **known, "decided_at": datetime.fromisoformat(at) if at else None})
+    return DecidedQuestion(**{**kept, "decided_at": datetime.fromisoformat(at) if at else None})
 
 
 def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:

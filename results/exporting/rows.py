@@ -95,7 +95,8 @@ class GivenResponse:
 class DecidedQuestion:
     """What has become of a question. `outcome` and `progress` are words of `analytics.outcomes`.
 
-    `winner` is the option that its rule, or a researcher (`settled`), decided for; empty without one. `answers` counted
+    `state` is what its rule, or a researcher (`settled`), made of its answers, and `winner` the option it decided for,
+    empty without one; the state does not leave, because it calls questions accepted where nothing is. `answers` counted
     ones are there of so many `wanted` by now. `simulated`: a program gave one of them. In rows that an older version
     froze, outcome and progress are empty, and wanted and simulated None: it did not keep them.
     """
@@ -103,16 +104,17 @@ class DecidedQuestion:
     task: str
     study: str
     kind: str
-    outcome: str
-    progress: str
+    state: str
     rule: str
     winner: str
     right: str
     answers: int
-    wanted: int | None
     votes: Mapping[str, int]
     settled: bool
     decided_at: datetime | None
+    outcome: str = ""
+    progress: str = ""
+    wanted: int | None = None
     simulated: bool | None = None
     key: str = ""
 
@@ -213,7 +215,23 @@ def image_record(image: ExportedImage) -> dict[str, Any]:
     return {name: getattr(image, name) for name in ExportedImage.__slots__}
 
 
-DECISION_COLUMNS = DecidedQuestion.__slots__
+DECISION_COLUMNS = (
+    "task",
+    "study",
+    "kind",
+    "outcome",
+    "progress",
+    "rule",
+    "winner",
+    "right",
+    "answers",
+    "wanted",
+    "votes",
+    "settled",
+    "decided_at",
+    "simulated",
+    "key",
+)
 PREDICTION_COLUMNS = GivenPrediction.__slots__
 
 

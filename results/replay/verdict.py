@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analytics.pairs import mean_coefficient
+from analytics.scores import score
 from results.replay.pipeline import Replay, slug
 from results.replay.published import (
     HUMAN_GROUP,
@@ -15,11 +16,11 @@ from results.replay.published import (
     QUESTIONS_PER_INSTANCE,
     RETRIEVAL_EXAMPLES,
 )
-from results.reports.agreement import pair_agreements
 from results.reports.base import Column, Table
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.funnel import kept_instances
-from results.reports.scores import human_outcomes
+from results.reports.pairs import pair_agreements
+from results.reports.people import scored
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ def _two_decimals(value: float | None) -> str:
 
 
 def _people(baseline: StudyFacts) -> Iterator[Check]:
-    answered = human_outcomes(baseline)
-    scores = answered.outcomes.scores() if answered else {}
+    # The paper counts instances, each answered by one person.
+    scores = {each.name: score([one.right for one in each.judged]) for each in scored(baseline) if each.judged}
     for name, published in (("I2T", HUMAN_I2T), ("T2I", HUMAN_T2I), ("Group", HUMAN_GROUP)):
         found = str(scores[name].percent()) if name in scores else "nobody answered"
         yield Check(f"people, {name}, percent", f"{published:.2f}", found)

@@ -7,17 +7,31 @@ from fractions import Fraction
 
 import numpy as np
 
-from analytics.aggregation import Answer, agreement_with_others, dawid_skene, mace
+from analytics.aggregation import (
+    LEAST_PER_TASK,
+    Answer,
+    agreement_with_others,
+    dawid_skene,
+    mace,
+    with_enough_answers,
+)
+from analytics.bias import own_places, position_bias
 from analytics.pay import percentile
 from analytics.scores import Score, score
-from results.reports.agreement import COLLAPSES, SEED, value_or_reason
 from results.reports.answers import NOBODY_TIMED
-from results.reports.base import Cell, Column, Table, Undefined
+from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.cells import value_or_reason
+from results.reports.labels import COLLAPSES
+from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
 # Both models go over all answers hundreds of times: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
+TOO_FEW = (
+    f"A model needs {LEAST_PER_TASK} answers to a question to tell who is right, and no question of this annotator's "
+    "has as many."
+)
 TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
 
 
@@ -25,7 +39,8 @@ TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the mo
 class PersonsAnswer:
     """One counted answer. `right`: the right option, "" where none is known; `fixed`: the options always offered.
 
-    `seconds`: with the page in view, as the browser measured it.
+    `seconds`: with the page in view, as the browser measured it. `place`: where the chosen option stood among the
+    `places` shuffled ones, from 0; None for a fixed option.
     """
 
     annotator: str
@@ -35,6 +50,8 @@ class PersonsAnswer:
     right: str
     fixed: Sequence[str]
     seconds: float | None
+    place: int | None = None
+    places: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,10 +64,27 @@ class _Modelled:
 
 
 def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
-    """Return one row per annotator; those who say least often what the others say come first.
+    """Return one row per annotator and kind; those who say least often what the others say come first.
 
-    A column that applies to nobody is left out.
+    A column that applies to nobody is left out, and that of kinds where there is one.
     """
+    found = [row for kind in dict.fromkeys(one.kind for one in answers) for row in _rows_of(kind, answers)]
+    rows = [row for _, row in sorted(found, key=lambda each: each[0])]
+    columns = [Column("Annotator"), Column("Kind"), Column("Answers", "count"), Column("Median seconds", "coefficient")]
+    columns += [Column("None or Both", "share"), Column("Right", "share"), Column("p (places)", "p")]
+    columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
+    columns += [Column("MACE", "share"), Column("Dawid-Skene", "share")]
+    applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
+    if len({one.kind for one in answers}) == 1:
+        applies.remove(1)
+    notes = [*_notes(_several(answers)), *_habits(answers)]
+    columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
+    return Table("annotators", "What each annotator's answers say", columns, rows, notes)
+
+
+def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
+    """Yield the row of each annotator who answered questions of one kind, with what it is sorted by."""
+    answers = [one for one in every if one.kind == kind]
     with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in answers)
     several = _several(answers)
     shared = Counter(one.annotator for one in several)
@@ -58,21 +92,39 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
-    order = sorted(by_annotator, key=lambda name: _first_the_odd(name, with_others[name]))
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(name, len(by_annotator[name]), _median(by_annotator[name]), *_shares(by_annotator[name])),
+    for name, mine in by_annotator.items():
+        reason = modelled.reason if shared[name] else ALONE
+        row = (
+            *(name, kind, len(mine), _median(mine), *_shares(mine), _place_habit(mine)),
             *(shared[name], value_or_reason(with_others[name].share, ALONE)),
-            *(_skill(known, name, modelled.reason) for known in (modelled.competence, modelled.accuracy)),
+            *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )
-        for name in order
-    ]
-    columns = [Column("Annotator"), Column("Answers", "count"), Column("Median seconds", "coefficient")]
-    columns += [Column("None or Both", "share"), Column("Right", "share"), Column("Shared questions", "count")]
-    columns += [Column("Same as others", "share"), Column("MACE", "share"), Column("Dawid-Skene", "share")]
-    applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
-    columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
-    return Table("annotators", "What each annotator's answers say", columns, rows, _notes(several))
+        yield (*_first_the_odd(name, with_others[name]), kind), row
+
+
+def _place_habit(mine: Iterable[PersonsAnswer]) -> Cell:
+    """Return how probable places as uneven as this annotator's are by chance; None where nobody's place is known."""
+    placed = [(one.place, one.places) for one in mine if one.place is not None]
+    if not placed:
+        return None
+    found = position_bias([place for place, _ in placed], [of for _, of in placed])
+    return value_or_reason(found.p, found.reason)
+
+
+def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
+    """Yield for each kind what the habits of place of all annotators, whichever they are, say together."""
+    kinds = list(dict.fromkeys(one.kind for one in answers))
+    for kind in kinds:
+        placed = [
+            (one.place, one.places, one.annotator) for one in answers if one.kind == kind and one.place is not None
+        ]
+        chosen, shown, who = ([each[column] for each in placed] for column in range(3))
+        found = own_places([int(place) for place in chosen], [int(of) for of in shown], who)
+        if found.p is not None:
+            of_kind = f" ({kind})" if len(kinds) > 1 else ""
+            said = cell_text(found.p, "p")
+            said = said if said.startswith("<") else f"= {said}"
+            yield f"Places of all annotators, each their own{of_kind}: p {said}, were all chosen equally often."
 
 
 def _first_the_odd(name: str, found: Score) -> tuple[float, str]:
@@ -101,9 +153,9 @@ def _modelled(several: Sequence[PersonsAnswer]) -> _Modelled:
         return _Modelled({}, {}, ALONE)
     if len(several) > MOST_MODELLED:
         return _Modelled({}, {}, TOO_MANY)
-    labels = list(_labels(several))
+    labels = with_enough_answers(_labels(several))
     competence = mace(labels, rng=np.random.default_rng(SEED)).skills
-    return _Modelled(competence, dawid_skene(labels).skills, ALONE)
+    return _Modelled(competence, dawid_skene(labels).skills, TOO_FEW)
 
 
 def _labels(several: Iterable[PersonsAnswer]) -> Iterable[Answer]:
@@ -122,11 +174,13 @@ def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
         "carelessness. Seconds: from shown to sent, without the time the page was out of sight. Same as others: over "
-        "all answers of others to the same questions."
+        "all answers of others to the same questions. p (places): how probable places chosen as unevenly as this "
+        "annotator's are, were all chosen equally often; where an expected count is under 5, it is drawn at random."
     ]
     if labels:
         notes.append(
             "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
-            f"that an answer is right (Dawid and Skene 1979). Both over the shared questions ({'; '.join(labels)})."
+            f"that an answer is right (Dawid and Skene 1979). Each kind for itself, over the questions with "
+            f"{LEAST_PER_TASK} or more answers ({'; '.join(labels)})."
         )
     return notes

@@ -12,8 +12,8 @@ import numpy as np
 from analytics.bias import PositionBias, position_bias
 from analytics.pay import percentile
 from analytics.scores import score
-from results.reports.agreement import share_range, value_or_reason
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.cells import share_range, value_or_reason
 from results.reports.funnel import ALL, Category
 
 RIGHT = "right"

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+# Resampling starts from here, so that a report made again says the same.
+SEED = 7
+# The version of this program, as pyproject.toml has it.
+LINEUP = "0.1.0"
+# Raised when tables or columns of a report change their names or their meaning.
+REPORT_VERSION = 2
+
 # How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 
@@ -35,13 +42,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is the table's name in files. A cell that is None does not apply."""
+    """`name` is the table's name in files. A cell that is None does not apply.
+
+    `rests_on`: the slugs of the studies whose answers it was made of.
+    """
 
     name: str
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
+    rests_on: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -79,9 +90,12 @@ class Plot:
 
 @dataclass(frozen=True)
 class Report:
+    """`made_at`: the moment it was made, ISO 8601, "" where nobody said."""
+
     title: str
     tables: Sequence[Table]
     plots: Sequence[Plot]
+    made_at: str = ""
 
     def table(self, name: str) -> Table:
         """Return the table called `name`. Raises KeyError."""

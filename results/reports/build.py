@@ -1,43 +1,49 @@
 """From a project's rows to its report."""
 
-from results.reports.agreement import filtering_table, pair_agreements, pairs_plot, pairs_table
+from datetime import datetime
+
+from results.reports.against_models import comparison_table
+from results.reports.agreement import filtering_table, reliabilities, reliability_table
 from results.reports.base import Report
 from results.reports.cost import cost_table, protocol_table
 from results.reports.facts import ProjectFacts
-from results.reports.funnel import accepting_studies, dataset_table, funnel_plot, funnel_table
-from results.reports.scores import (
-    all_outcomes,
-    captions_table,
-    comparison_table,
-    intervals_table,
-    models_table,
-    scores_plot,
-    scores_table,
-)
+from results.reports.funnel import dataset_table, funnel_plot, funnel_table
+from results.reports.models import captions_table, models_table
+from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.people import baselines
+from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
 
 
-def report_of(project: ProjectFacts) -> Report:
-    """Return the tables and plots of `project`; those that nothing could fill are left out."""
+def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Report:
+    """Return the tables and plots of `project`; those that nothing could fill are left out.
+
+    made_at: the moment to print on it, if any.
+    """
     pairs = {study.slug: pair_agreements(study) for study in project.studies}
-    answered = all_outcomes(project)
+    compared = [study for study in project.studies if any(question.answers > 1 for question in study.questions)]
+    agreement = {study.slug: reliabilities(study) for study in compared}
+    measured = [baseline_of(study, project) for study in baselines(project)]
     funnel = funnel_table(project)
     tables = [
         protocol_table(project),
         funnel,
         dataset_table(project),
         pairs_table(pairs),
-        filtering_table(accepting_studies(project)),
-        scores_table(answered, project),
-        intervals_table(answered),
-        comparison_table(answered),
+        reliability_table(agreement),
+        filtering_table(agreement),
+        scores_table(measured),
+        intervals_table(measured),
+        majority_table(measured),
+        comparison_table(measured),
         models_table(project),
         captions_table(project),
         cost_table(project),
     ]
-    plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(answered, project)]
+    plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(measured)]
     return Report(
         title=f"Report of {project.name}",
         tables=marked((table for table in tables if table.rows), project.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
+        made_at=made_at.isoformat(timespec="seconds") if made_at else "",
     )

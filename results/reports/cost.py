@@ -21,7 +21,7 @@ def cost_table(project: ProjectFacts) -> Table:
         "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
         "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
     ]
-    return Table("cost", "People, pay and cost", columns, rows, notes)
+    return Table("cost", "People, pay and cost", columns, rows, notes, [study.slug for study in project.studies])
 
 
 def _row(study: StudyFacts) -> Sequence[Cell]:

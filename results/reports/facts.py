@@ -29,22 +29,41 @@ class QuestionFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """One counted answer. `annotator` and `survey` are ids that stand for somebody, and leave in no report."""
+    """One counted answer. `annotator` is an id that stands for somebody, and leaves in no report.
+
+    `survey` and `seat`: the numbers of where it was given. `added`: it came after the answers asked for at first, to a
+    question on which those differed.
+    """
 
     question: int
     annotator: int
     survey: int
     choice: str
+    seat: int = 1
+    added: bool = False
 
 
 @dataclass(frozen=True)
 class PartFacts:
-    """One part of a study: the kind of question, how many questions about one instance, and what people read."""
+    """One part of a study: the kind of question, how many questions about one instance, and what people read.
+
+    `options`: the keys of everything that could be answered to one of its questions.
+    """
 
     kind: str
     title: str
     variants: int
     instructions: str
+    options: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Played:
+    """A study and how many of its annotators, whose answers count, are no people but a program."""
+
+    slug: str
+    simulated: int
+    annotators: int
 
 
 @dataclass(frozen=True)
@@ -56,6 +75,7 @@ class StudyFacts:
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown.
+    `above`: the studies that fed it, directly or through others, in which a program answered.
     """
 
     slug: str
@@ -81,6 +101,7 @@ class StudyFacts:
     last_day: str = ""
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     skipped: int = 0
+    above: Sequence[Played] = ()
 
     @property
     def kinds(self) -> list[str]:

@@ -40,7 +40,8 @@ def funnel_table(project: ProjectFacts) -> Table:
             )
             for category, found in counts[study.slug].items()
         ]
-    return Table("funnel", "From candidates to instances", columns, rows, [_OF_INSTANCES, _OUTCOMES])
+    slugs = [study.slug for study in project.studies]
+    return Table("funnel", "From candidates to instances", columns, rows, [_OF_INSTANCES, _OUTCOMES], slugs)
 
 
 _OF_INSTANCES = (
@@ -149,7 +150,8 @@ def dataset_table(project: ProjectFacts) -> Table:
         (*category, n, *([examples * n] if examples else []))
         for category, n in [((ALL, ALL), counts.total()), *sorted(counts.items())]
     ]
-    return Table("dataset", "The dataset, per type and subtype", columns, rows if project.studies else [], [kept_by])
+    title, shown = "The dataset, per type and subtype", rows if project.studies else []
+    return Table("dataset", title, columns, shown, [kept_by], [keeping.slug] if keeping else [])
 
 
 def _examples_per_instance(project: ProjectFacts) -> int:

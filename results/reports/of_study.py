@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from results.reports.agreement import pair_agreements, pairs_plot, pairs_table, reliability_table
+from results.reports.against_models import comparison_table
+from results.reports.agreement import reliabilities, reliability_table
 from results.reports.answers import (
     AnswerDetails,
     Timed,
@@ -18,7 +19,8 @@ from results.reports.base import Report, Table
 from results.reports.cost import cost_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
-from results.reports.scores import all_outcomes, comparison_table, intervals_table, scores_plot, scores_table
+from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
 
 
@@ -32,33 +34,38 @@ def report_of_study(
     study = alone.studies[0]
     timed = answers if timed is None else timed
     pairs = {study.slug: pair_agreements(study)}
-    answered = all_outcomes(alone)
+    measured = [baseline_of(study, alone)] if study.knows_answers else []
     tables = [
         _decisions_table(alone),
-        scores_table(answered, alone),
-        intervals_table(answered),
-        comparison_table(answered),
+        scores_table(measured),
+        intervals_table(measured),
+        majority_table(measured),
+        comparison_table(measured),
         rates_table(answers),
         pairs_table(pairs),
-        reliability_table(study),
+        reliability_table({study.slug: reliabilities(study)}),
         places_table(answers),
         times_table(timed),
         cost_table(alone),
     ]
     plots = [pairs_plot(pairs), rates_plot(answers), places_plot(answers), times_plot(timed)]
-    if answered:
-        plots.append(scores_plot(answered, alone))
+    if measured:
+        plots.append(scores_plot(measured))
+    # Everything here is made of the answers to this one study.
+    shown = (replace(_without_study(table), rests_on=[study.slug]) for table in tables if table.rows)
     return Report(
         title=f"Results of {study.slug}",
-        tables=marked((_without_study(table) for table in tables if table.rows), alone.studies),
+        tables=marked(shown, alone.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
     )
 
 
 def _decisions_table(alone: ProjectFacts) -> Table:
     table = funnel_table(alone)
-    rows = [row for row in table.rows if row[0] == alone.studies[0].slug]
-    return replace(table, name="decisions", title="Decisions by category", rows=rows)
+    purpose = [column.title for column in table.columns].index("Purpose")
+    rows = [(*row[:purpose], *row[purpose + 1 :]) for row in table.rows if row[0] == alone.studies[0].slug]
+    columns = [column for column in table.columns if column.title != "Purpose"]
+    return replace(table, name="decisions", title="Decisions by category", columns=columns, rows=rows)
 
 
 def _without_study(table: Table) -> Table:

@@ -1,224 +1,205 @@
-"""How well people and models answer the same questions: I2T, T2I, Group and the finer scores, with intervals."""
+"""How well people answer, each baseline for itself, and models on the same instances, with intervals."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from analytics.bootstrap import Interval, mean_over_annotators, mean_over_units
-from analytics.comparison import difference, mcnemar
-from analytics.scores import Outcomes, Score, score, wilson_interval
-from results.reports.agreement import SEED, range_or_reason, share_range, value_or_reason
+from analytics.outcomes import Progress
+from analytics.people import PeopleScore, score_of_people
+from analytics.scores import Score, score, wilson_interval
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
-from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.funnel import ALL, by_instance, kept_instances
+from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
+from results.reports.facts import ProjectFacts, StudyFacts
+from results.reports.funnel import ALL, Category
+from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
+from results.reports.people import SCORES, Judged, Scored, by_category, by_majority, scored
 
 HUMANS = "Humans"
-SCORES = ("I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I")
-# The kinds whose two questions about an instance give two of its four outcomes, in the order of `Outcomes`.
-FOUR = tuple((kind, place) for kind in ("image_to_text", "text_to_image") for place in (0, 1))
+PER_PERSON = (
+    "Humans: for each person the share right over what this person answered, averaged over people, each counting once. "
+    "Nothing is left out because people differ, and what a researcher settled does not enter."
+)
+WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered all of these questions about it."
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The outcomes of one taker of the questions, one place per instance; `annotators`: who answered, if one did."""
+class Baseline:
+    """A study whose right answers are known: what people got right, and models on the instances people answered."""
 
-    who: str
-    instances: Sequence[int]
-    outcomes: Outcomes
-    annotators: Sequence[int] | None = None
+    study: StudyFacts
+    scores: Sequence[Scored]
+    models: Sequence[Answered]
+    categories: Mapping[int, Category]
 
-
-def human_outcomes(study: StudyFacts) -> Answered | None:
-    """Return what people got right in a study that asks all four questions; None for other studies.
-
-    A question is right when what its answers decided is the right option. Instances with an unanswered question are
-    left out.
-    """
-    if {(question.kind, question.place) for question in study.questions} != set(FOUR):
-        return None
-    rows = {
-        instance: [question.winner == question.right for question in sorted(four, key=_place)]
-        for instance, four in by_instance(study.questions).items()
-        if len(four) == len(FOUR) and all(question.answers for question in four)
-    }
-    return Answered(HUMANS, list(rows), _outcomes(rows.values()), _single_annotators(study, rows))
+    @property
+    def has_whole(self) -> bool:
+        return any(each.unit == "instance" for each in self.scores)
 
 
-def _place(question: QuestionFacts) -> int:
-    return FOUR.index((question.kind, question.place))
+def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
+    """Return what `study` measured. Models stand beside people where both were asked the same four questions."""
+    scores = scored(study)
+    instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
+    return Baseline(study, scores, models_on(project, list(instances)), project.categories)
 
 
-def _outcomes(rows: Iterable[Sequence[bool]]) -> Outcomes:
-    columns = np.array(list(rows), dtype=np.bool_).reshape(-1, len(FOUR)).T
-    return Outcomes(*columns)
+def people_score(judged: Sequence[Judged]) -> PeopleScore:
+    """Return the human score of what was judged: the mean over people, with its interval."""
+    return score_of_people([one.right for one in judged], [one.person for one in judged], [one.unit for one in judged])
 
 
-def _single_annotators(study: StudyFacts, instances: Iterable[int]) -> list[int] | None:
-    """Return who answered about each instance, or None where somebody shared one with somebody else."""
-    asked = {question.id: question.instance for question in study.questions}
-    people: dict[int, set[int]] = {}
-    for answer in study.answers:
-        people.setdefault(asked[answer.question], set()).add(answer.annotator)
-    of_each = [people.get(instance, set()) for instance in instances]
-    return [min(one) for one in of_each] if all(len(one) == 1 for one in of_each) else None
-
-
-def all_outcomes(project: ProjectFacts) -> list[Answered]:
-    """Return the people's outcomes and every model's on the very same instances; none where nobody was asked."""
-    humans = next(filter(None, (human_outcomes(study) for study in project.studies)), None)
-    if humans is None:
-        return []
-    return [humans, *_models(project, humans.instances)]
-
-
-def _models(project: ProjectFacts, instances: Collection[int]) -> Iterable[Answered]:
-    for model in project.models:
-        common = [instance for instance in instances if instance in model.outcomes]
-        if common:
-            yield Answered(model.name, common, _outcomes(model.outcomes[instance] for instance in common))
-
-
-def models_table(project: ProjectFacts) -> Table:
-    """Return every model's scores on everything that was kept."""
-    return _scores_table(
-        "models",
-        "Models on all instances that were kept",
-        list(_models(project, sorted(kept_instances(project)))),
-        project,
-    )
-
-
-def captions_table(project: ProjectFacts) -> Table:
-    """Return how often models chose the caption of the image, where that is all they were asked: as on SugarCrepe."""
-    columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
-    columns += [Column("Right", "count"), Column("Accuracy", "share"), Column("95 % interval", "share")]
+def scores_table(baselines: Sequence[Baseline]) -> Table:
+    """Return the scores of people, and of models on the instances that people answered, by type and subtype."""
+    names = _names(baselines)
+    columns = [Column("Study"), Column("Who"), Column("Type"), Column("Subtype"), Column("People", "count")]
+    columns += [Column("Instances", "count"), *(Column(name, "share") for name in names)]
     rows: list[Sequence[Cell]] = []
-    for model in project.models:
-        by_category: dict[tuple[str, str], list[bool]] = {(ALL, ALL): list(model.captions.values())}
-        for instance, right in model.captions.items():
-            by_category.setdefault(project.categories[instance], []).append(right)
-        for category, rights in sorted(by_category.items(), key=lambda item: (item[0] != (ALL, ALL), item[0])):
-            found = score(rights)
-            if found.n:
-                rows.append((model.name, *category, found.n, found.count, _share(found), share_range(found)))
+    for baseline in baselines:
+        rows += _people_rows(baseline, names)
+        for model in baseline.models:
+            rows += [
+                (
+                    *(baseline.study.slug, model.who, *category, None, scores["I2T"].n),
+                    *(share_of(scores[name]) if name in scores else None for name in names),
+                )
+                for category, scores in grouped(model, baseline.categories).items()
+            ]
+    notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
+    if any(each.models for each in baselines):
+        notes.append("Models: the share right of the instances that people answered, each counting once.")
+    return Table("scores", "How often people and models are right", columns, rows, notes, _slugs(baselines))
+
+
+def _names(baselines: Iterable[Baseline]) -> list[str]:
+    return list(dict.fromkeys(each.name for baseline in baselines for each in baseline.scores if each.judged))
+
+
+def _slugs(baselines: Iterable[Baseline]) -> list[str]:
+    return [baseline.study.slug for baseline in baselines]
+
+
+def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    grouped_scores = {each.name: by_category(each.judged, baseline.categories) for each in baseline.scores}
+    categories: dict[Category, None] = {}
+    for found in grouped_scores.values():
+        categories |= dict.fromkeys(found)
+    for category in sorted(categories, key=lambda each: (each[0] != ALL, each[0], each[1] != ALL, each[1])):
+        judged = {name: found.get(category, []) for name, found in grouped_scores.items()}
+        every = [one for each in judged.values() for one in each]
+        if every:
+            people, instances = len({one.person for one in every}), len({one.instance for one in every})
+            cells = [_mean(judged[name]) if name in judged else None for name in names]
+            yield (baseline.study.slug, HUMANS, *category, people, instances, *cells)
+
+
+def _mean(judged: Sequence[Judged]) -> Cell:
+    found = people_score(judged)
+    return value_or_reason(found.value, found.reason)
+
+
+def intervals_table(baselines: Sequence[Baseline]) -> Table:
+    """Return every score with what it stands on and its interval."""
+    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
+    columns += [Column("People", "count"), Column("Questions", "count"), Column("Answers", "count")]
+    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
+    columns += [Column("ICC", "coefficient"), Column("Design effect", "coefficient")]
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        rows += [_human_interval(baseline, each) for each in baseline.scores if each.judged]
+        for model in baseline.models:
+            for name, found in model.outcomes.scores().items():
+                beside = (None, found.n, None, share_range(found), None, None, None)
+                unit = "instance" if name in ("I2T", "T2I", "Group") else "question"
+                rows.append((baseline.study.slug, model.who, name, share_of(found), unit, *beside))
     notes = [
-        "The image with its caption and the negative caption, one question per instance, over all that were imported. "
-        "All counts every instance once (the micro average). Wilson's intervals."
+        "Humans: for other people like these on other questions like these; exact for a share of as many independent "
+        "answers as the design effect leaves, corrected for few people (Korn and Graubard 1998). ICC: how much more "
+        "alike two answers of one person are than two of two people. Questions: what one person is right about once, "
+        "an instance for I2T, T2I and Group.",
+        "For this person: where only one answered, over other questions (Wilson's). Models: Wilson's, over instances.",
     ]
-    return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines))
 
 
-def scores_table(answered: Sequence[Answered], project: ProjectFacts) -> Table:
-    """Return the scores of people, and of models on the instances that people answered."""
-    return _scores_table("scores", "People and models on the same questions", answered, project)
-
-
-def _scores_table(name: str, title: str, answered: Sequence[Answered], project: ProjectFacts) -> Table:
-    """Return the seven scores of everybody: over all instances, per type, and per type and subtype."""
-    columns = [Column("Who"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
-    columns += [Column(name, "share") for name in SCORES]
-    rows: list[Sequence[Cell]] = []
-    for taker in answered:
-        for group, scores in _grouped(taker, project).items():
-            rows.append((taker.who, *group, scores["I2T"].n, *(_share(scores[name]) for name in SCORES)))
-    notes = [
-        "An instance counts for I2T when both images were given their captions, for T2I when both captions were given "
-        "their images, for Group when all four were right."
-    ]
-    return Table(name, title, columns, rows, notes)
-
-
-def _grouped(taker: Answered, project: ProjectFacts) -> dict[tuple[str, str], dict[str, Score]]:
-    types, subtypes = ([project.categories[instance][place] for instance in taker.instances] for place in (0, 1))
-    by_type = taker.outcomes.scores_by(types)
-    by_both = taker.outcomes.scores_by(types, subtypes)
-    found = {(ALL, ALL): taker.outcomes.scores()}
-    for type in sorted(set(types)):
-        found[type, ALL] = by_type[type,]
-        found |= {(type, subtype): scores for (of, subtype), scores in sorted(by_both.items()) if of == type}
-    return found
-
-
-def _share(score: Score) -> Cell:
-    return value_or_reason(score.share, score.reason)
-
-
-def intervals(taker: Answered) -> Mapping[str, Mapping[str, Interval]]:
-    """Return the interval of each score over instances and, where one person answered each, over annotators."""
-    found: dict[str, dict[str, Interval]] = {}
-    for name, column in taker.outcomes.columns().items():
-        found[name] = {"instances": mean_over_units(column, rng=np.random.default_rng(SEED))}
-        if taker.annotators is not None:
-            found[name]["annotators"] = mean_over_annotators(column, taker.annotators, rng=np.random.default_rng(SEED))
-    return found
-
-
-def intervals_table(answered: Sequence[Answered]) -> Table:
-    columns = [Column("Who"), Column("Score"), Column("Value", "share"), Column("Instances", "count")]
-    columns += [Column("95 % interval over instances", "share"), Column("95 % interval over annotators", "share")]
-    rows: list[Sequence[Cell]] = []
-    for taker in answered:
-        scores = taker.outcomes.scores()
-        for name, found in intervals(taker).items():
-            people = range_or_reason(found["annotators"]) if "annotators" in found else None
-            over_instances = range_or_reason(found["instances"])
-            rows.append((taker.who, name, _share(scores[name]), scores[name].n, over_instances, people))
-    notes = [
-        "Percentile bootstrap intervals. Over annotators: each with all their instances, as for other people. Where "
-        "all or none are right there is nothing to resample: an interval without width is no certainty."
-    ]
-    return Table("intervals", "Scores with intervals", columns, rows, notes)
-
-
-def comparison_table(answered: Sequence[Answered]) -> Table:
-    """Compare people with every model on I2T, T2I and Group, instance by instance."""
-    columns = [Column("Model"), Column("Score"), Column("Instances", "count"), Column("People minus model", "share")]
-    columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
-    columns += [Column("Only model right", "count"), Column("p (McNemar, exact)", "p")]
-    rows: list[Sequence[Cell]] = []
-    for model in answered[1:]:
-        for name in SCORES[:3]:
-            rows.append((model.who, name, *_comparison(answered[0], model, name)))
-    notes = ["Paired: the same instances on both sides. The interval is a paired bootstrap over instances."]
-    return Table("comparison", "People against models", columns, rows, notes)
-
-
-def _comparison(people: Answered, model: Answered, name: str) -> tuple[Cell, ...]:
-    place = {instance: index for index, instance in enumerate(people.instances)}
-    theirs = people.outcomes.of(np.array([place[instance] for instance in model.instances])).columns()[name]
-    its = model.outcomes.columns()[name]
-    apart = difference(theirs, its, rng=np.random.default_rng(SEED))
-    test = mcnemar(theirs, its)
+def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:
+    found = people_score(each.judged)
+    alone = score([one.right for one in each.judged]) if found.n_people == 1 else None
     return (
-        apart.n,
-        value_or_reason(apart.value, apart.reason),
-        range_or_reason(apart.interval),
-        test.only_first,
-        test.only_second,
-        value_or_reason(test.p, test.reason),
+        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
+        *(found.n_people, found.n_questions, found.n_answers),
+        limits_or_reason(found.low, found.high, found.reason),
+        None if alone is None else share_range(alone),
+        value_or_reason(found.icc, NO_ICC),
+        value_or_reason(found.design_effect, found.reason),
     )
 
 
-def scores_plot(answered: Sequence[Answered], project: ProjectFacts) -> Plot:
-    """Plot the group score of everybody per type and subtype, with how many instances people answered about."""
-    found = [{group: scores["Group"] for group, scores in _grouped(taker, project).items()} for taker in answered]
-    labels = {
-        group: f"{_label(group)} (n = {people.n:,})"
-        for group, people in (found[0].items() if found else ())
-        if group == (ALL, ALL) or group[1] != ALL
-    }
+NO_ICC = "It takes two people, one of whom answered several questions, and answers that are not all alike."
+
+
+def majority_table(baselines: Sequence[Baseline]) -> Table:
+    """Return the scores of what most people said, where several are asked the same question."""
+    columns = [Column("Study"), Column("Score"), Column("Value by majority", "share"), Column("Unit")]
+    columns += [Column("Units counted", "count"), Column("Right", "count"), Column("Left out, unanswered", "count")]
+    columns += [Column("Left out, open", "count"), Column("Left out, conflicting", "count")]
+    columns.append(Column("95 % interval over units", "share"))
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        if baseline.study.answers_wanted > 1 and baseline.study.answers:
+            for each in by_majority(baseline.study):
+                left = (each.left_out[Progress.UNANSWERED], each.left_out[Progress.OPEN])
+                rows.append(
+                    (
+                        *(baseline.study.slug, each.name, share_of(each.found), each.unit, each.found.n),
+                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], share_range(each.found)),
+                    )
+                )
+    notes = [
+        "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
+        "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
+        "This says how often such a group is right and not how often a person is. Wilson's intervals."
+    ]
+    return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
+
+
+def scores_plot(baselines: Sequence[Baseline]) -> Plot:
+    """Plot the first score of everybody per type and subtype: the group score where the four questions are asked."""
+    several = len(baselines) > 1
     series = [
-        Series(taker.who, [_point(label, scores[group]) for group, label in labels.items() if group in scores])
-        for taker, scores in zip(answered, found, strict=True)
+        Series(f"{baseline.study.slug}: {name}" if several else name, points)
+        for baseline in baselines
+        for name, points in _series(baseline)
     ]
     words = "; ".join(
         f"{each.name}: "
         + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
         for each in series
     )
-    axis = "Group score, with Wilson's 95 % interval"
-    return Plot("scores", "Group score per category", f"Group score. {words}.", "bars", "share", axis, series)
+    whole = any(each.has_whole for each in baselines)
+    what = "Group score" if whole else "Share right"
+    axis = f"{what}, with its 95 % interval"
+    return Plot("scores", f"{what} per category", f"{what}. {words}.", "bars", "share", axis, series)
+
+
+def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
+    shown = next((each for each in baseline.scores if each.name == "Group"), None)
+    shown = shown or next((each for each in baseline.scores if each.judged), None)
+    if shown is None:
+        return
+    by_label = by_category(shown.judged, baseline.categories)
+    labels = {
+        category: f"{_label(category)} (n = {len({one.unit for one in judged}):,})"
+        for category, judged in by_label.items()
+        if judged and (category == (ALL, ALL) or category[1] != ALL)
+    }
+    yield HUMANS, [_human_point(label, by_label[category]) for category, label in labels.items()]
+    for model in baseline.models:
+        found = {category: scores[shown.name] for category, scores in grouped(model, baseline.categories).items()}
+        yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
+
+
+def _human_point(label: str, judged: Sequence[Judged]) -> Point:
+    found = people_score(judged)
+    return Point(label, found.value, found.low, found.high)
 
 
 def _point(label: str, found: Score) -> Point:
@@ -226,5 +207,8 @@ def _point(label: str, found: Score) -> Point:
     return Point(label, found.share, low, high)
 
 
-def _label(group: tuple[str, str]) -> str:
+def _label(group: Category) -> str:
     return ALL if group == (ALL, ALL) else " ".join(filter(None, group))
+
+
+__all__ = ["HUMANS", "SCORES", "Baseline", "baseline_of", "intervals_table", "majority_table", "scores_plot"]

@@ -1,35 +1,39 @@
 """Tables that rest on answers say so when a program gave them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from results.reports.base import Table
-from results.reports.facts import StudyFacts
-
-# Those that say something about people.
-ABOUT_PEOPLE = frozenset(
-    {
-        *("decisions", "funnel", "pairs", "filtering", "reliability", "scores", "intervals", "comparison"),
-        *("rates", "places", "times", "cost"),
-    }
-)
+from results.reports.facts import Played, StudyFacts
 
 
 def simulation_notice(studies: Iterable[StudyFacts]) -> str:
     """Return a warning about the studies in which simulated annotators answered, "" when people gave every answer."""
-    played = [
-        f"{study.simulated:,} of {study.annotators:,} annotators of {study.slug}"
-        for study in studies
-        if study.simulated
-    ]
-    if not played:
-        return ""
-    return f"Simulated: {', '.join(played)}. They are a program, so this says nothing about people."
+    return notice_of(played for study in studies for played in _played(study))
 
 
 def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table]:
-    """Return the tables, with that warning below those that say something about people."""
-    notice = simulation_notice(studies)
-    if not notice:
-        return list(tables)
-    return [replace(table, notes=[*table.notes, notice]) if table.name in ABOUT_PEOPLE else table for table in tables]
+    """Return the tables, with that warning below those that rest on such answers.
+
+    A table rests on the answers of the studies it was made of, and of those that fed them: what people were asked
+    about is what came out there.
+    """
+    by_slug: Mapping[str, StudyFacts] = {study.slug: study for study in studies}
+    found = []
+    for table in tables:
+        below = [by_slug[slug] for slug in table.rests_on if slug in by_slug]
+        notice = notice_of(played for study in below for played in (*study.above, *_played(study)))
+        found.append(replace(table, notes=[*table.notes, notice]) if notice else table)
+    return found
+
+
+def _played(study: StudyFacts) -> list[Played]:
+    return [Played(study.slug, study.simulated, study.annotators)] if study.simulated else []
+
+
+def notice_of(played: Iterable[Played]) -> str:
+    """Return the warning about answers that a program gave, "" when there are none."""
+    said = dict.fromkeys(f"{each.simulated:,} of {each.annotators:,} annotators of {each.slug}" for each in played)
+    if not said:
+        return ""
+    return f"Simulated: {', '.join(said)}. They are a program, so this says nothing about people."

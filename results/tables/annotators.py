@@ -10,7 +10,16 @@ from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
 
-_FIELDS = ("annotator_id", "question_id", "question__kind", "choice", "question__right", "send_ms", "hidden_ms")
+_FIELDS = (
+    "annotator_id",
+    "question_id",
+    "question__kind",
+    "choice",
+    "question__right",
+    "send_ms",
+    "hidden_ms",
+    "shown_order",
+)
 
 
 def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
@@ -18,7 +27,7 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
     rows = Response.objects.counted_in(study).values_list(*_FIELDS)
-    for annotator, question, kind, choice, right, send_ms, hidden_ms in rows.iterator(chunk_size=CHUNK):
+    for annotator, question, kind, choice, right, send_ms, hidden_ms, order in rows.iterator(chunk_size=CHUNK):
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -27,4 +36,6 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
             right=right,
             fixed=fixed[kind],
             seconds=seconds_in_view(send_ms, hidden_ms),
+            place=None if choice in fixed[kind] else order.index(choice),
+            places=len(order) - len(fixed[kind]),
         )

@@ -17,6 +17,7 @@ from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
 from results.models import Pseudonym
 from results.simulated import played_by_a_program
+from results.tables.simulated import above
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Question, Study
 
@@ -85,10 +86,7 @@ def accepted_instances(study: Study) -> Iterator[AcceptedInstance]:
 
 def _rests_on_a_program(study: Study) -> Combinable:
     """Return whether a program gave a counted answer about the instance of a decision, in `study` or above it."""
-    above = [study]
-    while (feeding := above[-1].fed_by) is not None:
-        above.append(feeding)
-    answers = _simulated_answers(above)
+    answers = _simulated_answers([study, *above(study)])
     if answers is None:
         return Value(False)
     return Exists(answers.filter(question__instance=OuterRef("question__instance")))
@@ -112,7 +110,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     winner, kind = values["winner"], values["kind"]
     gained = values.pop("won") | get_kind(kind).accepted_images(values.pop("content"), winner)
     return AcceptedInstance(
-        task=_task(study, values["key"], kind, values.pop("variant")),
+        task=task_name(study, values["key"], kind, values.pop("variant")),
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
@@ -121,7 +119,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     )
 
 
-def _task(study: Study, key: str, kind: str, variant: str) -> str:
+def task_name(study: Study, key: str, kind: str, variant: str) -> str:
     """Return what names a question within its study: the instance, and where several are asked about it, which."""
     several = len(study.design["parts"]) > 1 or variant
     return "/".join(filter(None, (key, kind, variant))) if several else key
@@ -172,6 +170,11 @@ def _given(study: Study) -> QuerySet[Response]:
     return given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
 
 
+def question_name(question: Question) -> str:
+    """Return what names `question`, read with its study and instance, in rows that leave."""
+    return task_name(question.study, question.instance.key, question.kind, question.variant)
+
+
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
@@ -199,6 +202,7 @@ _RESPONSE_FIELDS = (
     "version",
     "is_current",
     "slot_id",
+    "left_out",
     "shown_order",
     "received_at",
     "first_choice_ms",
@@ -224,7 +228,7 @@ def _given_response(
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
     return GivenResponse(
-        task=_task(study, key, kind, values.pop("question__variant")),
+        task=task_name(study, key, kind, values.pop("question__variant")),
         key=key,
         worker=worker,
         label=values.pop("choice"),
@@ -285,9 +289,10 @@ def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
     answers, wanted = values["answers"], values["question__answers_wanted"]
     undone = values["question__undone_at"] is not None
     return DecidedQuestion(
-        task=_task(study, key, kind, values["question__variant"]),
+        task=task_name(study, key, kind, values["question__variant"]),
         study=study.slug,
         kind=kind,
+        state=values["state"],
         outcome=outcome_of_question(
             values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone
         ).value,

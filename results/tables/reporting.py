@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef
+from django.db.models import Count, Max, Min, QuerySet
 
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
@@ -23,8 +23,9 @@ from results.reports.facts import (
 from results.simulated import played_by_a_program
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
+from results.tables.simulated import above, answering, played_in
 from studies.kinds import get_kind
-from studies.models import Instance, Project, Purpose, Study, StudyState
+from studies.models import Instance, Project, Purpose, Question, Study, StudyState
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 10_000
@@ -115,13 +116,16 @@ def study_outline(study: Study) -> StudyFacts:
     """Return what can be said of `study` without its questions and answers, which are left empty."""
     # Who withdrew was paid all the same, so the sessions are all counted.
     sessions = Session.objects.filter(study=study).order_by()
-    answering = sessions.filter(Exists(Response.objects.counted().filter(session=OuterRef("pk"))))
     design = study.design
-    who = answering.aggregate(
-        annotators=Count("annotator", distinct=True),
-        simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
-        first=Min("arrived_at"),
-        last=Max("arrived_at"),
+    who = (
+        answering()
+        .filter(study=study)
+        .aggregate(
+            annotators=Count("annotator", distinct=True),
+            simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
+            first=Min("arrived_at"),
+            last=Max("arrived_at"),
+        )
     )
     return StudyFacts(
         slug=study.slug,
@@ -144,6 +148,7 @@ def study_outline(study: Study) -> StudyFacts:
         paid_seconds=paid_seconds(study),
         questions=(),
         answers=(),
+        above=played_in(above(study)),
         settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
         skipped=Skip.objects.filter(study=study).count(),
     )
@@ -160,9 +165,18 @@ def _parts(study: Study) -> list[PartFacts]:
             title=get_kind(part["kind"]).title,
             variants=len(get_kind(part["kind"]).variants(part["ask"])),
             instructions=part["instructions"],
+            options=_options(study, part["kind"]),
         )
         for part in study.design["parts"]
     ]
+
+
+def _options(study: Study, kind: str) -> list[str]:
+    """Return the keys of what can be answered to a question of `kind`: those of its first one stand for all."""
+    content = Question.objects.filter(study=study, kind=kind).order_by("pk").values_list("content", flat=True).first()
+    if content is None:
+        return []
+    return [*(option["key"] for option in content["options"]), *get_kind(kind).fixed_options(content)]
 
 
 def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
@@ -203,16 +217,31 @@ class _Once:
 
 
 def _answers(study: Study) -> list[AnswerFacts]:
-    rows = (
-        Response.objects.counted_in(study)
-        .order_by("pk")
-        .values_list("question_id", "annotator_id", "slot__seat__survey_id", "choice")
-    )
+    """Return the counted answers in the order in which they came.
+
+    Slots are made in the order in which answers are asked for: those of a question beyond the answers asked for at
+    first were added later. A changed answer stays in its slot, whenever it was changed.
+    """
+    counted = Response.objects.counted_in(study)
+    place = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *place, "choice", "slot_id")
+    added = _added_slots(study, counted)
     once = _Once()
     return [
-        AnswerFacts(question, once.keep(annotator), once.keep(survey), once.keep(choice))
-        for question, annotator, survey, choice in rows.iterator(chunk_size=CHUNK)
+        AnswerFacts(question, once.keep(annotator), survey, once.keep(choice), seat, slot in added)
+        for question, annotator, survey, seat, choice, slot in rows.iterator(chunk_size=CHUNK)
     ]
+
+
+def _added_slots(study: Study, counted: QuerySet[Response]) -> set[int]:
+    """Return the slots of counted answers beyond the first that their questions were asked for."""
+    wanted = study.design["answers"]
+    if study.design["max_answers"] <= wanted:
+        return set()
+    of_question: dict[int, list[int]] = {}
+    for question, slot in counted.order_by("slot_id").values_list("question_id", "slot_id"):
+        of_question.setdefault(question, []).append(slot or 0)
+    return {slot for slots in of_question.values() for slot in slots[wanted:]}
 
 
 def model_facts(project: Project) -> Iterable[ModelFacts]:

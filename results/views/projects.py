@@ -6,8 +6,10 @@ from django.views.decorators.http import require_safe
 
 from predictions.models import Model
 from results.models import Export
+from results.tables.offered import offered_exports, removed_since
 from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
 from results.tables.pipeline import funnel, studies_in_order
+from results.tables.simulated import simulated_in_project
 from results.views.guards import project_view
 from studies.models import Project
 
@@ -24,15 +26,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @project_view
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
-    exports = Export.objects.filter(project=project).select_related("study", "requested_by", "release")
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release")
+    releases = list(project.releases.select_related("study__project").exclude(file=""))
+    removed = removed_since(releases=releases)
     context = {
         "project": project,
+        "simulated": simulated_in_project(project),
         "studies": study_lines(project),
         "funnel": funnel(project, studies_in_order(project)),
         "categories": categories(project),
         "waiting": waiting_images(project),
-        "exports": exports[:EXPORTS_SHOWN],
-        "releases": project.releases.select_related("study").exclude(file=""),
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+        "releases": [(release, removed.of_release(release)) for release in releases],
         "models": Model.objects.about(project),
     }
     return render(request, "results/project.html", context)

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,6 +24,7 @@ from annotation.models import EntryEvent
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
     OddArrivals,
@@ -32,8 +34,9 @@ from results.tables.progress import (
     session_lines,
     study_progress,
 )
+from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
-from results.views.guards import lead_on, study_view
+from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.errors import StudyError
@@ -87,6 +90,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.MISSING: (
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
+    EntryEvent.What.NOT_AN_ID: (
+        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
+        "each, or a study with `any_ids`."
+    ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
     ),
@@ -94,6 +101,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.NO_SEAT: (
         "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
         "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.TOO_MANY: (
+        "was asked to wait, because many new people had come from their network. If they were real people of one "
+        "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
     ),
 }
 
@@ -119,18 +130,18 @@ def _how_often(odd: OddArrivals) -> str:
 @study_view
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
-    take = f"{settings.SITE_URL}{reverse('take', args=[study.slug])}"
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design["recruitment"]
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
         "skips": study_skips(study),
+        "simulated": simulated_in_study(study),
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": Export.objects.filter(study=study).select_related("study", "requested_by", "release")[
-            :EXPORTS_SHOWN
-        ],
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "results/study.html", context)
 
@@ -159,7 +170,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
-    act: Callable[[Study, datetime], None]
+    act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
     @property
@@ -168,8 +179,8 @@ class Change:
         return f"study_{self.name}"
 
 
-def _to(state: StudyState) -> Callable[[Study, datetime], None]:
-    return lambda study, now: studies.change_state(study=study, to=state, now=now)
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
 
 
 CHANGES = {
@@ -180,7 +191,7 @@ CHANGES = {
         "It cannot be undone; the study can be paused or closed at any time.",
         "The study is open. Annotators can come in.",
         frozenset({StudyState.DRAFT}),
-        lambda study, now: launching.launch(study=study, now=now),
+        lambda study, by, now: launching.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
         "pause",
@@ -219,7 +230,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            change.act(study, timezone.now())
+            change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
         else:

@@ -19,6 +19,7 @@ from analytics.agreement import (
     long_table,
     percent_agreement,
     scott_pi,
+    specific_agreement,
 )
 from analytics.coefficients import Metric, Weights
 from tests.analytics.published import agreement_case, units_by_raters
@@ -395,3 +396,42 @@ def test_a_long_table_of_three_raters_is_too_many_for_two() -> None:
 def test_a_long_table_without_answers_is_undefined() -> None:
     assert krippendorff_alpha(long_table([])).reason == "There are no ratings."
     assert cohen_kappa(long_table([(1, "ann", None)])).reason == "There are no ratings."
+
+
+def test_agreement_on_each_label_is_cicchetti_and_feinsteins() -> None:
+    # 40 and 45 agreed, 9 and 6 against each other: 80 / (80 + 15) and 90 / (90 + 15).
+    ratings = [("y", "y")] * 40 + [("y", "n")] * 9 + [("n", "y")] * 6 + [("n", "n")] * 45
+    assert specific_agreement(ratings, "y").value == pytest.approx(80 / 95)
+    assert specific_agreement(ratings, "n").value == pytest.approx(90 / 105)
+
+
+def test_agreement_on_a_label_goes_over_all_pairs_of_several_answers() -> None:
+    # Who says a: in (a, a, b) two with one of two others each, in (a, b) one with none of one: 2 of 5.
+    assert specific_agreement([["a", "a", "b"], ["a", "b", None]], "a").value == pytest.approx(2 / 5)
+
+
+def test_agreement_on_a_label_nobody_gave_is_undefined() -> None:
+    found = specific_agreement([["a", "a"]], "b", categories=["a", "b"])
+    assert (found.value, found.reason) == (None, "Nobody whose answer can be compared said 'b'.")
+    with pytest.raises(ValueError, match="none of the categories"):
+        specific_agreement([["a", "a"]], "c")
+
+
+def test_a_rating_nothing_is_compared_with_does_not_drown_the_others() -> None:
+    # Three pairs 01, 11, 00: Do = 2 / 6, De = 2 * 3 * 3 / 30 = .6, alpha 1 - .5556.
+    found = krippendorff_alpha([[0, 1], [1, 1], [0, 0], [1e7, None]], metric="interval")
+    assert found.value == pytest.approx(4 / 9)
+
+
+@pytest.mark.parametrize("measure", [percent_agreement, krippendorff_alpha, gwet_ac1, cohen_kappa])
+def test_no_units_are_undefined_and_no_error(measure: Callable[..., Coefficient]) -> None:
+    found = measure([])
+    assert (found.value, found.reason) == (None, "There are no ratings.")
+
+
+def test_a_label_nobody_gave_counts_for_ac1_where_it_is_declared() -> None:
+    # All say "any": by chance 2 * 0 / ... = 0, so that agreeing on all is 1; with the label that occurs alone it is
+    # undefined.
+    everybody = [["any", "any"]] * 4
+    assert gwet_ac1(everybody, categories=["any", "none"]).value == 1
+    assert gwet_ac1(everybody).value is None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analytics.bias import position_bias, side_bias
+from analytics.bias import own_places, position_bias, side_bias
 
 
 def chosen(*counts: int) -> list[int]:
@@ -82,3 +82,37 @@ def test_both_every_time_tells_nothing_of_sides() -> None:
     bias = side_bias(["both"] * 3, [True, False, True])
     assert (bias.share_first, bias.p, bias.both) == (None, None, 3)
     assert bias.reason == "Nobody has chosen a side."
+
+
+def test_four_people_stuck_on_four_places_are_seen_one_by_one() -> None:
+    # Together every place is chosen ten times. Each one alone: 10, 0, 0, 0 of 2.5, (7.5^2 + 3 * 2.5^2) / 2.5 = 30.
+    stuck = [place for place in range(4) for _ in range(10)]
+    found = own_places(stuck, 4, stuck)
+    assert position_bias(stuck, 4).p == 1
+    assert [bias.chi_squared for bias in found.by_annotator.values()] == [30, 30, 30, 30]
+    assert (found.chi_squared, found.degrees) == (120, 12)
+    assert found.p is not None
+    assert found.p < 0.001
+
+
+def test_small_expected_counts_are_drawn_instead_of_approximated() -> None:
+    # Four answers, all the first of four places: of 4^4 outcomes 4 are as uneven, 4 / 256 = .0156, where the
+    # chi-squared distribution says .0074. 9,999 draws have a standard error of .0012.
+    found = position_bias([0, 0, 0, 0], 4)
+    assert found.method == "drawn"
+    assert found.p == pytest.approx(4 / 256, abs=0.004)
+    assert position_bias([0, 1, 2, 3] * 5, 4).method == "chi-squared"
+
+
+def test_the_same_answers_are_drawn_to_the_same_probability() -> None:
+    assert position_bias([0, 0, 1], 3).p == position_bias([0, 0, 1], 3).p
+
+
+def test_without_a_choice_of_places_nobody_has_a_habit() -> None:
+    assert own_places([0, 0], 1, ["a", "b"]).reason == "Nobody had more than one place to choose."
+    assert own_places([], 4, []).reason == "Nobody has chosen a place."
+
+
+def test_places_of_unknown_people_are_refused() -> None:
+    with pytest.raises(ValueError, match="each choice has one"):
+        own_places([0, 1], 4, ["a"])

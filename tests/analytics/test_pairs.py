@@ -1,11 +1,11 @@
 import pytest
 
 from analytics.agreement import Coefficient, cohen_kappa
-from analytics.pairs import mean_coefficient, pairs_within
+from analytics.pairs import mean_coefficient, mean_of_pairs, pairs_within
 
 
-def coefficient(value: float | None) -> Coefficient:
-    return Coefficient(value, None if value is not None else "Unanimous.", 100, 100, 200, 2, 2)
+def coefficient(value: float | None, n: int = 100) -> Coefficient:
+    return Coefficient(value, None if value is not None else "Unanimous.", n, n, 2 * n, 2, 2)
 
 
 def test_annotators_of_a_survey_are_paired_on_what_both_answered() -> None:
@@ -56,3 +56,47 @@ def test_a_mean_of_nothing_is_undefined_with_a_reason(coefficients: list[Coeffic
     mean = mean_coefficient(coefficients)
     assert (mean.value, mean.n) == (None, 0)
     assert mean.reason
+
+
+def test_the_mean_of_pairs_has_an_interval_for_other_pairs() -> None:
+    # BiVLC, Table 7: mean .492, standard deviation .11520; t(4) = 2.7764 times .11520 / sqrt(5) is .14303.
+    found = mean_of_pairs([(survey, coefficient(value)) for survey, value in enumerate([0.66, 0.43, 0.56, 0.43, 0.38])])
+    assert [found.value, found.n_pairs, found.n_groups] == pytest.approx([0.492, 5, 5])
+    assert [found.low, found.high] == pytest.approx([0.34897, 0.63503], abs=5e-6)
+
+
+def test_a_seat_given_up_halfway_makes_no_pairs_that_count() -> None:
+    # Two shared 12 questions; a third who left after 3, and a fourth who took over for 6, come to 0, 0 and .33.
+    pairs = [
+        (1, coefficient(0.5, 12)),
+        (1, coefficient(0.0, 3)),
+        (1, coefficient(0.0, 3)),
+        (2, coefficient(1 / 3, 6)),
+        (2, coefficient(0.7, 12)),
+    ]
+    found = mean_of_pairs(pairs)
+    assert [found.value, found.n_pairs, found.n_small] == pytest.approx([0.6, 2, 3])
+
+
+def test_a_unanimous_pair_is_left_out_of_the_mean_with_its_number_said() -> None:
+    found = mean_of_pairs([(1, coefficient(0.5)), (2, coefficient(None, 24)), (3, coefficient(0.7))])
+    assert [found.value, found.n_undefined, found.undefined_units] == pytest.approx([0.6, 1, 24])
+
+
+def test_pairs_of_one_survey_share_people_and_have_no_interval() -> None:
+    found = mean_of_pairs([(1, coefficient(0.5)), (1, coefficient(0.7))])
+    assert found.value == pytest.approx(0.6)
+    assert (found.low, found.reason) == (None, None)
+    assert found.no_interval is not None
+
+
+def test_pairs_of_a_survey_stand_together_in_the_interval() -> None:
+    # Surveys with .4 and .6, and with .8 and 1: mean .7, sums of distances -.4 and .4; sqrt(2 / 1 * .32) / 4 = .2, and
+    # t(1) = 12.7062 times that leaves the scale on both sides.
+    found = mean_of_pairs([(1, coefficient(0.4)), (1, coefficient(0.6)), (2, coefficient(0.8)), (2, coefficient(1.0))])
+    assert [found.value, found.low, found.high] == pytest.approx([0.7, -1, 1])
+
+
+def test_without_a_pair_that_answered_enough_there_is_no_mean() -> None:
+    found = mean_of_pairs([(1, coefficient(0.5, 9))])
+    assert (found.value, found.reason) == (None, "No pair answered 10 questions together.")

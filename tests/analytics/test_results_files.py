@@ -196,6 +196,13 @@ def test_answers_of_another_shape_are_refused(tmp_path: Path, content: Any, mess
         read_two_choice_answers(answers(tmp_path / "a.json", content))
 
 
+def test_a_file_that_says_its_own_accuracy_beside_its_items_is_read(tmp_path: Path) -> None:
+    # As positive-first/gpt4v-swap_obj.json of SugarCrepe does.
+    content = {"0": item("A cat."), "2": item("A dog."), "accuracy": 0.5}
+    file = read_two_choice_answers(answers(tmp_path / "gpt4v-swap_obj.json", content))
+    assert file.correct.tolist() == [True, False]
+
+
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 @pytest.mark.parametrize("read", [read_outcomes, read_correct, read_detections, read_two_choice_answers])

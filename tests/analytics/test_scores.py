@@ -199,3 +199,20 @@ def test_the_interval_of_a_share_is_the_published_one(count: int, n: int, low: f
 def test_the_interval_of_all_right_ends_at_one_and_of_nothing_there_is_none() -> None:
     assert wilson_interval(20, 20) == pytest.approx((1 - 0.1611, 1.0), abs=5e-5)
     assert wilson_interval(0, 0) is None
+
+
+@pytest.mark.parametrize(("count", "n"), [(5, 3), (-1, 3)])
+def test_more_right_than_asked_is_no_share(count: int, n: int) -> None:
+    with pytest.raises(ValueError, match="is no share"):
+        wilson_interval(count, n)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), "False", "", None, 0.5])
+def test_what_is_neither_true_nor_false_does_not_count_as_right(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="neither true nor false"):
+        score([True, wrong])
+
+
+def test_numbers_one_and_zero_are_truth_values() -> None:
+    assert score([1, 0, 1.0]) == Score(2, 3)
+    assert score([]) == Score(0, 0)

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from annotation.actions import door
 from annotation.models import EntryEvent
 from studies.models import Study
-from tests.annotation.test_at_once import at_once
 from tests.factories import NOON, launch_study
+from tests.together import at_once
 
 LATER = NOON + timedelta(hours=1)
 WHAT = EntryEvent.What.NO_SEAT

@@ -159,7 +159,7 @@ def fields_of(form: Tag) -> dict[str, str]:
 
 
 def crawl(client: Client, start: Iterable[str], *, most: int = 1000) -> dict[str, int]:
-    """Follow every link of the site from the addresses `start` on; return the addresses that were asked for, each with its status.
+    """Follow every link of the site from the addresses `start` on; return what was asked for, each with its status.
 
     Only what leads out of the site, signs out or repeats a page under another query is not followed.
     """
@@ -179,7 +179,7 @@ def _seen(client: Client, path: str) -> Any:
     """Return what `path` answers, a file read to its end."""
     response = client.get(path)
     if response.streaming:
-        b"".join(response)  # type: ignore[call-overload]
+        b"".join(response)
     return response
 
 

@@ -125,7 +125,7 @@ def _drop(name: str) -> None:
 
 
 def _at_server(statement: str) -> None:
-    with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+    with connection._nodb_cursor() as cursor:
         cursor.execute(statement)
 
 

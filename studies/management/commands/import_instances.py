@@ -2,14 +2,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 from tqdm import tqdm
 
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
+from studies.management.named import actor_named, add_by, user_called
 from studies.models import Project
 from studies.naming import problem_with_slug
 
@@ -26,10 +27,12 @@ class Command(BaseCommand):
         parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
         parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = _project(options["project"])
-        owner = _owner(options["owner"])
+        owner = None if options["owner"] is None else user_called(options["owner"])
+        by = actor_named(options)
         is_new = project.pk is None
         try:
             with _Bars(disable=options["verbosity"] == 0) as bars:
@@ -37,6 +40,8 @@ class Command(BaseCommand):
                     project=project,
                     files=options["files"],
                     format=options["format"],
+                    by=by,
+                    now=timezone.now(),
                     images_dir=options["images"],
                     caption_rule=options["caption_rule"],
                     images_later=options["images_later"],
@@ -59,15 +64,6 @@ def _project(slug: str) -> Project:
     if reason := problem_with_slug(slug):
         raise CommandError(f"{slug!r} cannot name a project. {reason}")
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
-
-
-def _owner(username: str | None) -> User | None:
-    if username is None:
-        return None
-    try:
-        return User.objects.get(username=username)
-    except User.DoesNotExist as error:
-        raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.") from error
 
 
 class _Bars:

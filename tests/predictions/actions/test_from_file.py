@@ -7,7 +7,7 @@ from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
 from predictions.models import Model, Prediction
 from studies.models import Project
-from tests.factories import NOON, make_project
+from tests.factories import NOON, TESTS, make_project
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.studies.source_files import json_lines
 
@@ -30,7 +30,15 @@ def file(tmp_path: Path) -> Path:
 
 def bring_in(project: Project, file: Path, **options: Any) -> Summary:
     return import_predictions(
-        **{"project": project, "file": file, "format": "bivlc-results", "model": CLIP, "now": NOON, **options}
+        **{
+            "project": project,
+            "file": file,
+            "format": "bivlc-results",
+            "model": CLIP,
+            "by": TESTS,
+            "now": NOON,
+            **options,
+        }
     )
 
 

@@ -23,6 +23,7 @@ DECISION = DecidedQuestion(
     task="17",
     study="step-3",
     kind="best_of_n",
+    state="accepted",
     outcome="accepted",
     progress="complete",
     rule="chosen-v1",

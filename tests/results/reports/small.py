@@ -11,10 +11,11 @@ from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFac
 
 ANN, BEN, CLEO, DORA = 901, 902, 903, 904
 
+IMAGES = ("candidate-0", "candidate-1", "candidate-2", "none")
 STEP_3 = StudyFacts(
     slug="step-3",
     title="Pick the image",
-    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.")],
+    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.", IMAGES)],
     rule="chosen-v1",
     purpose="filter",
     accepts=True,
@@ -34,10 +35,10 @@ STEP_3 = StudyFacts(
         QuestionFacts(14, 4, "best_of_n", 0, "", Outcome.ACCEPTED, "candidate-1", 2, 2),
     ],
     answers=[
-        *(AnswerFacts(11, ANN, 5, "candidate-0"), AnswerFacts(11, BEN, 5, "candidate-0")),
-        *(AnswerFacts(12, ANN, 5, "candidate-0"), AnswerFacts(12, BEN, 5, "none")),
-        *(AnswerFacts(13, ANN, 5, "none"), AnswerFacts(13, BEN, 5, "none")),
-        *(AnswerFacts(14, ANN, 5, "candidate-1"), AnswerFacts(14, BEN, 5, "candidate-2")),
+        *(AnswerFacts(11, ANN, 5, "candidate-0"), AnswerFacts(11, BEN, 5, "candidate-0", 2)),
+        *(AnswerFacts(12, ANN, 5, "candidate-0"), AnswerFacts(12, BEN, 5, "none", 2)),
+        *(AnswerFacts(13, ANN, 5, "none"), AnswerFacts(13, BEN, 5, "none", 2)),
+        *(AnswerFacts(14, ANN, 5, "candidate-1"), AnswerFacts(14, BEN, 5, "candidate-2", 2)),
     ],
 )
 
@@ -59,8 +60,8 @@ BASELINE = StudyFacts(
     slug="baseline",
     title="Match",
     parts=[
-        PartFacts("image_to_text", "Image to text", 2, "Read."),
-        PartFacts("text_to_image", "Text to image", 2, "Look."),
+        PartFacts("image_to_text", "Image to text", 2, "Read.", ("caption", "negative_caption")),
+        PartFacts("text_to_image", "Text to image", 2, "Look.", ("image", "negative_image")),
     ],
     rule="majority-v1",
     purpose="baseline",
@@ -80,7 +81,6 @@ BASELINE = StudyFacts(
 
 PROJECT = ProjectFacts(
     slug="small",
-    dataset="step-3",
     name="Small & <odd> 100%",
     categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")},
     studies=[STEP_3, BASELINE],

@@ -85,12 +85,12 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; studies, categories, count, page, images, decisions.
-    with django_assert_num_queries(9):
+    # Session, user, project; studies, who is simulated, categories, count, page, images, decisions.
+    with django_assert_num_queries(10):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(LIST)
 
 
@@ -124,7 +124,7 @@ def test_answers_that_do_not_count_are_told_apart(client: Client, project: Proje
     Response.objects.filter(annotator__provider_id="ann").update(slot=None)
     Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
     page = page_of(client, "vase-0")
-    assert page.count("late, not counted") == 1
+    assert page.count("its place had gone to somebody else, not counted") == 1
     assert page.count("changed later") == 1
 
 
@@ -183,10 +183,11 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     sit_through(step_3, "ann", "candidate-0")
     client.get(f"{LIST}{key}/")
-    # Session, user, project; names to give, instance, studies, questions, responses, names, images.
-    with django_assert_num_queries(10):
+    # Session, user, project; names to give, instance, studies, questions, responses, names,
+    # images, who is simulated.
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(step_3.project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")

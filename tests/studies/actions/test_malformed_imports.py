@@ -14,6 +14,7 @@ from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_instances
 from studies.importing.bivlc_manifest import COLUMNS
 from studies.models import Project
+from tests.factories import NOON, TESTS
 from tests.studies.actions.test_importing import assert_nothing_imported
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
@@ -131,7 +132,7 @@ def test_a_bad_file_is_refused_with_a_sentence(bad: Bad, tmp_path: Path) -> None
     project = Project.objects.create(slug="cats", name="Cats")
     folder = write_images(tmp_path / "pictures")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format=bad.format, images_dir=folder)
+        import_instances(project=project, file=source, format=bad.format, by=TESTS, now=NOON, images_dir=folder)
     assert bad.sentence in str(refused.value)
     assert_nothing_imported()
 
@@ -206,7 +207,7 @@ def test_a_bad_image_is_refused_with_a_sentence(
     make(folder / "bad.jpg")
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format="bivlc-manifest", images_dir=folder)
+        import_instances(project=project, file=source, format="bivlc-manifest", by=TESTS, now=NOON, images_dir=folder)
     assert str(refused.value).startswith("Record 2, candidate: ")
     assert sentence in str(refused.value)
     assert_nothing_imported()
@@ -219,7 +220,15 @@ def test_a_bad_image_cannot_wait(tmp_path: Path) -> None:
     (folder / "2.jpg").write_bytes(JPEG[:100])
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match=r"2\.jpg: The "):
-        import_instances(project=project, file=source, format="bivlc-manifest", images_dir=folder, images_later=True)
+        import_instances(
+            project=project,
+            file=source,
+            format="bivlc-manifest",
+            by=TESTS,
+            now=NOON,
+            images_dir=folder,
+            images_later=True,
+        )
     assert_nothing_imported()
 
 
@@ -230,6 +239,11 @@ def test_the_limit_of_pixels_is_a_setting(tmp_path: Path, settings: Settings) ->
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match="40 x 30 pixels, more than the 1,199"):
         import_instances(
-            project=project, file=source, format="bivlc-manifest", images_dir=write_images(tmp_path / "pictures")
+            project=project,
+            file=source,
+            format="bivlc-manifest",
+            by=TESTS,
+            now=NOON,
+            images_dir=write_images(tmp_path / "pictures"),
         )
     assert_nothing_imported()

@@ -1,0 +1,62 @@
+"""How far a coefficient of agreement moves when annotators or units are left out: its variance, without chance.
+
+Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 11.
+"""
+
+import numpy as np
+
+from analytics.coefficients import Measure, Statistic
+from analytics.ratings import MISSING, Coded, Counts, Floats, distinct_units_by_rater
+
+# Leaving out one unit of each kind of row is one matrix of rows x rows; beyond this many units leave in groups.
+MOST_ROWS = 2000
+# More annotators than this are left out in groups.
+MOST_GROUPS = 20
+# Groups of units where they leave in groups.
+UNIT_GROUPS = 200
+
+
+def leave_one_out(statistic: Statistic, counts: Counts) -> Floats:
+    """Return the value without one unit of each row; nan where that leaves nothing to compare.
+
+    counts: how many units each row stands for, at most `MOST_ROWS` rows.
+    """
+    return statistic(counts - np.eye(len(counts)))
+
+
+def variance_over_units(measure: Measure, coded: Coded) -> float | None:
+    """Return the jackknife variance over units, None where leaving some out leaves nothing to compare."""
+    rows = measure.rows(coded)
+    statistic, counts = measure.statistic(coded, rows), rows.counts
+    if len(counts) <= MOST_ROWS:
+        return _variance(leave_one_out(statistic, counts), counts.astype(np.float64))
+    # Nearly all units differ, so that rows may stand for them.
+    weights = np.tile(counts.astype(np.float64), (UNIT_GROUPS, 1))
+    for group in range(UNIT_GROUPS):
+        weights[group, group::UNIT_GROUPS] = 0
+    return _variance(statistic(weights), np.ones(UNIT_GROUPS))
+
+
+def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[float | None, int]:
+    """Return the jackknife variance over annotators, and from how many groups of them it is estimated.
+
+    raters: how many gave ratings, at least 2. Up to `MOST_GROUPS` each is a group; beyond, every twentieth goes into
+    the same one, in the order in which they stand. None where leaving a group out leaves nothing to compare.
+    """
+    rows, who = distinct_units_by_rater(coded)
+    present, once = rows.codes != MISSING, rows.counts[None, :].astype(np.float64)
+    groups = min(raters, MOST_GROUPS)
+    values = np.empty(groups)
+    for group in range(groups):
+        kept = present & (who % groups != group)
+        values[group] = measure.statistic(coded, rows, kept.astype(np.float64))(once)[0]
+    return _variance(values, np.ones(groups)), groups
+
+
+def _variance(values: Floats, counts: Floats) -> float | None:
+    """Return (n - 1) / n times the squares around the mean, each value standing for `counts` of `n`."""
+    if np.isnan(values).any():
+        return None
+    n = counts.sum()
+    apart = values - counts @ values / n
+    return float((n - 1) / n * (counts @ apart**2))

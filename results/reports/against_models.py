@@ -1,0 +1,64 @@
+"""People against models on the instances that both were asked about, by person."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from analytics.comparison import PeopleAgainst, holm, people_against
+from results.reports.base import Cell, Column, Table
+from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.people import OF_FOUR
+from results.reports.scores import Baseline
+
+
+@dataclass(frozen=True)
+class _Compared:
+    study: str
+    model: str
+    score: str
+    found: PeopleAgainst
+    only_people: int
+    only_model: int
+
+
+def comparison_table(baselines: Sequence[Baseline]) -> Table:
+    """Compare people with every model on I2T, T2I and Group."""
+    columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
+    columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
+    columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
+    columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
+    compared = [each for baseline in baselines for each in _compared(baseline)]
+    adjusted = holm([each.found.p for each in compared])
+    rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
+    made = sum(each.found.p is not None for each in compared)
+    notes = [
+        "For each person the share right minus the model's on the same instances, averaged over people. t over people: "
+        "Student's, by person, allowing for instances that several people answered about; McNemar's exact test only "
+        "where every answer is another person's about another instance. Only people right, only model right: answers.",
+        f"{made} comparisons were made; p (Holm) allows for all of them.",
+    ]
+    slugs = [baseline.study.slug for baseline in baselines]
+    return Table("comparison", "People against models", columns, rows, notes, slugs)
+
+
+def _compared(baseline: Baseline) -> Iterable[_Compared]:
+    by_name = {each.name: each.judged for each in baseline.scores}
+    for model in baseline.models:
+        rights = model.rights()
+        for name in OF_FOUR:
+            both = [one for one in by_name[name] if one.instance in rights[name]]
+            mine, its = [one.right for one in both], [rights[name][one.instance] for one in both]
+            found = people_against(mine, its, [one.person for one in both], [one.unit for one in both])
+            pairs = list(zip(mine, its, strict=True))
+            counts = (pairs.count((True, False)), pairs.count((False, True)))
+            yield _Compared(baseline.study.slug, model.who, name, found, *counts)
+
+
+def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
+    found = each.found
+    return (
+        *(each.study, each.model, each.score, found.n_people, found.n_questions, found.n_answers),
+        value_or_reason(found.value, found.reason),
+        limits_or_reason(found.low, found.high, found.reason),
+        *(each.only_people, each.only_model, found.test),
+        *(value_or_reason(p, found.reason) for p in (found.p, adjusted)),
+    )

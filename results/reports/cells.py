@@ -1,0 +1,27 @@
+"""From numbers that may be undefined to cells of a table."""
+
+from analytics.bootstrap import Interval
+from analytics.scores import Score, wilson_interval
+from results.reports.base import Cell, Range, Undefined
+
+
+def value_or_reason(value: float | None, reason: str | None) -> Cell:
+    return Undefined(reason or "") if value is None else value
+
+
+def limits_or_reason(low: float | None, high: float | None, reason: str | None) -> Cell:
+    return Undefined(reason or "") if low is None or high is None else Range(low, high)
+
+
+def range_or_reason(interval: Interval) -> Cell:
+    return limits_or_reason(interval.low, interval.high, interval.reason)
+
+
+def share_of(found: Score) -> Cell:
+    return value_or_reason(found.share, found.reason)
+
+
+def share_range(found: Score) -> Cell:
+    """Return Wilson's interval of a share of single answers."""
+    interval = wilson_interval(found.count, found.n)
+    return Undefined(found.reason or "") if interval is None else Range(*interval)

@@ -1,0 +1,173 @@
+"""Agreement of each two annotators who took the same survey, kind by kind, and its mean."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.agreement import Coefficient, cohen_kappa, gwet_ac1, percent_agreement, specific_agreement
+from analytics.bootstrap import Interval, agreement_over_units
+from analytics.coefficients import CohenKappa
+from analytics.pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
+from analytics.ratings import code
+from results.reports.base import SEED, Cell, Column, Plot, Point, Series, Table
+from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
+from results.reports.facts import AnswerFacts, StudyFacts
+from results.reports.labels import Labels, answers_to, main_labels, rarity
+
+# More pairs than this make no picture that anybody can read.
+MOST_PAIRS_DRAWN = 100
+TWO = 2
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """What is known of two annotators of a study who shared a survey, on one kind of question.
+
+    `name` says where they sat. `positive`, `negative`: agreement on the first and on the second of two labels, None
+    where there are more. `remark`: what to know about kappa, "" mostly.
+    """
+
+    study: str
+    kind: str
+    survey: int
+    name: str
+    labels: str
+    n: int
+    percent: Coefficient
+    kappa: Coefficient
+    interval: Interval
+    ac1: Coefficient
+    positive: Coefficient | None
+    negative: Coefficient | None
+    remark: str
+
+
+def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
+    """Return the agreement of every pair of annotators of `study`, by kind and then by the survey they shared.
+
+    Only answers asked for at first are compared: later ones were asked for where those differed.
+    """
+    found = []
+    for kind, labels in main_labels(study).items():
+        answers = [answer for answer in answers_to(study, kind) if not answer.added]
+        answers.sort(key=lambda answer: answer.survey)
+        seats = _seats(answers)
+        pairs = pairs_within(
+            (answer.survey, answer.question, answer.annotator, labels.collapse(answer.choice)) for answer in answers
+        )
+        found += [_pair_agreement(study, labels, pair, seats) for pair in pairs]
+    return found
+
+
+def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
+    """Return (survey, annotator) -> the number of the seat, and who in turn sat there where several did."""
+    sitting: dict[tuple[int, int], list[int]] = {}
+    for answer in answers:
+        people = sitting.setdefault((answer.survey, answer.seat), [])
+        if answer.annotator not in people:
+            people.append(answer.annotator)
+    return {
+        (survey, annotator): f"{seat}" if len(people) == 1 else f"{seat} (person {turn} there)"
+        for (survey, seat), people in sitting.items()
+        for turn, annotator in enumerate(people, start=1)
+    }
+
+
+def _pair_agreement(
+    study: StudyFacts, labels: Labels, pair: Pair, seats: Mapping[tuple[int, int], str]
+) -> PairAgreement:
+    ratings = code(pair.ratings, labels.categories)
+    survey = int(str(pair.group))
+    first, second = (seats[survey, int(str(person))] for person in pair.annotators)
+    percent, kappa = percent_agreement(ratings), cohen_kappa(ratings)
+    two = len(labels.categories) == TWO
+    return PairAgreement(
+        study=study.slug,
+        kind=labels.kind,
+        survey=survey,
+        name=f"survey {survey}, seats {first} and {second}",
+        labels=labels.title,
+        n=len(pair.ratings),
+        percent=percent,
+        kappa=kappa,
+        interval=agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(SEED), method="BCa"),
+        ac1=gwet_ac1(ratings),
+        positive=specific_agreement(ratings, labels.categories[0]) if two else None,
+        negative=specific_agreement(ratings, labels.categories[1]) if two else None,
+        remark=rarity(percent, kappa, ratings),
+    )
+
+
+def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
+    """Return one row per pair and one with the mean of each kind of each study. found: study -> its pairs."""
+    columns = [
+        *(Column("Study"), Column("Kind"), Column("Pair"), Column("Labels"), Column("Questions", "count")),
+        *(Column("Agreed", "share"), Column("Cohen's kappa", "coefficient"), Column("95 % interval", "coefficient")),
+        *(Column("Gwet's AC1", "coefficient"), Column("Positive agreement", "share")),
+        *(Column("Negative agreement", "share"), Column("Remark")),
+    ]
+    rows: list[Sequence[Cell]] = []
+    for pairs in found.values():
+        for kind in dict.fromkeys(pair.kind for pair in pairs):
+            of_kind = [pair for pair in pairs if pair.kind == kind]
+            rows += [_row(pair) for pair in of_kind]
+            rows.append(_mean_row(of_kind))
+    notes = [
+        "Each two annotators who took the same survey, on the questions that both answered at first; kinds are never "
+        "put together. Intervals of pairs: BCa bootstrap over questions. Positive and negative agreement: on the "
+        f"first and on the second of two labels. Pairs that share fewer than {LEAST_SHARED} questions are left out of "
+        "the mean, and so are pairs without a kappa. Interval of the mean: Student's t over surveys."
+    ]
+    return Table("pairs", "Agreement of pairs of annotators", columns, rows, notes, list(found))
+
+
+def _row(pair: PairAgreement) -> Sequence[Cell]:
+    small = f"Fewer than {LEAST_SHARED} questions: not in the mean." if pair.n < LEAST_SHARED else ""
+    return (
+        *(pair.study, pair.kind, pair.name, pair.labels, pair.n),
+        value_or_reason(pair.percent.value, pair.percent.reason),
+        value_or_reason(pair.kappa.value, pair.kappa.reason),
+        range_or_reason(pair.interval),
+        *(_value(each) for each in (pair.ac1, pair.positive, pair.negative)),
+        " ".join(filter(None, (small, pair.remark, pair.interval.warning))),
+    )
+
+
+def _value(found: Coefficient | None) -> Cell:
+    return None if found is None else value_or_reason(found.value, found.reason)
+
+
+def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
+    mean = mean_of_pairs([(pair.survey, pair.kappa) for pair in pairs])
+    return (
+        *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", pairs[0].labels, None, None),
+        value_or_reason(mean.value, mean.reason),
+        limits_or_reason(mean.low, mean.high, mean.no_interval),
+        *(None, None, None, _left_out(mean)),
+    )
+
+
+def _left_out(mean: MeanOfPairs) -> str:
+    said = []
+    if mean.n_small:
+        said.append(f"{mean.n_small} pair(s) left out for sharing fewer than {LEAST_SHARED} questions.")
+    if mean.n_undefined:
+        said.append(
+            f"{mean.n_undefined} pair(s) left out for having no kappa, with {mean.undefined_units} questions together."
+        )
+    return " ".join(said)
+
+
+def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
+    points = [
+        Point(f"{study}: {pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
+        for study, pairs in found.items()
+        for pair in pairs
+    ]
+    if len(points) > MOST_PAIRS_DRAWN:
+        points = []
+    known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
+    words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
+    axis = "Cohen's kappa, with its 95 % interval"
+    return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", axis, [Series("", points)])

@@ -1,0 +1,176 @@
+"""What each person got right, question by question and instance by instance: what human scores are made of.
+
+A person's answers are theirs alone: nothing is dropped because others differ, and no settlement by a researcher enters.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analytics.acceptance import NONE, State, majority_v1
+from analytics.outcomes import Progress, progress_of
+from analytics.scores import Score
+from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.funnel import ALL, Category
+
+I2T, T2I, GROUP = "I2T", "T2I", "Group"
+# The four questions that BiVLC asks about an instance, as (kind, place), and the scores that all of one name make up.
+FOUR: Mapping[tuple[str, int], str] = {
+    ("image_to_text", 0): "Ipos2T",
+    ("image_to_text", 1): "Ineg2T",
+    ("text_to_image", 0): "Tpos2I",
+    ("text_to_image", 1): "Tneg2I",
+}
+OF_FOUR: Mapping[str, tuple[str, ...]] = {
+    I2T: ("Ipos2T", "Ineg2T"),
+    T2I: ("Tpos2I", "Tneg2I"),
+    GROUP: ("Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"),
+}
+SCORES = (*OF_FOUR, *FOUR.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether one person was right about a question, or about all questions of an instance that a score takes."""
+
+    person: int
+    unit: int
+    instance: int
+    right: bool
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One score of a study: its name, and every judged unit, by person in the order in which they answered.
+
+    `unit`: "question" or "instance", what one person is right about once.
+    """
+
+    name: str
+    unit: str
+    judged: Sequence[Judged]
+
+
+def asks_the_four(study: StudyFacts) -> bool:
+    """Return whether a study asks all of BiVLC's four questions, so that I2T, T2I and Group can be said."""
+    return set(FOUR) <= {(question.kind, question.place) for question in study.questions if question.right}
+
+
+def baselines(project: ProjectFacts) -> list[StudyFacts]:
+    """Return the studies that measure how often people are right: each stands for itself."""
+    return [study for study in project.studies if study.purpose == "baseline" and study.knows_answers]
+
+
+def scored(study: StudyFacts) -> list[Scored]:
+    """Return the scores of a study whose right answers are known.
+
+    Where it asks the four: I2T, T2I and Group, over the instances whose questions one person answered all, and the
+    four finer scores. Of every other kind: right answers, over the questions that one person answered.
+    """
+    questions = {question.id: question for question in study.questions if question.right}
+    of_four = asks_the_four(study)
+    by_name: dict[str, list[Judged]] = {}
+    for answer in study.answers:
+        question = questions.get(answer.question)
+        if question is not None:
+            name = _name(question, of_four=of_four)
+            right = answer.choice == question.right
+            by_name.setdefault(name, []).append(Judged(answer.annotator, question.id, question.instance, right))
+    wholes = [Scored(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
+    names = dict.fromkeys(_name(question, of_four=of_four) for question in questions.values())
+    return wholes + [Scored(name, "question", by_name.get(name, [])) for name in sorted(names, key=_in_order)]
+
+
+def _name(question: QuestionFacts, *, of_four: bool) -> str:
+    name = FOUR.get((question.kind, question.place)) if of_four else None
+    return name or f"Right ({question.kind})"
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    return (SCORES.index(name), "") if name in SCORES else (len(SCORES), name)
+
+
+def _whole(by_name: Mapping[str, Sequence[Judged]], parts: Sequence[str]) -> list[Judged]:
+    """Return, per person and instance, whether all of `parts` were right; only where the person answered all."""
+    found: dict[tuple[int, int], list[bool]] = {}
+    for part in parts:
+        for one in by_name.get(part, ()):
+            found.setdefault((one.person, one.instance), []).append(one.right)
+    return [
+        Judged(person, instance, instance, all(rights))
+        for (person, instance), rights in found.items()
+        if len(rights) == len(parts)
+    ]
+
+
+def by_category(judged: Iterable[Judged], categories: Mapping[int, Category]) -> dict[Category, list[Judged]]:
+    """Group what was judged: all of it, then each type, followed by its subtypes."""
+    found: dict[Category, list[Judged]] = {(ALL, ALL): []}
+    for one in judged:
+        type, subtype = categories[one.instance]
+        for category in ((ALL, ALL), (type, ALL), (type, subtype)):
+            found.setdefault(category, []).append(one)
+    return dict(sorted(found.items(), key=lambda item: in_category_order(item[0])))
+
+
+def in_category_order(category: Category) -> tuple[bool, str, bool, str]:
+    """Sort everything first, then by type, a type as a whole before its subtypes."""
+    type, subtype = category
+    return (type != ALL, type, subtype != ALL, subtype)
+
+
+@dataclass(frozen=True)
+class ByMajority:
+    """A score of what most people said. `left_out`: units without a majority, by how far their answers are."""
+
+    name: str
+    unit: str
+    found: Score
+    left_out: Mapping[Progress, int]
+
+
+def by_majority(study: StudyFacts) -> list[ByMajority]:
+    """Return the scores of the majority of the counted answers to each question, whatever a researcher settled.
+
+    Units with a question that lacks answers, and those whose answers have no majority, are left out with their number.
+    """
+    choices: dict[int, list[str]] = {}
+    for answer in study.answers:
+        choices.setdefault(answer.question, []).append(answer.choice)
+    of_four = asks_the_four(study)
+    # Name -> instance -> what was said, question by question.
+    said: dict[str, dict[int, list[bool | Progress]]] = {}
+    for question in study.questions:
+        if question.right:
+            of_name = said.setdefault(_name(question, of_four=of_four), {})
+            of_name.setdefault(question.instance, []).append(_verdict(question, choices.get(question.id, ())))
+    found = [_majority(name, "question", [[one] for of in each.values() for one in of]) for name, each in said.items()]
+    for name, parts in OF_FOUR.items() if of_four else ():
+        together = [said[part] for part in parts]
+        common = [instance for instance in together[0] if all(instance in each for each in together)]
+        found.append(_majority(name, "instance", [[one for each in together for one in each[key]] for key in common]))
+    return sorted(found, key=lambda each: _in_order(each.name))
+
+
+def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress:
+    """Return whether the majority is right; where there is none, how far the answers are."""
+    progress = progress_of(len(choices), question.wanted)
+    if progress is not Progress.COMPLETE:
+        return progress
+    verdict = majority_v1(choices, question.wanted)
+    if verdict.state is State.UNDECIDED:
+        return progress
+    return (verdict.winner or NONE) == question.right
+
+
+def _majority(name: str, unit: str, units: Sequence[Sequence[bool | Progress]]) -> ByMajority:
+    decided: list[bool] = []
+    left_out = dict.fromkeys(Progress, 0)
+    for each in units:
+        waiting = {one for one in each if isinstance(one, Progress)}
+        if not waiting:
+            decided.append(all(each))
+        elif waiting == {Progress.COMPLETE}:
+            left_out[Progress.COMPLETE] += 1
+        else:
+            left_out[Progress.UNANSWERED if set(each) == {Progress.UNANSWERED} else Progress.OPEN] += 1
+    return ByMajority(name, unit, Score(sum(decided), len(decided)), left_out)
