@@ -130,7 +130,7 @@ def report_of(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
 def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:
     out = tmp_path / f"{study}-{format}"
     call_command("export", "vases", study=study, format=format, out=out)
-    (file,) = [path for path in out.rglob("*") if path.name.startswith(("responses", "decisions", "instances"))]
+    (file,) = [path for path in out.rglob("*") if path.name.startswith(f"{study}-")]
     if file.suffix == ".csv":
         with file.open(newline="", encoding="utf-8") as rows:
             return list(csv.DictReader(rows))
