@@ -12,6 +12,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.exceptions import IrreversibleError
 from django.db.migrations.executor import MigrationExecutor
@@ -28,9 +29,18 @@ from tests.upgrades.stage import by_table, connected_to, database, filled, leave
 DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
 # "table" or "table.column" -> where what it held stands now, or why it says something else.
+OUT = "two people had withdrawn: their answers leave the votes, and the one at work is at the end"
 CHANGED = {
+    **{f"annotation_decision.{name}": OUT for name in ("votes", "answers", "state", "winner", "decided_at")},
+    **{f"annotation_session.{name}": OUT for name in ("state", "ended_at", "last_seat_id")},
+    **{f"annotation_seat.{name}": OUT for name in ("session_id", "claimed_at")},
+    "annotation_slot.annotator_id": OUT,
+    "annotation_practiceanswer.round": "rounds are numbered by annotator, over all their sessions of a study",
     "results_signinfailure": "failures lived for a quarter of an hour; they are counted anew, by name and by network",
 }
+
+# Without these the older version cannot add rows while this one comes in: practising waits for the new code.
+REFUSED = {"annotation_practiceanswer.annotator_id"}
 
 
 def signed_in(name: str) -> Client:
@@ -118,7 +128,8 @@ def test_the_older_version_can_still_add_rows_while_this_one_comes_in() -> None:
         for field in known[table]._meta.local_concrete_fields
         if field.column not in DUMPED["tables"][table]["columns"]
     }
-    assert [name for name, field in added.items() if not (field.null or field.has_db_default())] == []
+    refused = {name for name, field in added.items() if not (field.null or field.has_db_default())}
+    assert refused == REFUSED
 
 
 @pytest.mark.usefixtures("upgraded")
@@ -201,12 +212,17 @@ def test_reports_are_written(format: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("upgraded")
-@pytest.mark.parametrize("name", ["v1", "v2", "v3", "new"])
+@pytest.mark.parametrize("name", ["v2", "v3", "new"])
 def test_releases_are_written_again_and_anew(name: str, tmp_path: Path) -> None:
-    """One that holds somebody who withdrew later, one made after that, one asked for and never frozen, a new one."""
-    study = "birds-doubt" if name == "v1" else "birds-pick"
-    call_command("release", "birds", study=study, name=name, format="jsonl", out=tmp_path, verbosity=0)
+    """One frozen, one asked for and never frozen, and a new one."""
+    call_command("release", "birds", study="birds-pick", name=name, format="jsonl", out=tmp_path, verbosity=0)
     assert any(tmp_path.rglob("*.jsonl"))
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_a_release_that_holds_somebody_who_withdrew_is_not_given_out(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="withdrawn"):
+        call_command("release", "birds", study="birds-doubt", name="v1", format="jsonl", out=tmp_path, verbosity=0)
 
 
 @pytest.mark.usefixtures("upgraded")
