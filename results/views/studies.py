@@ -20,10 +20,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
 from annotation.actions import launching
-from annotation.models import EntryEvent
+from annotation.models import EntryEvent, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import ToCome, outlook_table
 from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
@@ -39,6 +42,8 @@ from results.tables.skips import study_skips
 from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.design import knows_right
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 
@@ -76,6 +81,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
+        "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
         "door": _door(study),
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
@@ -244,6 +250,15 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     return render(request, "results/change.html", context, status=409 if problems else 200)
 
 
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    return ToCome(
+        knows_answers=knows_right(study.design),
+        people=plan.seats,
+        questions=plan.questions,
+        answers=study.design["answers"],
+    )
+
+
 def _plan(study: Study, change: Change) -> dict[str, Any]:
     """Return what launching would make and cost, or what stands in its way."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
@@ -259,6 +274,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
         "pay": _pay(study, seats=plan.seats, seconds=[]),
         "problems": (sentence,) if waiting.images else (),
     }
