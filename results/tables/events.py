@@ -1,16 +1,19 @@
 """What has happened in a project, in plain sentences."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 
+from results.models import Pseudonym
 from studies.actions.events import What
 from studies.models import Event, Project
 
 EVENTS_PER_PAGE = 50
+# Somebody forgotten has no name any more.
+SOMEBODY = "an annotator"
 Details = Mapping[str, Any]
 
 
@@ -27,15 +30,24 @@ def event_lines(project: Project, page: Any) -> Page[Event]:
     """Return one page of the events of `project`, newest first, as EventLines."""
     events = Event.objects.filter(project=project).select_related("study")
     found: Page[Any] = Paginator(events, EVENTS_PER_PAGE).get_page(page)
-    found.object_list = [_line(event) for event in found.object_list]
+    shown = list(found.object_list)
+    names = _names(project, shown)
+    found.object_list = [_line(event, names) for event in shown]
     return found
 
 
-def _line(event: Event) -> EventLine:
+def _names(project: Project, events: Sequence[Event]) -> dict[int, str]:
+    """Return what the project calls the annotators whom `events` are about; nobody is called by a provider's id."""
+    about = {event.details.get("annotator") for event in events} - {None}
+    return dict(Pseudonym.objects.filter(project=project, annotator__in=about).values_list("annotator_id", "name"))
+
+
+def _line(event: Event, names: Mapping[int, str]) -> EventLine:
+    told = {**event.details, "name": names.get(event.details.get("annotator", 0), SOMEBODY)}
     who = event.by_name if event.by_id else f"The {event.by_name}"
     study = event.study.slug if event.study else ""
     try:
-        return EventLine(who, SENTENCES[What(event.what)](study, event.details), event.at)
+        return EventLine(who, SENTENCES[What(event.what)](study, told), event.at)
     except (KeyError, ValueError):
         # Of another version of Lineup, say: what is known of it is told.
         return EventLine(who, f"did this: {event.what}{f', {study}' if study else ''}", event.at)
@@ -78,6 +90,26 @@ def _exported(study: str, told: Details) -> str:
     return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
 
 
+def _withdrew(study: str, told: Details) -> str:
+    return f"noted that {told['name']} withdrew: {_counted(told['answers'], 'answer')} left every count"
+
+
+def _excluded(study: str, told: Details) -> str:
+    return f"excluded {told['name']} ({told['reason']}): {_counted(told['answers'], 'answer')} left every count"
+
+
+def _let_back(study: str, told: Details) -> str:
+    return f"let {_counted(told['answers'], 'answer')} of {told['name']} count again"
+
+
+def _reopened(study: str, told: Details) -> str:
+    return f"opened {_counted(told['slots'], 'place')} of {told['name']} for others"
+
+
+def _forgot(study: str, told: Details) -> str:
+    return f"deleted what was stored of somebody: {_counted(told['responses'], 'answer')} of theirs"
+
+
 def _simple(template: str) -> Callable[[str, Details], str]:
     """Return a sentence in which only names stand."""
     return lambda study, told: template.format_map({"study": study, **told})
@@ -101,10 +133,11 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
     What.SEAT_FREED: _freed,
     What.SESSION_LAPSED: _lapsed,
-    What.ANNOTATOR_WITHDRAWN: _simple("noted that {annotator} took their consent back"),
-    What.ANNOTATOR_EXCLUDED: _simple("excluded {annotator}"),
-    What.ANNOTATOR_LET_BACK: _simple("took back the exclusion of {annotator}"),
-    What.ANNOTATOR_FORGOTTEN: _simple("deleted what was stored of an annotator"),
+    What.ANNOTATOR_WITHDRAWN: _withdrew,
+    What.ANNOTATOR_EXCLUDED: _excluded,
+    What.ANNOTATOR_LET_BACK: _let_back,
+    What.SLOTS_REOPENED: _reopened,
+    What.ANNOTATOR_FORGOTTEN: _forgot,
     What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),
     What.EXPORT_WRITTEN: _exported,
     What.RELEASE_MADE: _simple("made the release {release} of {study}"),

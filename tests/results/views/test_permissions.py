@@ -11,7 +11,7 @@ from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Release
 from studies.models import Membership, Question, Study, StudyState
-from tests.factories import NOON, draw_instance, make_launched, make_person
+from tests.factories import NOON, draw_instance, make_launched, make_person, sit_down
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 
@@ -21,6 +21,8 @@ PRIVATE = {
     "/projects/birds/instances/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
+    "/projects/birds/events/": (FINE, NOT_ALLOWED),
+    "/projects/birds/dataset/": (NOT_ALLOWED, ELSEWHERE),
     "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
     "/studies/birds/birds-step-3/results/": (FINE, NOT_ALLOWED),
     "/studies/birds/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
@@ -38,6 +40,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
     "/studies/birds/birds-step-3/preview/": (FINE, 303),
     "/studies/birds/birds-step-3/releases/": (FINE, 409),
+    "/studies/birds/birds-step-3/sessions/1/free/": (FINE, ELSEWHERE),
     "/studies/birds/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
@@ -67,6 +70,7 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})
+    sit_down(study, "somebody", pk=1)
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
