@@ -12,6 +12,7 @@ class Migration(migrations.Migration):
             model_name="practiceanswer",
             name="annotator",
             field=models.ForeignKey(
+                help_text="Null only where the version before went on storing answers while this one was installed.",
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="practice_answers",

@@ -1,4 +1,3 @@
-import django.db.models.deletion
 from django.db import migrations, models
 
 
@@ -8,15 +7,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="practiceanswer",
-            name="annotator",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="practice_answers",
-                to="annotation.annotator",
-            ),
-        ),
         migrations.RemoveConstraint(
             model_name="practiceanswer",
             name="one_try_per_round",

@@ -137,7 +137,13 @@ class PracticeAnswer(models.Model):
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="practice_answers")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="practice_answers")
+    annotator = models.ForeignKey(
+        Annotator,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="practice_answers",
+        help_text="Null only where the version before went on storing answers while this one was installed.",
+    )
     practice_question = models.ForeignKey(PracticeQuestion, on_delete=models.PROTECT, related_name="answers")
     round = models.PositiveSmallIntegerField(default=1)
     choice = models.CharField(max_length=100, blank=True)

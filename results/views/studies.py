@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
 from annotation.actions import launching
-from annotation.models import EntryEvent
+from annotation.models import EntryEvent, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
@@ -81,6 +81,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
+        "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
         "door": _door(study),
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},

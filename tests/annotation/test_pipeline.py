@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from annotation.actions import adjudication, launching, responses
+from annotation.actions import adjudication, launching, responses, sessions
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -260,3 +260,42 @@ def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
         ("ambiguity", "accepted"),
     ]
     assert history[1].won["negative_image"]["key"] == "candidate-3"
+
+
+def two_parts() -> Session:
+    """Return a session at the first of four questions, two in each of two parts."""
+    project = make_project()
+    instance = make_instance(project, "pair", candidates=0)
+    for role in ("image", "negative_image"):
+        InstanceImage.objects.create(instance=instance, role=role, filename=f"{role}.png", image=make_image(role))
+    parts = [{"kind": "image_to_text"}, {"kind": "text_to_image"}]
+    return arrive_at_work(launch_file(project, {"study": "parts", "parts": parts}))
+
+
+def send_first(session: Session, slot: Slot) -> responses.Receipt:
+    return responses.submit(token=session.token, sent=Sent(slot=slot.pk, submission=uuid.uuid4(), value="1"), now=NOON)
+
+
+def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> None:
+    session = two_parts()
+    slots = responses.open_slots(session=session, limit=4)
+    assert [slot.part for slot in slots] == [0, 0, 1, 1]
+    with pytest.raises(BadAnswer, match="a part that you have not begun"):
+        send_first(session, slots[2])
+    session.refresh_from_db()
+    assert (session.questions_answered, Response.objects.count()) == (0, 0)
+
+
+def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -> None:
+    session = two_parts()
+    slots = responses.open_slots(session=session, limit=4)
+    send_first(session, slots[0])
+    sessions.begin(session=session, part=1, now=NOON)
+    assert session.part_begun == 0
+    send_first(session, slots[1])
+    sessions.begin(session=session, part=1, now=NOON)
+    assert session.part_begun == 1
+    for slot in slots[2:]:
+        send_first(session, slot)
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED

@@ -61,14 +61,21 @@ def test_nobody_finished_means_no_wage_yet(client: Client, study: Study) -> None
     assert "Hourly wage: nobody has finished yet." in text(client)
 
 
+def test_sessions_that_a_researcher_has_to_look_at_are_counted(client: Client, study: Study) -> None:
+    assert "code for review" not in text(client)
+    sit_down(study, "one", state=SessionState.LEFT_OUT)
+    assert "1 ended with the code for review" in text(client)
+    assert "Left out too many questions" in text(client)
+
+
 def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: Settings) -> None:
     settings.SITE_URL = "https://lineup.example.org"
     page = client.get(PAGE).content.decode()
     fields = [value.replace("&amp;", "&") for value in re.findall(r'readonly value="([^"]*)"', page)]
     assert fields == [
-        "https://lineup.example.org/take/birds-step-3/"
+        f"https://lineup.example.org/take/{study.public_token}/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
-        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-birds-step-3",
+        f"https://lineup.example.org/take/{study.public_token}/?invite=invite-birds-birds-step-3",
     ]
 
 
