@@ -212,6 +212,7 @@ def _between(at: dict[int, int], place: float) -> float:
 class SessionLine:
     """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen."""
 
+    pk: int
     name: str
     state: str
     is_open: bool
@@ -238,6 +239,7 @@ def session_lines(study: Study, page: Any) -> Page[Session]:
 def _line(session: Any) -> SessionLine:
     until = session.ended_at or session.last_seen_at
     return SessionLine(
+        pk=session.pk,
         name=session.pseudonym or "",
         state=SessionState(session.state).label,
         is_open=session.state in OPEN_STATES,

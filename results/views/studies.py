@@ -24,6 +24,9 @@ from annotation.models import EntryEvent
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import ToCome, outlook_table
 from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
@@ -39,6 +42,8 @@ from results.tables.skips import study_skips
 from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.design import knows_right
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 
@@ -244,6 +249,15 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     return render(request, "results/change.html", context, status=409 if problems else 200)
 
 
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    return ToCome(
+        knows_answers=knows_right(study.design),
+        people=plan.seats,
+        questions=plan.questions,
+        answers=study.design["answers"],
+    )
+
+
 def _plan(study: Study, change: Change) -> dict[str, Any]:
     """Return what launching would make and cost, or what stands in its way."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
@@ -259,6 +273,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
         "pay": _pay(study, seats=plan.seats, seconds=[]),
         "problems": (sentence,) if waiting.images else (),
     }

@@ -34,7 +34,6 @@ def _check(project: Project, study: Study) -> None:
         raise StudyError(f"{study.slug} is a draft, so it has kept nothing. Launch it first.")
 
 
-def keepers(project: Project) -> list[Study]:
-    """Return the studies of `project` that may keep its dataset, in the order in which they were launched."""
-    launched = project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at", "pk")
-    return [study for study in launched if study.accepts]
+def may_keep(study: Study) -> bool:
+    """Tell whether `study` may keep the dataset of its project: it has been launched, and it accepts and rejects."""
+    return study.accepts and study.state != StudyState.DRAFT

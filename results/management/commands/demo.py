@@ -14,7 +14,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Session
 from predictions.models import Model
@@ -24,10 +26,12 @@ from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
 from results.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
+from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
 
 USER = "researcher"
+OWNER = Membership.Role.OWNER
 PROJECT = "demo"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
@@ -174,8 +178,14 @@ def _researcher() -> tuple[User, str]:
 
 
 def _project(user: User) -> Project:
-    project, _ = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
-    Membership.objects.get_or_create(project=project, user=user, defaults={"role": Membership.Role.OWNER})
+    with transaction.atomic():
+        project, made = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
+        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": OWNER})
+        if made:
+            record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
+        if joined:
+            what, now = What.MEMBER_ADDED, timezone.now()
+            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=OWNER.value)
     return project
 
 

@@ -213,6 +213,17 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "USD 8.00 at 8.00 a seat, without the fee of the platform" in shown
 
 
+def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
+    assert "What this study will be able to tell" not in text(client, f"{PAGE}launch/")
+    pairs = make_study(draft.project, "pairs", answers=2)
+    shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
+    assert "What this study will be able to tell" in shown
+    # Four questions with two answers each, and twice as many.
+    assert "Krippendorff's alphaas planned48" in shown
+    assert "Krippendorff's alphatwice the questions816" in shown
+    assert "So few questions will tell nothing of agreement." in shown
+
+
 def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:
     response = client.post(f"{PAGE}launch/", follow=True)
     draft.refresh_from_db()
