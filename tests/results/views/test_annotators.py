@@ -3,10 +3,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Annotator
 from results.models import Pseudonym
-from studies.models import Study
-from tests.factories import NOON, create_draft
+from studies.models import Project, Study
+from tests.factories import create_draft
+from tests.removing import withdraw
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
 PAGE = "/studies/vases/step-3/annotators/"
@@ -38,7 +38,7 @@ def test_everybody_stands_there_by_pseudonym_with_what_their_answers_say(client:
 
 @pytest.mark.usefixtures("step_3")
 def test_who_withdrew_is_not_there(client: Client) -> None:
-    Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
+    withdraw(Project.objects.get(), "ben")
     assert len(rows(client)) == 1
 
 
