@@ -22,6 +22,22 @@ class BadEntry(AnnotationError):
     heading = gettext_lazy("This link is not complete")
 
 
+class NoSuchStudy(AnnotationError):
+    status = 404
+    heading = gettext_lazy("This link leads nowhere")
+
+
+class TooManyAtOnce(AnnotationError):
+    """More new people than one network may send in a while; `retry_after` is in seconds."""
+
+    status = 429
+    heading = gettext_lazy("Please wait a little")
+
+    def __init__(self, message: str, what_next: str = "", *, retry_after: int) -> None:
+        super().__init__(message, what_next)
+        self.retry_after = retry_after
+
+
 class OtherPerson(AnnotationError):
     """The link of a session was opened with the id of another person."""
 

@@ -68,6 +68,7 @@ class QuestionPage:
     chosen: str = ""
     replaces: int | None = None
     skip: str = ""
+    is_practice: bool = False
     failed_loads_to_skip: int = FAILED_LOADS_TO_SKIP
 
 
@@ -93,6 +94,7 @@ class Urls:
     answer: str
     skip: str
     change: str
+    go_on: str
     give_up: str
     comment: str
 
@@ -108,6 +110,7 @@ def session_urls(token: str) -> Urls:
         answer=f"{page}answer/",
         skip=f"{page}skip/",
         change=f"{page}change/",
+        go_on=f"{page}go-on/",
         give_up=f"{page}give-up/",
         comment=f"{page}comment/",
     )
@@ -156,6 +159,7 @@ def question_page(
     chosen_key: str = "",
     replaces: int | None = None,
     skip: str = "",
+    is_practice: bool = False,
 ) -> QuestionPage:
     """Return a question as the template shows it, its options in the order given."""
     kind = get_kind(kind_name)
@@ -184,6 +188,7 @@ def question_page(
         chosen=next((value for value, key in values.items() if key == chosen_key), ""),
         replaces=replaces,
         skip=skip,
+        is_practice=is_practice,
     )
 
 

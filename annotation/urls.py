@@ -3,7 +3,7 @@ from django.urls import path
 from annotation.views import entry, work
 
 urlpatterns = [
-    path("take/<slug:slug>/", entry.take, name="take"),
+    path("take/<slug:name>/", entry.take, name="take"),
     path("s/<slug:token>/", work.page, name="session"),
     path("s/<slug:token>/consent/", work.consent, name="session_consent"),
     path("s/<slug:token>/begin/", work.begin, name="session_begin"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),
     path("s/<slug:token>/change/", work.change, name="session_change"),
+    path("s/<slug:token>/go-on/", work.go_on, name="session_go_on"),
     path("s/<slug:token>/give-up/", work.give_up, name="session_give_up"),
     path("s/<slug:token>/comment/", work.comment, name="session_comment"),
 ]

@@ -119,7 +119,7 @@ class Sitting:
     async def begin(self, connection: Connection) -> None:
         person = uuid.uuid4().hex[:24]
         query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "benchmark", "SESSION_ID": person})
-        status, head, _ = await connection.ask("GET", f"/take/{self._study}/?{query}")
+        status, head, _ = await connection.ask("POST", f"/take/{self._study}/?{query}", {})
         if status != 303:
             raise OutOfQuestions
         found = re.search(rb"(?i)location: *(\S+)", head)

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +152,9 @@ def _pictures(folder: Path) -> Iterator[str]:
 def begin_sitting(site: Site, person: str) -> str:
     """Take a person to the first question, and return the address of the session."""
     with httpx.Client(base_url=site.address, follow_redirects=True, timeout=30) as client:
-        query = {"PROLIFIC_PID": person, "STUDY_ID": "benchmark", "SESSION_ID": person}
-        page = client.get(f"/take/{STUDY}/", params=query).url
+        an_id = sha256(person.encode()).hexdigest()[:24]
+        query = {"PROLIFIC_PID": an_id, "STUDY_ID": "benchmark", "SESSION_ID": an_id}
+        page = client.post(f"/take/{STUDY}/", params=query).url
         client.post(f"{page}begin/")
     return str(page)
 

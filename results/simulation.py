@@ -13,21 +13,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
+from ipaddress import IPv6Address
 from typing import Any, Protocol
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 from django.conf import settings
 from django.test import Client, override_settings
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.actions import sessions
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from results.simulated import SIMULATED_STUDY
-from studies.models import PracticeQuestion, Question
+from studies.models import PracticeQuestion, Question, Study
 
-STEPS = ("consent", "begin", "practice", "answer")
+STEPS = ("go-on", "consent", "begin", "practice", "answer")
 TIMEOUT_SECONDS = 30
 # Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
 MOST_PAGES = 10_000
@@ -71,7 +73,11 @@ class BrowserInProcess:
     def __init__(self) -> None:
         # The first name the site answers to; forms are checked as any browser's are.
         host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-        self._client = Client(enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host)
+        # A private address of their own: many come in a short time, and few may come from one network.
+        address = str(IPv6Address((0xFD << 120) | random.getrandbits(120)))
+        self._client = Client(
+            enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host, REMOTE_ADDR=address
+        )
         self._https = settings.SECURE_SSL_REDIRECT
 
     def open(self, path: str) -> Page:
@@ -151,11 +157,11 @@ class Person:
         ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
         return f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
 
-    def entry(self, slug: str) -> str:
+    def entry(self, study: Study) -> str:
         """Return the link as Prolific would send it."""
         person, session = self.ids()
-        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{slug}", "SESSION_ID": session})
-        return f"/take/{slug}/?{query}"
+        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{study.slug}", "SESSION_ID": session})
+        return f"{reverse('take', args=[study.entry_name])}?{query}"
 
     def dice(self) -> random.Random:
         return random.Random(f"{self.seed}|{self.number}|answers")  # noqa: S311 (made-up people)
@@ -194,34 +200,41 @@ class _Visit:
     sitting: Sitting = field(default_factory=Sitting)
 
 
-def take_part(*, browser: Browser, slug: str, person: Person) -> Sitting:
+def take_part(*, browser: Browser, study: Study, person: Person) -> Sitting:
     """Play one person's visit to the end, and return how it went.
 
     Raises CannotRead. Whatever ends a visit early, Ctrl-C included, no seat stays taken.
     """
     try:
-        return _visit(browser=browser, slug=slug, person=person)
+        return _visit(browser=browser, study=study, person=person)
     except BaseException:
-        _free_the_seat(slug=slug, person=person)
+        _free_the_seat(study=study, person=person)
         raise
 
 
-def _free_the_seat(*, slug: str, person: Person) -> None:
+def _free_the_seat(*, study: Study, person: Person) -> None:
     """Let the session of a visit that failed lapse: others can have its seat, or the same person go on another time."""
     _, session_id = person.ids()
-    left = Session.objects.filter(study__slug=slug, provider_session_id=session_id, state__in=OPEN_STATES).first()
+    left = Session.objects.filter(study=study, provider_session_id=session_id, state__in=OPEN_STATES).first()
     if left is not None:
         sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
 
 
-def _visit(*, browser: Browser, slug: str, person: Person) -> Sitting:
-    visit = _Visit(browser, person, browser.open(person.entry(slug)), person.dice(), person.pace())
+def _visit(*, browser: Browser, study: Study, person: Person) -> Sitting:
+    visit = _Visit(browser, person, _arrive(browser, person.entry(study)), person.dice(), person.pace())
     for _ in range(MOST_PAGES):
         following = _next_page(visit)
         if following is None:
             return _concluded(visit)
         visit.page = following
     raise CannotRead(f"After {MOST_PAGES} pages {visit.page.path} still leads to another page.")
+
+
+def _arrive(browser: Browser, link: str) -> Page:
+    """Open the link and press Start; who has a session already, or is turned away, finds nothing to press."""
+    page = browser.open(link)
+    form = page.html.select_one("main form") if page.path == urlsplit(link).path else None
+    return page if form is None else browser.send(link, _hidden_fields(form))
 
 
 def _next_page(visit: _Visit) -> Page | None:
@@ -282,6 +295,7 @@ def _answer(visit: _Visit, form: Tag) -> Page:
 
 
 _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
+    "go-on": _begin,
     "consent": _agree,
     "begin": _begin,
     "practice": _practise,

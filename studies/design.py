@@ -16,6 +16,7 @@ import yaml
 
 from analytics.acceptance import RULES
 from studies.kinds import KINDS, get_kind
+from studies.naming import problem_with_line
 
 LARGEST_FILE = 1_000_000
 
@@ -42,6 +43,8 @@ class DesignRefused(Exception):
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
 
+# In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
+_END = r"$(?!\n)"
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -56,7 +59,7 @@ def study_schema() -> dict[str, Any]:
         "properties": {
             "study": {
                 "type": "string",
-                "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$",
+                "pattern": "^[a-z0-9]+(-[a-z0-9]+)*" + _END,
                 "maxLength": 50,
                 "description": "The name in addresses and commands: small letters, digits and single hyphens.",
             },
@@ -185,7 +188,7 @@ def _pay_schema() -> dict[str, Any]:
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
                 "type": "string",
-                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?$",
+                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?" + _END,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
             },
@@ -199,6 +202,12 @@ def _recruitment_schema() -> dict[str, Any]:
         {
             "prolific": {"type": "boolean", "default": True},
             "invite": {"type": "boolean", "default": True, "description": "A plain link, without Prolific."},
+            "any_ids": {
+                "type": "boolean",
+                "default": False,
+                "description": "Ids of people and sittings need not be Prolific's, which are 24 hexadecimal "
+                "digits: for trials by hand and for other platforms that send people in the same way.",
+            },
             "prolific_study_ids": _TEXTS | {"default": []},
             "other_studies": {
                 "enum": ["accept", "refuse"],
@@ -458,6 +467,8 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
 
 def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[Problem]:
     """Find what the schema cannot say."""
+    if reason := problem_with_line(design["title"]):
+        yield Problem(lines.get(("title",)), f"`title` cannot be used. {reason}")
     for kind in (get_kind(part["kind"]) for part in design["parts"]):
         if design["rule"] not in kind.rules:
             fitting = " or ".join(kind.rules)

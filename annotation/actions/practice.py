@@ -1,11 +1,16 @@
-"""Practice: questions with feedback before the survey; failing them all rounds long ends the session kindly."""
+"""Practice: questions with feedback before the survey; failing them all rounds long ends the session kindly.
+
+It is passed by answers alone. A question is passed over only when the server itself has lost its images, and then less
+is needed to pass; whoever sees no images for reasons that only their browser knows ends without having failed
+(docs/decisions/0013).
+"""
 
 from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext
 
-from annotation.actions import sessions
+from annotation.actions import rounds, sessions
 from annotation.errors import BadAnswer
 from annotation.models import PracticeAnswer, Session, SessionState
 from studies.kinds import get_kind, posted_values, shown_order
@@ -21,9 +26,15 @@ def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
 
 def next_question(*, session: Session) -> PracticeQuestion | None:
     """Return the practice question this session is at in its current round."""
-    done = PracticeAnswer.objects.filter(session=session, round=session.practice_round)
+    done = PracticeAnswer.objects.filter(annotator=session.annotator_id, round=session.practice_round)
     questions = PracticeQuestion.objects.filter(study=session.study_id)
     return questions.exclude(pk__in=done.values("practice_question")).first()
+
+
+def round_shown(*, session: Session) -> int:
+    """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
+    begun = rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    return min(len(begun) + 1, session.study.design["practice"]["rounds"])
 
 
 @transaction.atomic
@@ -32,6 +43,7 @@ def answer(*, session: Session, question: int, value: str, now: datetime) -> Pra
 
     Sent twice, the first answer stands. Raises BadAnswer.
     """
+    session = _at_practice(session)
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
         raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to go on."))
@@ -39,39 +51,49 @@ def answer(*, session: Session, question: int, value: str, now: datetime) -> Pra
     by_value = posted_values(get_kind(asked.kind), asked.content, order)
     if value not in by_value:
         raise BadAnswer(gettext("Choose one of the options shown, then send again."))
-    choice = by_value[value]
+    return _store(session=session, question=asked, choice=by_value[value], now=now)
+
+
+@transaction.atomic
+def pass_over(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
+    """Go on without a practice question whose image files are missing. It counts neither for nor against anybody."""
+    _store(session=_at_practice(session), question=question, choice="", now=now)
+
+
+def _at_practice(session: Session) -> Session:
+    """Return the session as it is now, locked: of answers sent at once one comes first. Raises BadAnswer."""
+    locked = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator").get(pk=session.pk)
+    if locked.state != SessionState.PRACTICE:
+        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
+    return locked
+
+
+def _store(*, session: Session, question: PracticeQuestion, choice: str, now: datetime) -> PracticeAnswer:
     stored, created = PracticeAnswer.objects.get_or_create(
-        session=session,
-        practice_question=asked,
+        annotator=session.annotator,
+        practice_question=question,
         round=session.practice_round,
-        defaults={"choice": choice, "is_right": choice == asked.right, "at": now},
+        defaults={"session": session, "choice": choice, "is_right": choice == question.right, "at": now},
     )
     if created and next_question(session=session) is None:
         _end_round(session=session, now=now)
     return stored
 
 
-@transaction.atomic
-def skip(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
-    """Go on without a practice question whose images cannot be shown. It counts neither for nor against anybody."""
-    _, created = PracticeAnswer.objects.get_or_create(
-        session=session,
-        practice_question=question,
-        round=session.practice_round,
-        defaults={"choice": "", "is_right": False, "at": now},
-    )
-    if created and next_question(session=session) is None:
-        _end_round(session=session, now=now)
-
-
 def _end_round(*, session: Session, now: datetime) -> None:
-    design = session.study.design["practice"]
-    given = PracticeAnswer.objects.filter(session=session, round=session.practice_round)
-    right, skipped = given.filter(is_right=True).count(), given.filter(choice="").count()
-    if right + skipped >= design["pass"]:
+    study, annotator = session.study, session.annotator
+    given = rounds.given(study=study, annotator=annotator).filter(round=session.practice_round)
+    shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
+    if given.filter(is_right=True).count() >= needed(study.design["practice"]["pass"], shown=shown, missing=missing):
         sessions.begin_work(session=session, now=now)
-    elif session.practice_round < design["rounds"]:
-        Session.objects.filter(pk=session.pk).update(practice_round=session.practice_round + 1)
-        session.refresh_from_db()
+    elif len(rounds.begun(study=study, annotator=annotator)) < study.design["practice"]["rounds"]:
+        after = rounds.following(study=study, annotator=annotator)
+        Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)
     else:
         sessions.leave(session=session, to=SessionState.FAILED_CHECKS, now=now)
+
+
+def needed(wanted: int, *, shown: int, missing: int) -> int:
+    """Return how many right answers pass a round: one less for each question whose images are missing, though never
+    none where something was wanted and one could be answered. Of 3 wanted with 1 missing: 2."""
+    return max(wanted - missing, min(wanted, shown, 1))

@@ -78,8 +78,10 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     if asked is None:
         raise _OutOfTheOrdinary
     counted = sending.count_answer(token=token, study=asked.study, now=now)
-    if counted is None or not sending.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
-        # Rolls the count back.
+    # What is raised from here on rolls the count back.
+    if counted is None or asked.part > counted.part_begun:
+        raise _OutOfTheOrdinary
+    if not sending.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
         raise _OutOfTheOrdinary
     kind = get_kind(asked.kind)
     seed = counted.order_key or Study.objects.values_list("seed", flat=True).get(pk=asked.study)
@@ -98,11 +100,8 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     decide_question(question=asked.question, wanted=asked.answers_wanted, rule=asked.rule, now=now, only_answer=choice)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)
-    done = counted.answered == counted.total
-    if done:
-        sessions.finish(session=Session.objects.get(pk=counted.session), now=now)
     return Receipt(
-        state=SessionState.FINISHED if done else SessionState.WORKING,
+        state=_state_after(counted, now=now),
         answered=counted.answered,
         total=counted.total,
         annotator=counted.annotator,
@@ -110,6 +109,15 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
         part_begun=counted.part_begun,
         seed=seed,
     )
+
+
+def _state_after(counted: sending.Counted, *, now: datetime) -> SessionState:
+    """Return where a session is after an answer; the last one ends it."""
+    if counted.answered < counted.total:
+        return SessionState.WORKING
+    session = Session.objects.get(pk=counted.session)
+    sessions.finish(session=session, now=now)
+    return SessionState(session.state)
 
 
 def _chosen(kind: str, content: Mapping[str, Any], order: list[str], value: str) -> str:
@@ -139,6 +147,8 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         return _receipt(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+    if slot.part > session.part_begun:
+        raise BadAnswer(gettext("This question belongs to a part that you have not begun. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
     choice = _chosen(slot.question.kind, slot.question.content, order, sent.value)
     if sent.replaces is not None:

@@ -75,10 +75,11 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
     return seats.exclude(Exists(clash)).order_by("survey_id", "number")
 
 
-def is_one_free(*, study: Study, annotator: Annotator | None) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get a seat now."""
+def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none."""
     slots = _slots_for(study=study, annotator=annotator)
-    return _free_seats(study=study, annotator=annotator, slots=slots).exists()
+    free = _free_seats(study=study, annotator=annotator, slots=slots)
+    return (free.filter(pk=seat.pk) if seat is not None else free).exists()
 
 
 def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:

@@ -16,7 +16,7 @@ from django.db import connection
 from annotation.models import Response
 
 _ASKED = """
-SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id,
+SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id, slot.part,
        study.id, study.rule,
        EXISTS (SELECT 1 FROM studies_question drawn
                 WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL)
@@ -77,6 +77,7 @@ class Asked:
     content: dict[str, Any]
     answers_wanted: int
     seat: int
+    part: int
     study: int
     rule: str
     undone: bool

@@ -9,18 +9,22 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import drawing, seats
+from annotation.actions import drawing, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
 from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
-from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
+from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
 from annotation.recruitment import invite
-from annotation.recruitment.base import Entry
-from studies.models import CompletionCode, Study, StudyState
+from annotation.recruitment.base import Entry, one_spelling
+from studies.actions.codes import completion_code
+from studies.actions.events import Actor, What, record
+from studies.models import Study, StudyState
 
 logger = logging.getLogger(__name__)
 
 # A seat is kept a little longer than the platform's own limit, so that whoever is sending at the limit is not cut off.
 GRACE = timedelta(minutes=10)
+# For whoever presses Start and is not seen again: the whole time is theirs once they agree, or begin.
+FIRST_LEASE = timedelta(minutes=15)
 _ATTEMPTS = 3
 
 
@@ -41,20 +45,12 @@ def start(*, study: Study, entry: Entry, now: datetime) -> Session:
 
 
 def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
-    known = (
-        Session.objects.select_related("annotator", "study", "last_seat")
-        .filter(study=study, provider=entry.provider, provider_session_id=entry.session_id)
-        .first()
-    )
+    known = find(study=study, entry=entry)
     if known is not None:
-        if known.annotator.provider_id != entry.person:
-            logger.warning("session %s was opened with the id of another person", known.pk)
-            raise OtherPerson(
-                gettext("This link was already used by another participant."),
-                gettext("Open the study from your own page on the platform that invited you."),
-            )
         return resume(session=known, now=now)
-    annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
+    annotator = _annotator(entry)
+    if annotator is None:
+        annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
     _check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
@@ -70,7 +66,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         order_key=study.order_secret,
         arrived_at=now,
         last_seen_at=now,
-        lease_until=now + _lease(study),
+        lease_until=now + min(FIRST_LEASE, _lease(study)),
     )
     given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
     if given is None and drawing.draw(study=study, annotator=annotator):
@@ -81,6 +77,27 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     session.save(update_fields=["questions_total"])
     logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given)
     return session
+
+
+def find(*, study: Study, entry: Entry) -> Session | None:
+    """Return the session that this arrival has, wherever that is. Raises OtherPerson."""
+    known = (
+        Session.objects.select_related("annotator", "study", "last_seat")
+        .filter(study=study, provider=entry.provider, provider_session_id__in=entry.session_spellings)
+        .first()
+    )
+    if known is not None and one_spelling(known.annotator.provider_id) != one_spelling(entry.person):
+        logger.warning("session %s was opened with the id of another person", known.pk)
+        raise OtherPerson(
+            gettext("This link was already used by another participant."),
+            gettext("Open the study from your own page on the platform that invited you."),
+        )
+    return known
+
+
+def _annotator(entry: Entry) -> Annotator | None:
+    known = Annotator.objects.filter(provider=entry.provider, provider_id__in=entry.person_spellings)
+    return next(iter(sorted(known, key=lambda annotator: annotator.provider_id != entry.person)), None)
 
 
 def lock_annotator(found: QuerySet[Annotator]) -> None:
@@ -96,15 +113,15 @@ def _lease(study: Study) -> timedelta:
 def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
     """Raise what `start` would raise for this arrival, None for somebody new, but start nothing.
 
-    Raises CannotTakePart or NothingLeft. What is free now may be taken when they start.
+    Raises OtherPerson, CannotTakePart or NothingLeft. What is free now may be taken when they start.
     """
-    annotator = None
-    if entry is not None:
-        annotator = Annotator.objects.filter(provider=entry.provider, provider_id=entry.person).first()
-        own = Session.objects.filter(study=study, provider=entry.provider, provider_session_id=entry.session_id)
-        if own.exists():
-            return
+    annotator = _annotator(entry) if entry is not None else None
+    if entry is not None and find(study=study, entry=entry) is not None:
+        return
     _check_open_to(study=study, annotator=annotator, provider=provider)
+    if annotator is not None and Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists():
+        # Its seat goes over to the session that they would start now.
+        return
     if seats.is_one_free(study=study, annotator=annotator):
         return
     if not drawing.could_draw(study=study, annotator=annotator):
@@ -141,15 +158,18 @@ def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) 
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
     if study.state != StudyState.OPEN:
         raise _not_open(StudyState(study.state), provider)
-    most = study.design["recruitment"]["sessions_per_annotator"]
-    done = Session.objects.filter(
-        study=study, annotator=annotator, state__in=(SessionState.FINISHED, SessionState.FAILED_CHECKS)
-    )
-    if annotator is not None and most and done.count() >= most:
+    if annotator is not None and _has_taken_part(study=study, annotator=annotator):
         raise CannotTakePart(
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
+
+
+def _has_taken_part(*, study: Study, annotator: Annotator) -> bool:
+    """Tell whether somebody had all the sessions that one person may have, or has failed the practice once."""
+    most = study.design["recruitment"]["sessions_per_annotator"]
+    done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART)
+    return bool(most and done.count() >= most) or rounds.has_failed(study=study, annotator=annotator)
 
 
 def _not_open(state: StudyState, provider: str) -> NotOpen:
@@ -180,20 +200,53 @@ def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime
 
 
 def resume(*, session: Session, now: datetime) -> Session:
-    """Return `session` as somebody comes back to it; a lapsed one goes on when its seat is still free."""
+    """Return `session` as somebody goes on with it; a lapsed one when its seat is still free."""
     if session.state == SessionState.LAPSED:
         return revive(session=session, now=now)
-    Session.objects.filter(pk=session.pk).update(last_seen_at=now)
+    return see(session=session, now=now)
+
+
+def see(*, session: Session, now: datetime) -> Session:
+    """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
+    seen: dict[str, Any] = {"last_seen_at": now}
+    if session.state in OPEN_STATES and _is_on_first_lease(session):
+        prolonged = min(now + FIRST_LEASE, session.arrived_at + _lease(session.study))
+        seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
+    Session.objects.filter(pk=session.pk).update(**seen)
     return session
+
+
+def _is_on_first_lease(session: Session) -> bool:
+    before_work = SessionState.CONSENT, SessionState.INSTRUCTIONS
+    return session.consented_at is None and session.state in before_work
+
+
+def could_go_on(*, session: Session) -> bool:
+    """Tell whether `revive` would give a lapsed session its seat back."""
+    if session.state != SessionState.LAPSED or session.last_seat is None or not _may_go_on(session):
+        return False
+    if Session.objects.filter(study=session.study_id, annotator=session.annotator_id, ended_at=None).exists():
+        return False
+    return seats.is_one_free(study=session.study, annotator=session.annotator, seat=session.last_seat)
+
+
+def _may_go_on(session: Session) -> bool:
+    if session.study.state == StudyState.CLOSED or session.annotator.blocked:
+        return False
+    return not _has_taken_part(study=session.study, annotator=session.annotator)
 
 
 def revive(*, session: Session, now: datetime) -> Session:
     """Give a lapsed session its own seat back, with the questions still open in it.
 
-    Unchanged when the seat has gone, the study has ended or the annotator has been blocked since.
+    Unchanged when the seat has gone, the study has ended, or the annotator has been blocked or has taken part under
+    another session since. Who was practising reads the instructions again, and practises on if they still have to.
     """
-    if session.last_seat is None or session.study.state == StudyState.CLOSED or session.annotator.blocked:
+    if session.last_seat is None or not _may_go_on(session):
         return session
+    before = SessionState(session.state_before_lapse)
+    to = SessionState.INSTRUCTIONS if before == SessionState.PRACTICE else before
+    first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
     try:
         with transaction.atomic():
             # The session before its seat, as everywhere, so that a page and an answer never wait for one another.
@@ -201,10 +254,10 @@ def revive(*, session: Session, now: datetime) -> Session:
             given = seats.claim(session=session, now=now, seat=session.last_seat) if lapsed.first() else None
             if given is not None:
                 lapsed.update(
-                    state=session.state_before_lapse,
+                    state=to,
                     state_before_lapse="",
                     ended_at=None,
-                    lease_until=now + _lease(session.study),
+                    lease_until=now + (min(FIRST_LEASE, _lease(session.study)) if first else _lease(session.study)),
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
                 )
@@ -238,53 +291,80 @@ def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
+def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -> bool:
+    """End an open session for its annotator, who returned it on the platform or whose time is up: see `leave`."""
+    if not leave(session=session, to=to, now=now):
+        return False
+    what = What.SESSION_LAPSED if to == SessionState.LAPSED else What.SEAT_FREED
+    study, answers = session.study, session.questions_answered
+    record(project=study.project, study=study, what=what, by=by, now=now, session=session.pk, answers=answers)
+    return True
+
+
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:
     if session.state != SessionState.CONSENT:
         return
     if agreed:
-        move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now)
+        lease_until = now + _lease(session.study)
+        move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now, lease_until=lease_until)
     else:
         leave(session=session, to=SessionState.NO_CONSENT, now=now)
 
 
 def begin(*, session: Session, part: int, now: datetime) -> None:
-    """Go on from the instructions of `part`: to practice if the study has some, else to the questions."""
+    """Go on from the instructions of `part`: to practice if the study has some and the annotator has not passed it
+    yet, else to the questions. A later part begins when nothing of those before it is left."""
+    study, annotator = session.study, session.annotator
     if session.state == SessionState.WORKING:
-        if session.part_begun < part < len(session.study.design["parts"]):
+        if session.part_begun < part < len(study.design["parts"]) and not _is_left_before(part, session):
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
-    elif session.study.practice_questions.exists():
-        move(session=session, to=SessionState.PRACTICE, now=now)
+        return
+    lease = {"lease_until": now + _lease(study)} if _is_on_first_lease(session) else {}
+    if study.practice_questions.exists() and not rounds.has_passed(study=study, annotator=annotator):
+        practice_round = rounds.current(study=study, annotator=annotator)
+        move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
     else:
-        begin_work(session=session, now=now)
+        begin_work(session=session, now=now, **lease)
 
 
-def begin_work(*, session: Session, now: datetime) -> None:
-    move(session=session, to=SessionState.WORKING, now=now, first_question_at=session.first_question_at or now)
+def _is_left_before(part: int, session: Session) -> bool:
+    mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
+    return mine.filter(part__lt=part).exists()
+
+
+def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
+    begun = session.first_question_at or now
+    move(session=session, to=SessionState.WORKING, now=now, first_question_at=begun, **fields)
 
 
 def finish(*, session: Session, now: datetime) -> None:
-    """End a session whose last question is answered. Its seat stays its own, unless questions are left in it: those
-    that it skipped are for somebody else."""
-    if not move(session=session, to=SessionState.FINISHED, now=now):
-        return
+    """End a session that has nothing left to ask. Its seat stays its own, unless questions are left in it: those that
+    it skipped are for somebody else.
+
+    Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
+    a researcher looks at it.
+    """
     # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
     Seat.objects.select_for_update().filter(session=session).first()
-    if Slot.objects.filter(seat__session=session, answered_at=None).exists():
-        seats.release(session=session)
-    else:
-        Seat.objects.filter(session=session).update(filled_at=now)
+    if not Slot.objects.filter(seat__session=session, answered_at=None).exists():
+        if move(session=session, to=SessionState.FINISHED, now=now):
+            Seat.objects.filter(session=session).update(filled_at=now)
+        return
+    is_done = session.questions_answered > 0 and not skips.outweigh_answers(session=session)
+    leave(session=session, to=SessionState.FINISHED if is_done else SessionState.LEFT_OUT, now=now)
 
 
-def expire(*, now: datetime) -> int:
+def expire(*, by: Actor, now: datetime) -> int:
     """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
     lapsed = 0
     due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
     for pk in list(due):
         with transaction.atomic():
-            session = Session.objects.select_for_update().get(pk=pk)
+            session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
-                lapsed += leave(session=session, to=SessionState.LAPSED, now=now)
+                lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
     return lapsed
 
 
@@ -300,4 +380,4 @@ def hand_back(*, session: Session, now: datetime) -> str:
     if outcome is None or session.provider != "prolific":
         return ""
     Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
-    return CompletionCode.objects.get(study=session.study_id, outcome=outcome).code
+    return completion_code(study=session.study, outcome=outcome)

@@ -1,4 +1,8 @@
-"""Going on without a question whose images cannot be shown: nobody's pay hangs on a picture that is lost."""
+"""Going on without a question whose images cannot be shown: nobody's pay hangs on a picture that is lost.
+
+The server knows when a file is missing: that counts against nobody. That an image fails in the browser is only said,
+so there are few such skips in a session; after them it ends, and a researcher decides (docs/decisions/0013).
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -9,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
-from annotation.actions import practice, responses, sessions
+from annotation.actions import practice, responses, sessions, skips
 from annotation.errors import CannotSkip, NotYourQuestion
 from annotation.models import Session, SessionState, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -61,20 +65,28 @@ def _skip(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: da
     Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1, last_seen_at=now)
     session.refresh_from_db(fields=["questions_total"])
     logger.warning("session %s went on without question %s: its images do not come", session.pk, slot.question_id)
-    if session.questions_answered == session.questions_total:
+    if skips.left(session=session) < 0:
+        sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
+    elif session.questions_answered == session.questions_total:
         sessions.finish(session=session, now=now)
 
 
 def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str, int], now: datetime) -> None:
-    """Take a practice question as done, for the same reasons. Raises NotYourQuestion or CannotSkip."""
+    """Pass over a practice question whose image files are missing; end a session whose browser does not get them.
+
+    The latter has neither passed nor failed. Raises NotYourQuestion, CannotSkip or BadAnswer.
+    """
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
         raise NotYourQuestion(
             gettext("This practice question does not belong to this study. Reload the page to go on.")
         )
     order = practice.order_for(session=session, question=asked)
-    failed_images(asked.kind, asked.content, order, failed_loads)
-    practice.skip(session=session, question=asked, now=now)
+    images = failed_images(asked.kind, asked.content, order, failed_loads)
+    if any(image["missing"] for image in images):
+        practice.pass_over(session=session, question=asked, now=now)
+    else:
+        sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
 
 
 def failed_images(

@@ -84,9 +84,11 @@ class EntryEvent(models.Model):
     class What(models.TextChoices):
         MISSING = "missing", "The link had no ids"
         UNFILLED = "unfilled", "The link still had its placeholders"
+        NOT_AN_ID = "not_an_id", "The link's ids were none of the platform's"
         OTHER_PERSON = "other_person", "A session's link was opened with another person's id"
         OTHER_STUDY = "other_study", "The link came from another study of the provider"
         NO_SEAT = "no_seat", "Somebody came when nothing was left"
+        TOO_MANY = "too_many", "Too many new people came from one network at once"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_events")
     what = models.CharField(max_length=20, choices=What.choices)

@@ -130,10 +130,20 @@ class Skip(models.Model):
 
 
 class PracticeAnswer(models.Model):
-    """An answer to a practice question, kept to show how many tries people need. Without a choice: it was skipped,
-    because its images could not be shown."""
+    """An answer to a practice question, kept to show how many tries people need. Without a choice: it was passed over,
+    because image files of it were missing.
+
+    Rounds are the annotator's, whatever session they sit in: who comes back under a new one goes on where they were.
+    """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="practice_answers")
+    annotator = models.ForeignKey(
+        Annotator,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="practice_answers",
+        help_text="Null only where the version before went on storing answers while this one was installed.",
+    )
     practice_question = models.ForeignKey(PracticeQuestion, on_delete=models.PROTECT, related_name="answers")
     round = models.PositiveSmallIntegerField(default=1)
     choice = models.CharField(max_length=100, blank=True)
@@ -143,7 +153,7 @@ class PracticeAnswer(models.Model):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.UniqueConstraint(fields=("session", "practice_question", "round"), name="one_try_per_round"),
+            models.UniqueConstraint(fields=("annotator", "practice_question", "round"), name="one_try_per_round"),
         )
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WORKING},
-    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS},
+    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
     S.WORKING: LEAVING | {S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),
@@ -44,6 +44,8 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
 }
 # In these a session holds a seat.
 OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING})
+# Whoever ended so has taken part: their answers and their pay are settled, or a researcher settles them.
+TAKEN_PART = frozenset({S.FINISHED, S.FAILED_CHECKS, S.LEFT_OUT})
 OUTCOMES: dict[SessionState, Outcome] = {
     S.FINISHED: Outcome.FINISHED,
     S.NO_CONSENT: Outcome.NO_CONSENT,
@@ -78,7 +80,9 @@ class Session(models.Model):
         db_default="",
         help_text="What the order of its options rests on: its study's secret when it began. Empty: the study's seed.",
     )
-    practice_round = models.PositiveSmallIntegerField(default=1)
+    practice_round = models.PositiveSmallIntegerField(
+        default=1, help_text="The round it is in, of all that its annotator has in the study."
+    )
     arrived_at = models.DateTimeField()
     consented_at = models.DateTimeField(null=True, blank=True)
     first_question_at = models.DateTimeField(null=True, blank=True)

@@ -1,36 +1,53 @@
-"""The door of a study: /take/<slug>/, from Prolific or by an invite link."""
+"""The door of a study: /take/<name>/, from Prolific or by an invite link.
+
+Looking at it, as a chat's preview or a virus scanner does, takes nobody's place: that needs a press of Start.
+"""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from annotation.actions import door, sessions
-from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson
+from annotation.actions import arriving, door, sessions
+from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson, TooManyAtOnce
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
 from annotation.recruitment.prolific import entry as prolific
 from annotation.views.guards import annotator_view
 from studies.models import Study
+from throttle.networks import network_of
 
 INVITE_COOKIE_DAYS = 60
 
 
 @annotator_view
 @require_http_methods(["GET", "HEAD", "POST"])
-def take(request: HttpRequest, slug: str) -> HttpResponse:
-    study = get_object_or_404(Study.objects.select_related("project"), slug=slug)
+def take(request: HttpRequest, name: str) -> HttpResponse:
+    study = arriving.study_at(name)
     if "invite" in request.GET:
         return _arrive_by_invite(request, study)
     return _arrive_from_prolific(request, study)
 
 
 def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
+    entry = _read_prolific(request, study)
+    _check_sent_here(study, entry)
+    own = _own_session(study, entry)
+    if own is not None:
+        return _go_to_session(own)
+    if request.method != "POST":
+        _look_in(study, entry, provider=entry.provider)
+        return _start_page(request, study, invited=False)
+    return _go_to_session(_start(request, study, entry))
+
+
+def _read_prolific(request: HttpRequest, study: Study) -> Entry:
     try:
-        entry = prolific.read_entry(request.GET)
+        # Studies launched before there was a choice go on as they began.
+        return prolific.read_entry(request.GET, any_ids=study.design["recruitment"].get("any_ids", True))
     except prolific.MissingIds as error:
         _note(study, EntryEvent.What.MISSING, prolific.read_person(request.GET))
         raise BadEntry(
@@ -43,8 +60,12 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
             gettext("The study link was not filled in by Prolific."),
             gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from error
-    _check_sent_here(study, entry)
-    return _go_to_session(_start(study, entry))
+    except prolific.NotIds as error:
+        _note(study, EntryEvent.What.NOT_AN_ID, prolific.read_person(request.GET))
+        raise BadEntry(
+            gettext("The ids in this link are not Prolific's."),
+            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
+        ) from error
 
 
 def _check_sent_here(study: Study, entry: Entry) -> None:
@@ -69,49 +90,86 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
             gettext("This invitation is not valid."),
             gettext("Check that you have the whole link, or ask for a new one."),
         )
-    cookie = f"invite-{study.pk}"
-    name = request.GET.get("who", "").strip()[: invite.LONGEST_NAME]
-    if name and not name.isprintable():
-        raise BadEntry(gettext("The name in this link cannot be read."), gettext("Ask the researcher for a new link."))
-    if not name:
-        token = request.get_signed_cookie(cookie, default="", max_age=INVITE_COOKIE_DAYS * 86400)
-        known = Session.objects.filter(study=study, token=token).select_related("study", "last_seat").first()
-        if known is not None:
-            return _go_to_session(sessions.resume(session=known, now=timezone.now()))
+    entry = _named(request, study)
+    own = _own_session(study, entry) if entry else _session_of_this_browser(request, study)
+    if own is not None:
+        return _go_to_session(own)
     if request.method != "POST":
-        # A look at the link (a chat's preview, a virus scanner) must not take anybody's place.
-        entry = invite.named_entry(name) if name else None
-        _look_in(study, entry)
-        estimated = study.design["time"]["estimated_minutes"]
-        context = {"title": study.title, "estimated_minutes": estimated, "visit": invite.new_visit()}
-        return render(request, "annotation/start.html", context)
-    visit = request.POST.get("visit", "")
-    session = _start(study, invite.named_entry(name) if name else invite.anonymous_entry(visit))
+        _look_in(study, entry, provider=invite.PROVIDER)
+        return _start_page(request, study, invited=True)
+    session = _start(request, study, entry or invite.anonymous_entry(request.POST.get("visit", "")))
     response = _go_to_session(session)
-    if not name:
+    if entry is None:
         age = INVITE_COOKIE_DAYS * 86400
         response.set_signed_cookie(
-            cookie, session.token, max_age=age, httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
+            _cookie(study),
+            session.token,
+            max_age=age,
+            httponly=True,
+            samesite="Lax",
+            secure=settings.SESSION_COOKIE_SECURE,
         )
     return response
 
 
-def _look_in(study: Study, entry: Entry | None) -> None:
+def _named(request: HttpRequest, study: Study) -> Entry | None:
+    """Return whose own link it is, None for the shared one. Raises BadEntry without the key of that name."""
+    name = request.GET.get("who", "").strip()
+    if not name:
+        return None
+    key = request.GET.get("key", "")
+    if not invite.is_a_name(name) or not invite.fits(key, name, study=study.pk, secret=study.order_secret):
+        raise BadEntry(
+            gettext("This link is not the whole link of that person."),
+            gettext("Check that you have the whole link, or ask the researcher for a new one."),
+        )
+    return invite.named_entry(name)
+
+
+def _cookie(study: Study) -> str:
+    return f"invite-{study.pk}"
+
+
+def _session_of_this_browser(request: HttpRequest, study: Study) -> Session | None:
+    token = request.get_signed_cookie(_cookie(study), default="", max_age=INVITE_COOKIE_DAYS * 86400)
+    return Session.objects.filter(study=study, token=token).first() if token else None
+
+
+def _own_session(study: Study, entry: Entry) -> Session | None:
     try:
-        sessions.look_in(study=study, entry=entry, provider=invite.PROVIDER)
+        return sessions.find(study=study, entry=entry)
+    except OtherPerson:
+        _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
+        raise
+
+
+def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
+    try:
+        sessions.look_in(study=study, entry=entry, provider=provider)
     except NothingLeft:
         _note(study, EntryEvent.What.NO_SEAT, entry.person if entry else "")
         raise
 
 
-def _start(study: Study, entry: Entry) -> Session:
+def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpResponse:
+    estimated = study.design["time"]["estimated_minutes"]
+    context = {"title": study.title, "estimated_minutes": estimated, "invited": invited, "visit": invite.new_visit()}
+    return render(request, "annotation/start.html", context)
+
+
+def _start(request: HttpRequest, study: Study, entry: Entry) -> Session:
+    now = timezone.now()
     try:
-        return sessions.start(study=study, entry=entry, now=timezone.now())
+        arriving.count_newcomer(network=network_of(request), now=now)
+        return sessions.start(study=study, entry=entry, now=now)
     except OtherPerson:
         _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
         raise
     except NothingLeft:
         _note(study, EntryEvent.What.NO_SEAT, entry.person)
+        raise
+    except TooManyAtOnce:
+        _note(study, EntryEvent.What.TOO_MANY, "")
         raise
 
 

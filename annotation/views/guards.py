@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, TooManyAtOnce
 from annotation.language import in_readers_language
 from annotation.models import Session
 
@@ -22,10 +22,15 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def problem_response(request: HttpRequest, error: AnnotationError) -> HttpResponse:
-    if wants_json(request):
-        return JsonResponse({"error": f"{error.message} {error.what_next}".strip()}, status=error.status)
     context = {"heading": error.heading, "message": error.message, "what_next": error.what_next}
-    return render(request, "annotation/problem.html", context, status=error.status)
+    response: HttpResponse
+    if wants_json(request):
+        response = JsonResponse({"error": f"{error.message} {error.what_next}".strip()}, status=error.status)
+    else:
+        response = render(request, "annotation/problem.html", context, status=error.status)
+    if isinstance(error, TooManyAtOnce):
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions import practice, responses, sending, sessions, skipping
+from annotation.actions import practice, responses, sending, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
@@ -23,6 +23,8 @@ from studies.kinds import get_kind, shown_order
 from studies.markdown import render_markdown
 
 REDIRECT_SECONDS = 5
+# There is more to read where a researcher decides.
+REVIEW_REDIRECT_SECONDS = 60
 PART_NUMBERS = {str(number) for number in range(9)}
 LONGEST_COMMENT = 5000
 
@@ -45,7 +47,7 @@ def _back(session: Session) -> HttpResponse:
 @session_view
 @require_safe
 def page(request: HttpRequest, session: Session) -> HttpResponse:
-    session = sessions.resume(session=session, now=timezone.now())
+    session = sessions.see(session=session, now=timezone.now())
     match SessionState(session.state):
         case SessionState.CONSENT:
             extra = {"consent_html": render_markdown(session.study.design["consent"])}
@@ -104,19 +106,24 @@ def _work(request: HttpRequest, session: Session, *, error: str = "", status: in
     extra = {
         "page": pages[0],
         "ahead": pages[1] if len(pages) > 1 else None,
-        "notice": _notice(request),
+        "notice": _notice(request, session),
         "error": error,
         "can_change": session.questions_answered > 0,
     }
     return render(request, "annotation/work.html", _context(session) | extra, status=status)
 
 
-def _notice(request: HttpRequest) -> str:
+def _notice(request: HttpRequest, session: Session) -> str:
     if request.GET.get("kept") == "first":
         return gettext("You had already answered that question; your first answer is kept.")
-    if request.GET.get("kept") == "none":
+    if request.GET.get("kept") != "none":
+        return ""
+    if skips.left(session=session) > 0:
         return gettext("You have gone on without that question. You lose nothing by it.")
-    return ""
+    return gettext(
+        "You have gone on without that question. If one more does not reach your browser, this sitting ends "
+        "and the researcher decides about it. Another browser or network may help."
+    )
 
 
 def _practice(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -138,8 +145,9 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
             total=total,
             action=session_urls(session.token).practice,
             skip=session_urls(session.token).skip,
+            is_practice=True,
         ),
-        "round": session.practice_round,
+        "round": practice.round_shown(session=session),
         "rounds": session.study.design["practice"]["rounds"],
         "error": error,
     }
@@ -152,7 +160,9 @@ def _practice_feedback(request: HttpRequest, session: Session) -> HttpResponse |
     # The browser's way back from the questions does not lead into the practice again.
     if asked is None or session.questions_answered:
         return None
-    given = PracticeAnswer.objects.filter(session=session, pk=asked).select_related("practice_question").first()
+    # The rounds are the annotator's: the answer may be of a session that this one has taken the place of.
+    answers = PracticeAnswer.objects.filter(annotator=session.annotator_id, practice_question__study=session.study_id)
+    given = answers.filter(pk=asked).exclude(choice="").select_related("practice_question").first()
     if given is None:
         return None
     question = given.practice_question
@@ -184,9 +194,12 @@ def _end(request: HttpRequest, session: Session) -> HttpResponse:
     code = sessions.hand_back(session=session, now=timezone.now())
     extra = {
         "ending": session.state,
+        "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
+        "in_practice": session.first_question_at is None,
+        "could_go_on": sessions.could_go_on(session=session),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
-        "redirect_seconds": REDIRECT_SECONDS,
+        "redirect_seconds": REVIEW_REDIRECT_SECONDS if session.state == SessionState.LEFT_OUT else REDIRECT_SECONDS,
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
@@ -211,6 +224,8 @@ def consent(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def begin(request: HttpRequest, session: Session) -> HttpResponse:
     part = request.POST.get("part", "0")
+    # Who reads for longer than the seat is kept goes on all the same, while it is free.
+    session = sessions.resume(session=session, now=timezone.now())
     if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
         sessions.begin(session=session, part=int(part), now=timezone.now())
     return _back(session)
@@ -350,6 +365,14 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
     )
     extra = {"page": shown, "ahead": None, "notice": "", "error": "", "can_change": False, "changing": True}
     return render(request, "annotation/work.html", _context(session) | extra)
+
+
+@session_view
+@require_POST
+def go_on(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take the seat of a session whose time was over again, if it is still free."""
+    sessions.resume(session=session, now=timezone.now())
+    return _back(session)
 
 
 @session_view

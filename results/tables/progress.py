@@ -35,7 +35,7 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Places of answers: how many there are, and how many are answered."""
+    """Answers that count, and places of answers."""
 
     given: int
     wanted: int
@@ -142,8 +142,7 @@ def _surveys(study: Study) -> list[SurveyProgress]:
         .order_by("survey__number")
     )
     slots = Slot.objects.filter(seat__study=study).order_by().values_list("seat__survey_id")
-    counted = Response.objects.counted_in(study).values_list("slot__seat__survey_id")
-    given = dict(counted.annotate(n=Count("pk")))
+    given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
     answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
     return [
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
@@ -213,6 +212,7 @@ def _between(at: dict[int, int], place: float) -> float:
 class SessionLine:
     """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen."""
 
+    pk: int
     name: str
     state: str
     is_open: bool
@@ -239,6 +239,7 @@ def session_lines(study: Study, page: Any) -> Page[Session]:
 def _line(session: Any) -> SessionLine:
     until = session.ended_at or session.last_seen_at
     return SessionLine(
+        pk=session.pk,
         name=session.pseudonym or "",
         state=SessionState(session.state).label,
         is_open=session.state in OPEN_STATES,

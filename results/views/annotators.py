@@ -10,6 +10,7 @@ from results.models import KeptNumbers
 from results.reports.findings import from_plain
 from results.tables.overview import answers_sent, owns
 from results.tables.people import people_events, people_lines
+from results.tables.simulated import simulated_in_study
 from results.views.guards import study_view
 from results.views.keeping import kept_numbers
 from results.views.people import PROVIDERS
@@ -28,6 +29,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "page_name": "Annotators",
         "findings": findings,
         "kept": kept,
+        "simulated": simulated_in_study(study),
         "people": people_lines(study, who=who, page=request.GET.get("page")),
         "who": who,
         "events": people_events(study.project),

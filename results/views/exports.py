@@ -5,7 +5,6 @@ from functools import wraps
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,7 +20,7 @@ from results.exporting import get_writer
 from results.models import Export
 from results.tables.offered import offered_exports
 from results.tables.overview import visible_projects
-from results.views.guards import Response, study_view
+from results.views.guards import Response, signed_in, study_view
 from studies.models import Study
 
 
@@ -29,10 +28,10 @@ from studies.models import Study
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
-    if request.method == "POST" and isinstance(request.user, User):
+    if request.method == "POST":
         try:
             format = request.POST.get("format", "")
-            export = request_export(study=study, format=format, by=request.user, now=timezone.now())
+            export = request_export(study=study, format=format, by=signed_in(request), now=timezone.now())
         except CannotExport as error:
             messages.error(request, str(error))
         else:

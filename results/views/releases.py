@@ -21,7 +21,7 @@ from results.exporting.dossier import About
 from results.models import Release
 from results.tables.offered import OfferedExport, Since, removed_since
 from results.tables.overview import owns, visible_projects
-from results.views.guards import study_view
+from results.views.guards import signed_in, study_view
 from studies.models import Study, StudyState
 
 FIELDS = ("name", "description", "licence", "citation")
@@ -32,9 +32,9 @@ FIELDS = ("name", "description", "licence", "citation")
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
     """List the releases of a study and take orders for more."""
     problem = ""
-    if request.method == "POST" and isinstance(request.user, User):
+    if request.method == "POST":
         try:
-            _ask(request, study, request.user)
+            _ask(request, study, signed_in(request))
         except CannotExport as error:
             problem = str(error)
         else:
@@ -104,4 +104,8 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
         return render(request, "403.html", status=403)
     name = f"{release.study.slug}-{release.name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(provider_ids(release), content_type="text/csv; charset=utf-8", headers=headers)
+    return HttpResponse(
+        provider_ids(release=release, by=signed_in(request), now=timezone.now()),
+        content_type="text/csv; charset=utf-8",
+        headers=headers,
+    )

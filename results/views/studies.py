@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,10 +20,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.pay import Wage, hourly_wage, projected_cost
 from annotation.actions import launching
-from annotation.models import EntryEvent
+from annotation.models import EntryEvent, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import ToCome, outlook_table
 from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
@@ -33,10 +37,13 @@ from results.tables.progress import (
     session_lines,
     study_progress,
 )
+from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
-from results.views.guards import lead_on, study_view
+from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.design import knows_right
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 
@@ -74,6 +81,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
+        "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
         "door": _door(study),
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
@@ -88,6 +96,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.MISSING: (
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
+    EntryEvent.What.NOT_AN_ID: (
+        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
+        "each, or a study with `any_ids`."
+    ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
     ),
@@ -95,6 +107,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.NO_SEAT: (
         "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
         "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.TOO_MANY: (
+        "was asked to wait, because many new people had come from their network. If they were real people of one "
+        "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
     ),
 }
 
@@ -120,13 +136,14 @@ def _how_often(odd: OddArrivals) -> str:
 @study_view
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
-    take = f"{settings.SITE_URL}{reverse('take', args=[study.slug])}"
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design["recruitment"]
     exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
         "skips": study_skips(study),
+        "simulated": simulated_in_study(study),
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
@@ -159,7 +176,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
-    act: Callable[[Study, datetime], None]
+    act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
     @property
@@ -168,8 +185,8 @@ class Change:
         return f"study_{self.name}"
 
 
-def _to(state: StudyState) -> Callable[[Study, datetime], None]:
-    return lambda study, now: studies.change_state(study=study, to=state, now=now)
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
 
 
 CHANGES = {
@@ -180,7 +197,7 @@ CHANGES = {
         "It cannot be undone; the study can be paused or closed at any time.",
         "The study is open. Annotators can come in.",
         frozenset({StudyState.DRAFT}),
-        lambda study, now: launching.launch(study=study, now=now),
+        lambda study, by, now: launching.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
         "pause",
@@ -219,7 +236,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            change.act(study, timezone.now())
+            change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
         else:
@@ -231,6 +248,15 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "results/change.html", context, status=409 if problems else 200)
+
+
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    return ToCome(
+        knows_answers=knows_right(study.design),
+        people=plan.seats,
+        questions=plan.questions,
+        answers=study.design["answers"],
+    )
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:
@@ -248,6 +274,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
         "pay": _pay(study, seats=plan.seats, seconds=[]),
         "problems": (sentence,) if waiting.images else (),
     }

@@ -1,19 +1,32 @@
 """What happens at the same moment: one link opened many times, a page and an answer of one session, two launches."""
 
 import uuid
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
-from annotation.actions import responses, sessions, skipping
+from annotation.actions import practice, responses, sessions, skipping
 from annotation.actions.launching import launch
-from annotation.errors import NothingLeft, OtherPerson
-from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip
+from annotation.errors import NothingLeft, NotYourQuestion, OtherPerson
+from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip, Slot
 from annotation.recruitment.invite import named_entry
+from studies.actions.images import rendition_name
 from studies.errors import StudyError
-from studies.models import Study, Survey
+from studies.models import CompletionCode, Image, Study, Survey
 from tests.annotation.test_responses import next_slot
-from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study
+from tests.factories import (
+    NOON,
+    TESTS,
+    arrive,
+    arrive_at_work,
+    create_draft,
+    launch_study,
+    make_instance,
+    make_project,
+)
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,7 +72,7 @@ def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -
 def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
     session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
-    sessions.expire(now=TOMORROW)
+    sessions.expire(by="timetable", now=TOMORROW)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
 
     def look() -> str:
@@ -112,7 +125,7 @@ def test_of_two_launches_at_once_one_is_refused() -> None:
 
     def try_to_launch() -> bool:
         try:
-            launch(study=Study.objects.get(pk=draft.pk), now=NOON)
+            launch(study=Study.objects.get(pk=draft.pk), by=TESTS, now=NOON)
         except StudyError:
             return False
         return True
@@ -135,3 +148,46 @@ def test_skips_and_an_answer_of_one_question_at_once_are_one_of_the_two() -> Non
     assert skipped + Response.objects.count() == 1
     assert found[-1].skipped == bool(skipped)
     assert (session.questions_total, session.questions_answered) == (3 - skipped, 1 - skipped)
+
+
+def test_sessions_that_end_at_once_in_a_study_without_a_code_are_told_the_same_one() -> None:
+    study = launch_study(answers=6)
+    ended = [arrive(study, person) for person in "abcdef"]
+    CompletionCode.objects.filter(outcome="left_out").delete()
+    Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
+    for session in ended:
+        session.refresh_from_db()
+    codes = at_once(*[lambda session=session: sessions.hand_back(session=session, now=NOON) for session in ended])
+    assert set(codes) == {CompletionCode.objects.get(outcome="left_out").code}
+
+
+def test_two_answers_to_the_last_practice_questions_at_once_end_the_round_once() -> None:
+    project = make_project()
+    for key in ("trial-1", "trial-2"):
+        make_instance(project, key)
+    asked = [{"instance": key, "right": "none"} for key in ("trial-1", "trial-2")]
+    study = launch_study(project, practice={"questions": asked, "pass": 2, "rounds": 1})
+    session = arrive_at_work(study)
+    at_once(
+        *[
+            lambda question=question: practice.answer(session=session, question=question.pk, value="none", now=NOON)
+            for question in study.practice_questions.all()
+        ]
+    )
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
+
+
+def test_skips_at_once_are_counted_one_after_the_other() -> None:
+    session = arrive_at_work(launch_study(instances=8))
+    for image in Image.objects.all():
+        default_storage.save(rendition_name(image.sha256, "thumb"), ContentFile(b"a picture"))
+    slots = responses.open_slots(session=session, limit=6)
+
+    def skip(slot: Slot) -> None:
+        with suppress(NotYourQuestion):
+            skipping.skip(session=session, slot=slot.pk, failed_loads={"1": 9}, now=NOON)
+
+    at_once(*[lambda slot=slot: skip(slot) for slot in slots])
+    session.refresh_from_db()
+    assert (session.state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)

@@ -1,15 +1,26 @@
 """The door: what each link leads to."""
 
+import hmac
+from datetime import timedelta
+from hashlib import sha256
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
 import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
 
-from annotation.models import Annotator, EntryEvent, Session, SessionState
+from annotation.actions import sessions
+from annotation.actions.arriving import personal_link
+from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
 from results.tables.progress import odd_arrivals
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
-from tests.factories import NOON, arrive_at_work, create_draft, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, launch_study, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -17,11 +28,16 @@ PROLIFIC = {"PROLIFIC_PID": "5f" * 12, "STUDY_ID": "6a" * 12, "SESSION_ID": "7b"
 
 
 def door(study: Study) -> str:
-    return reverse("take", args=[study.slug])
+    return reverse("take", args=[study.entry_name])
 
 
-def test_prolific_leads_to_a_clean_address(client: Client) -> None:
-    response = client.get(door(launch_study()), PROLIFIC)
+def link_of(study: Study, **ids: str) -> str:
+    """Return the link with which Prolific sends somebody."""
+    return f"{door(study)}?{urlencode(PROLIFIC | ids)}"
+
+
+def test_start_leads_to_a_clean_address(client: Client) -> None:
+    response = client.post(link_of(launch_study()))
     session = Session.objects.get()
     assert response.status_code == 303
     assert response["Location"] == f"/s/{session.token}/"
@@ -42,7 +58,18 @@ def test_a_link_without_an_id_asks_to_come_from_prolific(client: Client, absent:
 
 
 @pytest.mark.parametrize(
-    "value", ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "undefined", "null", "x" * 201]
+    "value",
+    [
+        *(
+            "{{%PROLIFIC_PID%}}",
+            "%7B%7B%25PROLIFIC_PID%25%7D%7D",
+            "%PROLIFIC_PID%",
+            "{PROLIFIC_PID}",
+            "${PROLIFIC_PID}",
+        ),
+        *("${..}", "PROLIFIC_PID", "prolific_pid", "SESSION_ID", "<PROLIFIC_PID>", "[ID]", "$PROLIFIC_PID"),
+        *("undefined", "null", "None"),
+    ],
 )
 def test_an_unfilled_link_says_so(client: Client, value: str) -> None:
     response = client.get(door(launch_study()), PROLIFIC | {"PROLIFIC_PID": value})
@@ -53,20 +80,26 @@ def test_an_unfilled_link_says_so(client: Client, value: str) -> None:
 
 def test_another_persons_id_gets_a_409_and_an_event(client: Client) -> None:
     study = launch_study()
-    client.get(door(study), PROLIFIC)
-    response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12})
-    assert response.status_code == 409
-    assert EntryEvent.objects.get().what == EntryEvent.What.OTHER_PERSON
+    client.post(link_of(study))
+    for response in (
+        client.get(link_of(study, PROLIFIC_PID="ff" * 12)),
+        client.post(link_of(study, PROLIFIC_PID="ff" * 12)),
+    ):
+        assert response.status_code == 409
+    odd = EntryEvent.objects.get()
+    assert (odd.what, odd.times) == (EntryEvent.What.OTHER_PERSON, 2)
     assert Session.objects.count() == 1
 
 
 def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
     study = launch_study(instances=1)
-    client.get(door(study), PROLIFIC)
-    response = client.get(door(study), PROLIFIC | {"PROLIFIC_PID": "ff" * 12, "SESSION_ID": "ee" * 12})
-    page = response.content.decode()
-    assert response.status_code == 200
-    assert "All places of this study are taken" in page
+    client.post(link_of(study))
+    late = link_of(study, PROLIFIC_PID="ff" * 12, SESSION_ID="ee" * 12)
+    for response in (client.get(late), client.post(late)):
+        page = response.content.decode()
+        assert response.status_code == 200
+        assert "All places of this study are taken" in page
+        assert "<button" not in page
     assert not any(code in page for code in CompletionCode.objects.values_list("code", flat=True))
 
 
@@ -123,14 +156,14 @@ def test_start_pressed_twice_takes_one_seat(client: Client) -> None:
 def test_a_visit_that_no_page_gave_is_a_new_person(client: Client, visit: str) -> None:
     study = launch_study(answers=3)
     link = f"{door(study)}?invite={study.invite_token}"
-    client.post(f"{link}&who=ann")
+    client.post(invitation(study, who="ann"))
     assert Client().post(link, {"visit": visit}).status_code == 303
     assert Session.objects.count() == 2
 
 
 def test_a_named_invitation_is_the_same_session_in_any_browser(client: Client) -> None:
     study = launch_study(answers=3)
-    link = f"{door(study)}?invite={study.invite_token}&who=ann"
+    link = invitation(study, who="ann")
     assert client.post(link)["Location"] == Client().post(link)["Location"]
 
 
@@ -142,7 +175,7 @@ def test_a_wrong_invitation_is_refused(client: Client, token: str) -> None:
 
 def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
     study = launch_study()
-    client.get(door(study), PROLIFIC)
+    client.post(link_of(study))
     Session.objects.update(state=SessionState.FINISHED, ended_at="2026-11-20T12:00Z")
     code = CompletionCode.objects.get(study=study, outcome="finished").code
     for _ in range(2):
@@ -151,7 +184,7 @@ def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
 
 
 def invitation(study: Study, *, who: str = "") -> str:
-    return f"{door(study)}?invite={study.invite_token}" + (f"&who={who}" if who else "")
+    return personal_link(study=study, name=who) if who else f"{door(study)}?invite={study.invite_token}"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +227,7 @@ def test_a_look_at_an_invitation_says_what_is_free_for_the_one_invited(client: C
     study = launch_study(instances=1, answers=2)
     client.post(invitation(study, who="ann"))
     Study.objects.update(state=StudyState.PAUSED)
-    assert b"<button" in client.get(invitation(study, who="ann")).content
+    assert client.get(invitation(study, who="ann")).status_code == 303
     assert b"<button" not in client.get(invitation(study, who="ben")).content
     Study.objects.update(state=StudyState.OPEN)
     Annotator.objects.create(provider="invite", provider_id="name:eve", blocked=True)
@@ -218,7 +251,7 @@ def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
     assert sorted(EntryEvent.objects.values_list("times", flat=True)) == [20, 20]
 
 
-@pytest.mark.parametrize("person", ["{{%PROLIFIC_PID%}}", "%7B%7BPROLIFIC_PID", "undefined", "x" * 300])
+@pytest.mark.parametrize("person", ["{{%PROLIFIC_PID%}}", "%7B%7BPROLIFIC_PID", "undefined"])
 def test_a_placeholder_is_nobody(client: Client, person: str) -> None:
     study = launch_study()
     for session in ("{{%SESSION_ID%}}", ""):
@@ -236,3 +269,177 @@ def test_the_researcher_sees_that_invited_people_came_when_nothing_was_left(clie
         client.get(invitation(study, who=who))
     odd = odd_arrivals(study)[EntryEvent.What.NO_SEAT]
     assert (odd.times, odd.people) == (5, 2)
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_looking_at_prolifics_link_takes_no_seat(client: Client, method: str) -> None:
+    study = launch_study(instances=1)
+    for number in range(3):
+        ids = {"PROLIFIC_PID": f"{number:024x}", "SESSION_ID": f"{number:024x}"}
+        assert getattr(client, method)(link_of(study, **ids)).status_code == 200
+    assert Session.objects.count() == Annotator.objects.count() == 0
+    assert not Seat.objects.exclude(session=None).exists()
+
+
+def test_the_page_behind_prolifics_link_starts_with_one_press_and_no_script(client: Client) -> None:
+    study = launch_study()
+    page = BeautifulSoup(client.get(link_of(study)).content, "html.parser")
+    [form] = page.select("main form")
+    assert (form["method"], form.get("action"), len(form.select("button"))) == ("post", None, 1)
+    assert not page.select("main script")
+    started = client.post(link_of(study), {tag["name"]: tag["value"] for tag in form.select("input")}, follow=True)
+    assert "Question 1 of" not in started.content.decode()
+    assert b"/begin/" in started.content
+
+
+@pytest.mark.parametrize("method", ["get", "head", "post"])
+def test_a_session_there_is_comes_back_however_its_link_is_opened(client: Client, method: str) -> None:
+    study = launch_study(instances=1)
+    session = client.post(link_of(study))["Location"]
+    assert getattr(client, method)(link_of(study))["Location"] == session
+    assert Session.objects.count() == 1
+
+
+def test_looking_at_the_link_of_a_session_whose_time_was_over_claims_nothing(client: Client) -> None:
+    study = launch_study(instances=1)
+    page = client.post(link_of(study))["Location"]
+    sessions.expire(by=TESTS, now=timezone.now() + timedelta(days=1))
+    for _ in range(2):
+        seen = client.get(link_of(study), follow=True).content.decode()
+        assert "Your place is still free" in seen
+    assert Seat.objects.get().session is None
+    client.post(f"{page}go-on/")
+    assert Seat.objects.get().session is not None
+    assert b"/begin/" in client.get(page).content
+
+
+STRICT: dict[str, Any] = {"recruitment": {"any_ids": False}}
+
+
+@pytest.mark.parametrize("name", ["PROLIFIC_PID", "SESSION_ID"])
+@pytest.mark.parametrize(
+    "value", ["ann", "5f" * 11, "5f" * 13, "5g" * 12, "5f" * 12 + "/x", "5f" * 11 + "\u0663\u0663"]
+)
+def test_an_id_that_is_none_of_prolifics_is_refused(client: Client, name: str, value: str) -> None:
+    study = launch_study(**STRICT)
+    for ask in (client.get, client.post):
+        response = ask(link_of(study, **{name: value}))
+        assert response.status_code == 400
+        assert "The ids in this link are not Prolific's." in unescape(response.content.decode())
+    assert Session.objects.count() == Annotator.objects.count() == 0
+    odd = EntryEvent.objects.get()
+    assert (odd.what, odd.times) == (EntryEvent.What.NOT_AN_ID, 2)
+
+
+def spellings(an_id: str) -> list[str]:
+    full_width = "".join(chr(ord(sign) + 0xFEE0) for sign in an_id)
+    return [an_id, an_id.upper(), f"{an_id}.", f" {an_id} ", full_width, full_width.upper()]
+
+
+@pytest.mark.parametrize("any_ids", [True, False])
+def test_one_person_in_six_spellings_is_one_person_in_one_session(client: Client, any_ids: bool) -> None:
+    study = launch_study(answers=9, recruitment={"any_ids": any_ids})
+    an_id = "5fabcdef" * 3
+    for number, spelling in enumerate(spellings(an_id)):
+        client.post(link_of(study, PROLIFIC_PID=spelling, SESSION_ID=f"{number:024x}"))
+        client.post(link_of(study, PROLIFIC_PID=an_id, SESSION_ID=spelling))
+    assert [annotator.provider_id for annotator in Annotator.objects.all()] == [an_id]
+    assert Session.objects.filter(ended_at=None).count() == 1
+    assert Seat.objects.exclude(session=None).count() == 1
+
+
+def test_whoever_has_finished_is_not_let_in_under_another_spelling(client: Client) -> None:
+    study = launch_study(answers=9)
+    client.post(link_of(study, PROLIFIC_PID="ann", SESSION_ID="one"))
+    Session.objects.update(state=SessionState.FINISHED, ended_at=NOON)
+    for number, spelling in enumerate(spellings("ann")):
+        response = client.post(link_of(study, PROLIFIC_PID=spelling, SESSION_ID=f"again-{number}"))
+        assert (response.status_code, Session.objects.count()) == (403, 1)
+
+
+def test_a_study_launched_before_ids_were_strict_accepts_what_it_accepted(client: Client) -> None:
+    study = launch_study(answers=2)
+    # Its design was stored without the line.
+    del study.design["recruitment"]["any_ids"]
+    study.save()
+    old = arrive(study, "Ann.", session="Sitting-1")
+    response = client.get(link_of(study, PROLIFIC_PID="Ann.", SESSION_ID="Sitting-1"))
+    assert response["Location"] == f"/s/{old.token}/"
+    client.post(link_of(study, PROLIFIC_PID="Ann.", SESSION_ID="Sitting-2"))
+    assert [annotator.provider_id for annotator in Annotator.objects.all()] == ["Ann."]
+    assert client.post(link_of(study, PROLIFIC_PID="ben", SESSION_ID="any/thing")).status_code == 303
+
+
+def test_a_network_may_send_so_many_new_people_and_who_comes_back_is_not_counted(
+    client: Client, settings: Settings
+) -> None:
+    settings.ARRIVALS_PER_NETWORK = 3
+    study = launch_study(answers=9)
+    links = [link_of(study, PROLIFIC_PID=f"{number:024x}", SESSION_ID=f"{number:024x}") for number in range(5)]
+    assert [client.post(link).status_code for link in links] == [303, 303, 303, 429, 429]
+    refused = client.post(links[4])
+    assert 0 < int(refused["Retry-After"]) <= 600
+    assert "open the same link again" in refused.content.decode()
+    assert [client.get(link).status_code for link in links] == [303, 303, 303, 200, 200]
+    assert [client.post(link).status_code for link in links[:3]] == [303] * 3
+    assert client.post(links[3], REMOTE_ADDR="192.0.2.9").status_code == 303
+    assert EntryEvent.objects.get(what=EntryEvent.What.TOO_MANY).times == 3
+    assert Session.objects.count() == 4
+
+
+def test_invitations_are_counted_by_network_too(client: Client, settings: Settings) -> None:
+    settings.ARRIVALS_PER_NETWORK = 1
+    study = launch_study(answers=9)
+    assert [Client().post(invitation(study)).status_code for _ in range(2)] == [303, 429]
+
+
+def test_without_a_limit_everybody_comes_in(settings: Settings) -> None:
+    settings.ARRIVALS_PER_NETWORK = 0
+    study = launch_study(answers=3)
+    assert [Client().post(invitation(study)).status_code for _ in range(3)] == [303] * 3
+
+
+def test_typing_a_name_behind_the_shared_invitation_opens_nobodys_session(client: Client) -> None:
+    study = launch_study(answers=3)
+    anna = client.post(invitation(study, who="Anna"))["Location"]
+    shared = invitation(study)
+    key = parse_qs(urlsplit(invitation(study, who="Eve")).query)["key"][0]
+    for guess in ("&who=Anna", "&who=Anna&key=", f"&who=Anna&key={key}", "&who=Anna&key=\u00e9", "&who=Ben"):
+        for ask in (Client().get, Client().post):
+            response = ask(shared + guess)
+            assert (response.status_code, response.get("Location")) == (400, None)
+    assert Session.objects.count() == 1
+    assert Client().get(invitation(study, who="Anna"))["Location"] == anna
+
+
+@pytest.mark.parametrize("name", ["Anna\nERROR forged", "Anna\x1b[2J", "\u202eannA", "A" * 101, "\0"])
+def test_a_name_with_signs_that_cannot_be_seen_is_refused(client: Client, name: str) -> None:
+    study = launch_study()
+    assert client.post(invitation(study, who=name)).status_code == 400
+    assert Annotator.objects.count() == 0
+
+
+def test_a_key_cannot_be_made_where_the_study_has_no_secret(client: Client) -> None:
+    study = launch_study()
+    Study.objects.update(order_secret="")
+    without = hmac.new(b"", f"invitation|{study.pk}|Anna".encode(), sha256).hexdigest()[:32]
+    assert client.post(f"{invitation(study)}&who=Anna&key={without}").status_code == 400
+
+
+def test_an_old_link_with_the_name_of_the_study_leads_to_it(client: Client) -> None:
+    study = launch_study()
+    assert study.entry_name != study.slug
+    for name in (study.slug, study.entry_name):
+        assert client.get(reverse("take", args=[name]), PROLIFIC).status_code == 200
+
+
+def test_a_name_that_two_studies_have_leads_to_neither_unless_it_is_the_token_of_one(client: Client) -> None:
+    ours = launch_study(make_project("ours"))
+    theirs = launch_study(make_project("theirs"))
+    shared = reverse("take", args=[ours.slug])
+    nowhere = client.get(shared, PROLIFIC)
+    assert nowhere.status_code == 404
+    assert "There is no study at this address." in nowhere.content.decode()
+    Study.objects.filter(pk=theirs.pk).update(public_token=theirs.slug)
+    client.post(f"{shared}?{urlencode(PROLIFIC)}")
+    assert Session.objects.get().study == theirs

@@ -92,7 +92,7 @@ def test_a_session_given_up_after_one_answer_speaks_of_one(spanish: Client) -> N
 
 def test_problems_are_told_in_spanish(spanish: Client) -> None:
     draft = create_draft()
-    door = reverse("take", args=[draft.slug])
+    door = reverse("take", args=[draft.entry_name])
     assert "Por favor, abre este estudio desde Prolific." in read(spanish, door, status=400)
     ids = "PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=one"
     early = read(spanish, f"{door}?{ids}", status=403)
@@ -102,14 +102,21 @@ def test_problems_are_told_in_spanish(spanish: Client) -> None:
 
 def test_an_invitation_is_in_spanish(spanish: Client) -> None:
     study = launch_study(time={"estimated_minutes": 1})
-    text = read(spanish, f"{reverse('take', args=[study.slug])}?invite={study.invite_token}")
+    text = read(spanish, f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}")
     assert "Tienes una invitación" in text
     assert "Te llevará alrededor de 1 minuto." in text
 
 
-@pytest.mark.parametrize("address", ["/no/such/page/", "/s/no-such-session/", "/take/no-such-study/"])
-def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: str) -> None:
-    assert "Aquí no hay ninguna página" in read(spanish, address, status=404)
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("/no/such/page/", "Aquí no hay ninguna página"),
+        ("/s/no-such-session/", "Aquí no hay ninguna página"),
+        ("/take/no-such-study/", "En esta dirección no hay ningún estudio."),
+    ],
+)
+def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: str, sentence: str) -> None:
+    assert sentence in read(spanish, address, status=404)
 
 
 def test_a_failure_of_ours_is_told_in_spanish(spanish: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from annotation.actions import adjudication, launching, responses
+from annotation.actions import adjudication, launching, responses, sessions
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -18,6 +18,7 @@ from studies.models import Instance, InstanceImage, Project, Question, Study, Su
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import (
     NOON,
+    TESTS,
     arrive,
     arrive_at_work,
     create_draft,
@@ -58,8 +59,8 @@ def make_step_4(project: Project, **design: Any) -> Study:
 
 
 def launch_file(project: Project, file: dict[str, Any]) -> Study:
-    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=None)
-    launching.launch(study=study, now=NOON)
+    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=TESTS, now=NOON)
+    launching.launch(study=study, by=TESTS, now=NOON)
     return study
 
 
@@ -86,7 +87,7 @@ def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet()
     project = make_pipeline_project(1)
     launch_study(project, instances=1)
     file = {"study": "step-4", "title": "T", "kind": "ambiguity", "instances": {"from": "best-vase"}}
-    create_study(project=project, source=yaml.safe_dump(file), by=None)
+    create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
     said = io.StringIO()
     call_command("launch_study", "step-4", stdout=said)
     assert "0 questions in 0 surveys, 0 seats, 0 answers wanted" in said.getvalue()
@@ -226,7 +227,7 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(d
         "Clear.",
     )
     assert settled.votes == {"candidate-0": 1, "none": 1}
-    back = adjudication.unsettle(question=question, now=NOON)
+    back = adjudication.unsettle(question=question, by=researcher, now=NOON)
     assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
 
 
@@ -259,3 +260,42 @@ def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
         ("ambiguity", "accepted"),
     ]
     assert history[1].won["negative_image"]["key"] == "candidate-3"
+
+
+def two_parts() -> Session:
+    """Return a session at the first of four questions, two in each of two parts."""
+    project = make_project()
+    instance = make_instance(project, "pair", candidates=0)
+    for role in ("image", "negative_image"):
+        InstanceImage.objects.create(instance=instance, role=role, filename=f"{role}.png", image=make_image(role))
+    parts = [{"kind": "image_to_text"}, {"kind": "text_to_image"}]
+    return arrive_at_work(launch_file(project, {"study": "parts", "parts": parts}))
+
+
+def send_first(session: Session, slot: Slot) -> responses.Receipt:
+    return responses.submit(token=session.token, sent=Sent(slot=slot.pk, submission=uuid.uuid4(), value="1"), now=NOON)
+
+
+def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> None:
+    session = two_parts()
+    slots = responses.open_slots(session=session, limit=4)
+    assert [slot.part for slot in slots] == [0, 0, 1, 1]
+    with pytest.raises(BadAnswer, match="a part that you have not begun"):
+        send_first(session, slots[2])
+    session.refresh_from_db()
+    assert (session.questions_answered, Response.objects.count()) == (0, 0)
+
+
+def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -> None:
+    session = two_parts()
+    slots = responses.open_slots(session=session, limit=4)
+    send_first(session, slots[0])
+    sessions.begin(session=session, part=1, now=NOON)
+    assert session.part_begun == 0
+    send_first(session, slots[1])
+    sessions.begin(session=session, part=1, now=NOON)
+    assert session.part_begun == 1
+    for slot in slots[2:]:
+        send_first(session, slot)
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED

@@ -15,7 +15,7 @@ from studies.models import Event, Project, Question, Study
 from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person, make_project
 from tests.removing import REMOVED as LATER
 from tests.removing import person
 
@@ -136,7 +136,7 @@ def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) ->
 def test_a_lapsed_session_does_not_come_back() -> None:
     study = launch_study(instances=2)
     session = arrive_at_work(study, "ann")
-    sessions.expire(now=NOON + timedelta(days=1))
+    sessions.expire(by=TESTS, now=NOON + timedelta(days=1))
     withdraw(study, "ann")
     session.refresh_from_db()
     assert sessions.resume(session=session, now=LATER).state == SessionState.WITHDRAWN
@@ -281,7 +281,7 @@ def test_slots_opened_again_never_come_back_to_the_same_person() -> None:
     reopen(study, "ann")
     arrive(study, "ben")
     include(study, "ann")
-    sessions.expire(now=NOON + timedelta(days=1))
+    sessions.expire(by=TESTS, now=NOON + timedelta(days=1))
     with pytest.raises(NothingLeft):
         arrive(study, "ann", session="again")
 

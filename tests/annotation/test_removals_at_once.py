@@ -12,10 +12,10 @@ from annotation.errors import AnnotationError
 from annotation.models import Annotator, Decision, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.models import Question
-from tests.annotation.test_at_once import at_once
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATER = NOON + timedelta(hours=1)
@@ -63,7 +63,7 @@ def test_whoever_arrives_while_they_are_taken_out_has_no_open_session_afterwards
     other = launch_study(study.project, study="other")
     answer_all(arrive_at_work(study, "ann"), "none")
     lapsing = arrive_at_work(other, "ann", session="lapsing")
-    sessions.expire(now=NOON + timedelta(days=1))
+    sessions.expire(by=TESTS, now=NOON + timedelta(days=1))
     ann = person("ann")
 
     def come(session: str) -> None:

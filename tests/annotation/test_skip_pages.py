@@ -124,13 +124,15 @@ def test_practice_goes_on_without_what_cannot_be_shown(client: Client) -> None:
     assert PracticeAnswer.objects.count() == 2
 
 
-def test_a_session_that_could_be_shown_nothing_ends_without_counting_answers(client: Client) -> None:
+def test_a_session_that_was_shown_nothing_ends_with_the_code_for_review(client: Client) -> None:
     session = arrive_at_work(with_files(instances=1))
     skip(client, session, slot=next_slot(session).pk, images=failures(9))
     page = client.get(page_of(session)).content.decode()
-    assert "All saved. Thank you!" in page
+    assert "This sitting ends here" in page
     assert "0 answers" not in page
-    assert "which was not your fault" in page
+    codes = dict(CompletionCode.objects.values_list("outcome", "code"))
+    assert codes["left_out"] in page
+    assert codes["finished"] not in page
 
 
 def test_an_answer_that_is_being_changed_cannot_be_skipped(client: Client) -> None:

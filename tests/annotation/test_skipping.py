@@ -8,8 +8,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from annotation.actions import responses, sessions, skipping
-from annotation.errors import CannotSkip, NothingLeft, NotYourQuestion
+from annotation.actions import responses, sessions, skipping, skips
+from annotation.errors import CannotSkip, CannotTakePart, NothingLeft, NotYourQuestion
 from annotation.models import Decision, PracticeAnswer, Response, Seat, Session, SessionState, Skip, Slot
 from studies.actions.images import rendition_name
 from studies.models import Question, Study
@@ -169,13 +169,16 @@ def test_a_session_finishes_without_what_it_skipped_and_leaves_the_seat_to_someb
     assert set(Decision.objects.values_list("answers", flat=True)) == {1}
 
 
-def test_a_session_that_could_be_shown_nothing_is_finished_all_the_same() -> None:
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_session_that_answered_nothing_is_for_a_researcher_to_look_at(is_lost: bool) -> None:
     session = arrive_at_work(with_files(instances=1))
     slot = next_slot(session)
-    lose(slot.question)
-    skip(session, slot)
+    if is_lost:
+        lose(slot.question)
+    skip(session, slot, option_1=9)
     session.refresh_from_db()
-    assert (session.state, session.questions_total) == (SessionState.FINISHED, 0)
+    assert (session.state, session.questions_total) == (SessionState.LEFT_OUT, 0)
+    assert Seat.objects.get().session is None
 
 
 def test_nobody_gets_a_question_while_its_file_is_missing() -> None:
@@ -215,7 +218,7 @@ def test_whoever_skipped_and_lapsed_comes_back_to_the_rest() -> None:
     session = arrive_at_work(study)
     skip(session, next_slot(session), option_1=9)
     send(session, next_slot(session))
-    sessions.expire(now=TOMORROW)
+    sessions.expire(by="timetable", now=TOMORROW)
     back = arrive(study, now=TOMORROW)
     assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 2)
     assert send(back, next_slot(back)).state == SessionState.FINISHED
@@ -275,7 +278,7 @@ def practising(**practice: Any) -> Session:
     return arrive_at_work(launch_study(project, practice={"questions": asked, "pass": 2, "rounds": 1} | practice))
 
 
-def test_a_practice_question_that_cannot_be_shown_stands_in_nobodys_way() -> None:
+def test_a_practice_question_whose_file_is_missing_stands_in_nobodys_way() -> None:
     session = practising()
     for question in session.study.practice_questions.all():
         skipping.skip_practice(session=session, question=question.pk, failed_loads={}, now=NOON)
@@ -293,3 +296,92 @@ def test_a_practice_question_that_can_be_shown_cannot_be_skipped() -> None:
     with pytest.raises(NotYourQuestion):
         skipping.skip_practice(session=session, question=987654321, failed_loads={}, now=NOON)
     assert PracticeAnswer.objects.count() == 0
+
+
+def end_of(session: Session) -> Session:
+    session.refresh_from_db()
+    return session
+
+
+def test_skipping_everything_without_proof_ends_early_and_gives_all_of_it_back() -> None:
+    study = with_files(instances=8)
+    session = arrive_at_work(study)
+    for slot in responses.open_slots(session=session, limit=4):
+        skip(session, slot, option_1=9)
+    assert (end_of(session).state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)
+    seat = Seat.objects.get()
+    assert (seat.session, seat.filled_at) == (None, None)
+    assert arrive(study, "ben").questions_total == 8
+    with pytest.raises(CannotTakePart, match="already taken part"):
+        arrive(study, session="again")
+
+
+@pytest.mark.parametrize(("given", "allowed"), [(10, 3), (79, 3), (80, 4), (100, 5)])
+def test_three_questions_or_five_in_a_hundred_may_be_left_out_without_proof(given: int, allowed: int) -> None:
+    session = arrive(launch_study(instances=1))
+    session.questions_total = given
+    assert skips.left(session=session) == allowed
+
+
+def test_whoever_leaves_out_a_few_and_answers_the_rest_has_finished() -> None:
+    session = arrive_at_work(with_files(instances=7))
+    for slot in responses.open_slots(session=session, limit=3):
+        skip(session, slot, option_1=9)
+    for slot in responses.open_slots(session=session, limit=9):
+        send(session, slot)
+    assert end_of(session).state == SessionState.FINISHED
+
+
+def test_missing_files_count_against_nobody() -> None:
+    session = arrive_at_work(with_files(instances=7))
+    for slot in responses.open_slots(session=session, limit=6):
+        lose(slot.question)
+        skip(session, slot)
+    assert send(session, next_slot(session)).state == SessionState.FINISHED
+    assert end_of(session).state == SessionState.FINISHED
+
+
+@pytest.mark.parametrize("last", ["answered", "skipped"])
+def test_whoever_leaves_out_more_than_they_answer_has_not_finished(last: str) -> None:
+    session = arrive_at_work(with_files(instances=3))
+    slots = responses.open_slots(session=session, limit=3)
+    answered = slots.pop(2 if last == "answered" else 0)
+    if last == "skipped":
+        send(session, answered)
+    for slot in slots:
+        skip(session, slot, option_1=9)
+    if last == "answered":
+        assert send(session, answered).state == SessionState.LEFT_OUT
+    assert end_of(session).state == SessionState.LEFT_OUT
+    assert Response.objects.counted().count() == 1
+
+
+def test_coming_back_under_a_new_submission_starts_no_new_count() -> None:
+    study = with_files(instances=9)
+    session = arrive_at_work(study, session="s0")
+    for slot in responses.open_slots(session=session, limit=3):
+        skip(session, slot, option_1=9)
+    again = arrive_at_work(study, session="s1")
+    skip(again, next_slot(again), option_1=9)
+    assert end_of(again).state == SessionState.LEFT_OUT
+
+
+def test_a_survey_that_was_finished_does_not_count_against_the_next() -> None:
+    study = with_files(instances=12, surveys={"size": 6}, recruitment={"sessions_per_annotator": 0})
+    for number in range(2):
+        session = arrive_at_work(study, session=f"s{number}")
+        for slot in responses.open_slots(session=session, limit=3):
+            skip(session, slot, option_1=9)
+        for slot in responses.open_slots(session=session, limit=9):
+            send(session, slot)
+        assert end_of(session).state == SessionState.FINISHED
+
+
+def test_a_practice_that_the_browser_does_not_get_is_neither_passed_nor_failed() -> None:
+    session = practising()
+    question = session.study.practice_questions.all()[0]
+    put_back(*(option["image"] for option in question.content["options"]))
+    skipping.skip_practice(session=session, question=question.pk, failed_loads={"1": 5}, now=NOON)
+    assert end_of(session).state == SessionState.LEFT_OUT
+    assert PracticeAnswer.objects.count() == 0
+    assert Seat.objects.get().session is None

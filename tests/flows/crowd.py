@@ -46,7 +46,7 @@ class Crowd:
     def _sit(self, browser: httpx.Client, *, person: str, session: str) -> bool:
         """Take one survey to its end; False when there was none left."""
         query = {"PROLIFIC_PID": person, "STUDY_ID": "study", "SESSION_ID": session}
-        arrived = self._patiently(browser, "GET", f"/take/{self.slug}/", params=query)
+        arrived = self._patiently(browser, "POST", f"/take/{self.slug}/", params=query)
         if "/s/" not in str(arrived.url):
             return False
         page = arrived.url.path

@@ -79,6 +79,8 @@ def running_site(*, database_url: str, data_dir: Path, workers: int = 2) -> Iter
         "DATA_DIR": str(data_dir),
         "STATIC_WITHOUT_COLLECT": "1",
         "LOG_LEVEL": "WARNING",
+        # The whole crowd comes from this machine.
+        "ARRIVALS_PER_NETWORK": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     site = Site(url=f"http://127.0.0.1:{spare_port()}", environment=environment)

@@ -163,16 +163,18 @@ def test_whatever_ends_a_simulation_leaves_no_seat_taken(study: Study, monkeypat
 
 
 class FailingSite(BrowserInProcess):
-    """A site that shows its first page, and fails at whatever is sent."""
+    """A site that lets people in, and fails at whatever they send then."""
 
     def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        if path.startswith("/take/"):
+            return super().send(path, fields)
         return Page(path, 500, BeautifulSoup("", "html.parser"))
 
 
 def test_a_site_that_fails_gets_a_sentence_and_leaves_no_seat_taken(study: Study) -> None:
     (person,) = people(count=1, accuracy=1.0, seed="a")
     with pytest.raises(CannotRead, match="The site failed with the status 500"):
-        take_part(browser=FailingSite(), slug=study.slug, person=person)
+        take_part(browser=FailingSite(), study=study, person=person)
     assert Session.objects.get().state == SessionState.LAPSED
     assert Seat.objects.filter(study=study, session=None).count() == 1
 

@@ -1,14 +1,18 @@
 """Reads the address under which Prolific sends an annotator (prolific.md, sections 2.1 and 2.5)."""
 
+import re
 from collections.abc import Mapping
 
-from annotation.recruitment.base import Entry
+from annotation.recruitment.base import Entry, one_spelling
 
 PROVIDER = "prolific"
 PERSON, STUDY, SESSION = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
 LONGEST_ID = 200
-# What ends up in the link when the placeholders were mistyped, or the page was opened by a script.
+_OBJECT_ID = re.compile(r"[0-9a-f]{24}")
+# What ends up in the link when the page was opened by a script that knew no value.
 _NOT_AN_ID = {"undefined", "null", "none", "nan"}
+# Every way of writing a placeholder that nobody filled in: {{%ID%}}, {ID}, %ID%, ${ID}, <ID>, [ID], and these encoded.
+_PLACEHOLDER = re.compile(r"[{}<>\[\]$]|%7b|%7d|^%.*%$", re.IGNORECASE)
 
 
 class MissingIds(Exception):
@@ -19,28 +23,47 @@ class UnfilledIds(Exception):
     """The link still holds a placeholder instead of an id."""
 
 
-def read_entry(query: Mapping[str, str]) -> Entry:
-    """Return who came, from the query of the link. Raises MissingIds or UnfilledIds.
+class NotIds(Exception):
+    """The link holds something that cannot be an id of the platform."""
 
-    An id may be anything that is short and printable: Prolific's own are 24 hexadecimal digits, but it promises
-    no format, and researchers try their link with ids of their own.
+
+def read_entry(query: Mapping[str, str], *, any_ids: bool) -> Entry:
+    """Return who came, from the query of the link. Raises MissingIds, UnfilledIds or NotIds.
+
+    Ids of a person and a session are 24 hexadecimal digits, as all that Prolific gives; with `any_ids` whatever is
+    short and printable. The id of the study may be anything in both cases: nobody is told apart by it.
     """
     values = [query.get(name, "").strip() for name in (PERSON, STUDY, SESSION)]
     if not all(values):
         raise MissingIds
-    if not all(map(_is_id, values)):
+    if any(map(_is_unfilled, values)):
         raise UnfilledIds
-    person, study, session = values
-    return Entry(provider=PROVIDER, person=person, session_id=session, study_id=study)
+    written_person, study, written_session = values
+    person, session = one_spelling(written_person), one_spelling(written_session)
+    fits = _is_printable if any_ids else _OBJECT_ID.fullmatch
+    if not (fits(person) and fits(session) and _is_printable(study)):
+        raise NotIds
+    return Entry(
+        provider=PROVIDER,
+        person=person,
+        session_id=session,
+        study_id=study,
+        person_as_written=written_person,
+        session_as_written=written_session,
+    )
 
 
 def read_person(query: Mapping[str, str]) -> str:
     """Return whose link it is, "" when its query does not say."""
     person = query.get(PERSON, "").strip()
-    return person if _is_id(person) else ""
+    return "" if _is_unfilled(person) or not _is_printable(person) else one_spelling(person)
 
 
-def _is_id(value: str) -> bool:
-    if "{{" in value or "}}" in value or "%7b" in value.lower() or value.lower() in _NOT_AN_ID:
-        return False
-    return len(value) <= LONGEST_ID and value.isprintable()
+def _is_unfilled(value: str) -> bool:
+    bare = value.strip("%{}$ ").casefold()
+    names = {name.casefold() for name in (PERSON, STUDY, SESSION)}
+    return bool(_PLACEHOLDER.search(value)) or bare in names or bare in _NOT_AN_ID
+
+
+def _is_printable(value: str) -> bool:
+    return 0 < len(value) <= LONGEST_ID and value.isprintable()

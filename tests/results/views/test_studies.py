@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
-from studies.models import InstanceImage, Study, StudyState
+from studies.models import Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
 
 PAGE = "/studies/birds/birds-step-3/"
@@ -61,14 +61,21 @@ def test_nobody_finished_means_no_wage_yet(client: Client, study: Study) -> None
     assert "Hourly wage: nobody has finished yet." in text(client)
 
 
+def test_sessions_that_a_researcher_has_to_look_at_are_counted(client: Client, study: Study) -> None:
+    assert "code for review" not in text(client)
+    sit_down(study, "one", state=SessionState.LEFT_OUT)
+    assert "1 ended with the code for review" in text(client)
+    assert "Left out too many questions" in text(client)
+
+
 def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: Settings) -> None:
     settings.SITE_URL = "https://lineup.example.org"
     page = client.get(PAGE).content.decode()
     fields = [value.replace("&amp;", "&") for value in re.findall(r'readonly value="([^"]*)"', page)]
     assert fields == [
-        "https://lineup.example.org/take/birds-step-3/"
+        f"https://lineup.example.org/take/{study.public_token}/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
-        "https://lineup.example.org/take/birds-step-3/?invite=invite-birds-birds-step-3",
+        f"https://lineup.example.org/take/{study.public_token}/?invite=invite-birds-birds-step-3",
     ]
 
 
@@ -194,9 +201,16 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     assert f"candidate-1: the file is missing ({gone[:11]}…)" in shown
 
 
+def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(client: Client, study: Study) -> None:
+    skip(sit_down(study, "pid-1"), 0, missing=True)
+    instance = questions(study)[0].instance
+    Instance.objects.filter(pk=instance.pk).update(key="row\n1")
+    assert f"/projects/birds/instances/by-id/{instance.pk}/" in client.get(PAGE).content.decode()
+
+
 def _wanted(address: str) -> int:
     # Two for who is asking and one for the study; the rest is one or two for each thing shown.
-    return 16 if address == PAGE else 13
+    return 18 if address == PAGE else 14
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
@@ -204,6 +218,17 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Launching freezes the design" in shown
     assert "Questions4 Surveys1 Seats1 Answers4" in shown
     assert "USD 8.00 at 8.00 a seat, without the fee of the platform" in shown
+
+
+def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
+    assert "What this study will be able to tell" not in text(client, f"{PAGE}launch/")
+    pairs = make_study(draft.project, "pairs", answers=2)
+    shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
+    assert "What this study will be able to tell" in shown
+    # Four questions with two answers each, and twice as many.
+    assert "Krippendorff's alphaas planned48" in shown
+    assert "Krippendorff's alphatwice the questions816" in shown
+    assert "So few questions will tell nothing of agreement." in shown
 
 
 def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:

@@ -93,7 +93,7 @@ def _undo_below(apps, question, at):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0008_moments_of_removals'),
+        ('annotation', '0012_moments_of_removals'),
         ('studies', '0004_declare_what_was_guessed'),
     ]
 

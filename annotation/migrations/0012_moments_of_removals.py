@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0007_left_out_answers_and_order_keys'),
+        ('annotation', '0011_count_more_odd_arrivals'),
     ]
 
     operations = [

@@ -1,0 +1,54 @@
+"""Which study an address leads to, the links of named people, and how many new people may come from one network."""
+
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from annotation.errors import NoSuchStudy, TooManyAtOnce
+from annotation.recruitment import invite
+from studies.models import Study
+from throttle.counting import hit
+
+WINDOW = timedelta(minutes=10)
+
+
+def study_at(name: str) -> Study:
+    """Return the study whose annotators arrive at /take/<name>/. Raises NoSuchStudy.
+
+    Its slug leads to it too, as long as one study alone is called so.
+    """
+    studies = Study.objects.select_related("project")
+    found = list(studies.filter(public_token=name)) or list(studies.filter(slug=name)[:2])
+    if len(found) == 1:
+        return found[0]
+    raise NoSuchStudy(
+        gettext("There is no study at this address."),
+        gettext("Check that you have the whole link, or ask the researcher for a new one."),
+    )
+
+
+def personal_link(*, study: Study, name: str) -> str:
+    """Return the path and query under which `name` takes part in `study`: only who has it comes to their session."""
+    key = invite.key_of(name, study=study.pk, secret=study.order_secret)
+    query = urlencode({"invite": study.invite_token, "who": name, "key": key})
+    return f"{reverse('take', args=[study.entry_name])}?{query}"
+
+
+def count_newcomer(*, network: str, now: datetime) -> None:
+    """Count one more new person from `network`. Raises TooManyAtOnce.
+
+    Never asked about somebody who comes back to a session they have. Outside of a transaction.
+    """
+    limit = settings.ARRIVALS_PER_NETWORK
+    if not limit:
+        return
+    verdict = hit(scope="arrivals", key=network, limit=limit, window=WINDOW, now=now)
+    if not verdict.allowed:
+        raise TooManyAtOnce(
+            gettext("Many people have come from your network in the last minutes."),
+            gettext("Nothing was your fault. Wait ten minutes, then open the same link again."),
+            retry_after=verdict.retry_after,
+        )

@@ -1,0 +1,41 @@
+"""Rounds of practice: they belong to a study and an annotator, whatever session the annotator sits in."""
+
+from django.db.models import QuerySet
+
+from annotation.models import Annotator, PracticeAnswer, Session, SessionState
+from studies.models import PracticeQuestion, Study
+
+
+def given(*, study: Study, annotator: Annotator) -> QuerySet[PracticeAnswer]:
+    """Return all practice answers of `annotator` in `study`."""
+    return PracticeAnswer.objects.filter(annotator=annotator, practice_question__study=study)
+
+
+def has_passed(*, study: Study, annotator: Annotator) -> bool:
+    """Tell whether `annotator` has come as far as the questions of `study` before."""
+    return Session.objects.filter(study=study, annotator=annotator).exclude(first_question_at=None).exists()
+
+
+def has_failed(*, study: Study, annotator: Annotator) -> bool:
+    return Session.objects.filter(study=study, annotator=annotator, state=SessionState.FAILED_CHECKS).exists()
+
+
+def begun(*, study: Study, annotator: Annotator) -> set[int]:
+    """Return the numbers of the rounds that `annotator` has answered something in."""
+    return set(given(study=study, annotator=annotator).order_by().values_list("round", flat=True).distinct())
+
+
+def current(*, study: Study, annotator: Annotator) -> int:
+    """Return the number of the round that `annotator` is in: the one they left half way, or else a new one."""
+    last = given(study=study, annotator=annotator).order_by("-at", "-pk").first()
+    if last is None:
+        return 1
+    done = given(study=study, annotator=annotator).filter(round=last.round).count()
+    if done < PracticeQuestion.objects.filter(study=study).count():
+        return last.round
+    return following(study=study, annotator=annotator)
+
+
+def following(*, study: Study, annotator: Annotator) -> int:
+    """Return a number that no round of `annotator` has yet."""
+    return max(begun(study=study, annotator=annotator), default=0) + 1

@@ -1,0 +1,36 @@
+"""How many questions a session may leave out because its browser says that their images do not come."""
+
+from django.db.models import Q
+
+from annotation.models import Response, Session, SessionState, Skip
+
+# Where the server has every file, only the browser says that an image fails: so few are believed.
+MOST_UNPROVEN = 3
+# Of the questions given to a session, in per cent; for surveys so large that this is more.
+MOST_UNPROVEN_PERCENT = 5
+_WITH_A_CODE = (SessionState.FINISHED, SessionState.LEFT_OUT)
+
+
+def _together_with(session: Session) -> Q:
+    """Pick what the annotator did in this session, and in those of the study that ended without a code: who comes back
+    under a new session starts no new count."""
+    ended = Session.objects.filter(study=session.study_id, annotator=session.annotator_id, state__in=_WITH_A_CODE)
+    mine = Q(study=session.study_id, annotator=session.annotator_id)
+    return mine & ~Q(session__in=ended.exclude(pk=session.pk))
+
+
+def unproven(*, session: Session) -> int:
+    """Return how many questions were left out though the server has their images."""
+    return Skip.objects.filter(_together_with(session), file_missing=False).count()
+
+
+def left(*, session: Session) -> int:
+    """Return how many more may be left out without proof; below 0 when there were too many."""
+    given = session.questions_total + Skip.objects.filter(session=session).count()
+    return max(MOST_UNPROVEN, given * MOST_UNPROVEN_PERCENT // 100) - unproven(session=session)
+
+
+def outweigh_answers(*, session: Session) -> bool:
+    """Tell whether more questions were left out without proof than were answered."""
+    answered = Response.objects.filter(_together_with(session), is_current=True).count()
+    return unproven(session=session) > answered

@@ -1,0 +1,34 @@
+"""Completion codes: one for each way in which a session can end on the platform that sent the annotator."""
+
+import secrets
+import string
+
+from django.db import IntegrityError, transaction
+
+from studies.models import CompletionCode, Outcome, Study
+
+CODE_LENGTH = 9
+_SIGNS = string.ascii_uppercase + string.digits
+_ATTEMPTS = 3
+
+
+def completion_code(*, study: Study, outcome: Outcome) -> str:
+    """Return the code of `study` for `outcome`; studies of versions that did not know this ending get theirs now."""
+    codes = CompletionCode.objects.filter(study=study, outcome=outcome)
+    for _ in range(_ATTEMPTS):
+        known = codes.first()
+        if known is not None:
+            return known.code
+        try:
+            with transaction.atomic():
+                return add_code(study=study, outcome=outcome).code
+        except IntegrityError:
+            # Another session has just ended so too, or, hardly ever, the code stood for another ending already.
+            continue
+    return codes.get().code
+
+
+def add_code(*, study: Study, outcome: str) -> CompletionCode:
+    """Make a new code. Raises IntegrityError when there is one."""
+    code = "".join(secrets.choice(_SIGNS) for _ in range(CODE_LENGTH))
+    return CompletionCode.objects.create(study=study, outcome=outcome, code=code)

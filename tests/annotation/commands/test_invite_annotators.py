@@ -1,0 +1,53 @@
+"""The command that prints a link for each named annotator."""
+
+import io
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from pytest_django import Settings
+
+from annotation.models import Session
+from tests.factories import create_draft, launch_study
+
+pytestmark = pytest.mark.django_db
+
+
+def invite(*names: str) -> str:
+    out = io.StringIO()
+    call_command("invite_annotators", "best-vase", *names, stdout=out)
+    return out.getvalue()
+
+
+def test_every_name_gets_a_link_that_leads_to_one_session_on_any_device(settings: Settings) -> None:
+    settings.SITE_URL = "https://lineup.example.org"
+    launch_study(answers=3)
+    said = dict(line.split(": ", 1) for line in invite("Anna", "José Ñandú").splitlines())
+    assert list(said) == ["Anna", "José Ñandú"]
+    for link in said.values():
+        assert link.startswith("https://lineup.example.org/take/")
+        address = urlsplit(link)
+        first, second = (Client().post(f"{address.path}?{address.query}")["Location"] for _ in range(2))
+        assert first == second
+    assert sorted(Session.objects.values_list("annotator__provider_id", flat=True)) == ["name:Anna", "name:José Ñandú"]
+
+
+def test_links_go_on_working_under_a_new_secret_key(settings: Settings) -> None:
+    launch_study()
+    address = urlsplit(invite("Anna").split(": ", 1)[1].strip())
+    settings.SECRET_KEY = "another key, as after a move to another machine"
+    assert Client().post(f"{address.path}?{address.query}").status_code == 303
+
+
+@pytest.mark.parametrize("name", ["", " ", "Anna\nBen", "Anna ", "A" * 101, "\u202eannA"])
+def test_a_name_that_no_link_can_carry_is_refused_and_no_link_printed(name: str) -> None:
+    launch_study()
+    with pytest.raises(CommandError, match="is no name that a link can carry"):
+        invite("Ben", name)
+
+
+def test_a_study_that_lets_nobody_in_by_invitation_says_so() -> None:
+    create_draft(recruitment={"invite": False})
+    with pytest.raises(CommandError, match="lets nobody in by invitation"):
+        invite("Anna")
