@@ -237,7 +237,7 @@ def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
     """Say which study keeps the dataset of the project, and how many instances left what `study` accepted."""
     declared = f"What the study {kept_by} accepts is the dataset of the project." if kept_by else ""
     undone = sum(each.undone for each in facts.studies if each.slug == study)
-    left = f"Instances that left the study {study}, because the acceptance that they were drawn from was undone: {undone:,}."
+    left = f"Instances that left {study}, because the acceptance that they were drawn from was undone: {undone:,}."
     return " ".join(filter(None, (declared or "No study was declared to keep the dataset of the project.", left)))
 
 

@@ -13,7 +13,6 @@ import mlcroissant
 import pandas as pd
 import pytest
 import yaml
-from annotation.actions.removals import withdraw
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
@@ -27,6 +26,7 @@ from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.tables.exported import given_responses
 from studies.models import Project
 from tests.factories import NOON, create_draft, make_person, make_project
+from tests.removing import withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.tables.test_reporting import make_whole_pipeline
@@ -203,20 +203,33 @@ def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_
     assert not [path for path in files if b"c0ffee" in path.read_bytes() or b"session-of-" in path.read_bytes()]
 
 
-def test_a_release_that_holds_somebody_who_withdrew_since_is_not_written_again(
+def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:
+    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
+    name = ReleasePseudonym.objects.get(annotator__provider_id="ben").name
+    assert (before["worker"] == name).sum() == 6
+    withdraw(pipeline, "ben")
+    with pytest.raises(CommandError, match="Somebody whose answers are in the release v1 has withdrawn"):
+        release(tmp_path / "two", format="jsonl")
+    assert not (tmp_path / "two" / "step-4-v1").exists()
+
+
+def test_somebody_who_withdrew_is_in_no_release_frozen_afterwards_and_its_votes_do_not_give_them_away(
     pipeline: Project, tmp_path: Path
 ) -> None:
-    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
-    ben = Annotator.objects.get(provider_id="ben")
-    name = ReleasePseudonym.objects.get(annotator=ben).name
-    assert (before["worker"] == name).sum() == 6
-    withdraw(annotator=ben, project=pipeline, by="tests", now=NOON)
-    with pytest.raises(CommandError, match="has withdrawn since it was frozen"):
-        release(tmp_path / "two", format="jsonl", with_provider_ids=True)
-    assert not (tmp_path / "two").exists()
-    folder = release(tmp_path / "three", name="v2", format="jsonl", with_provider_ids=True)
-    assert len(pd.read_csv(folder / "annotations" / "responses.csv")) == len(before) - 6
-    assert "ben" not in (tmp_path / "three" / "step-4-v2-provider-ids.csv").read_text(encoding="utf-8")
+    """Ann and ben both chose or rejected everything in step 3; ann's answers alone are one of two wanted: undecided."""
+    release(tmp_path / "one", format="jsonl")
+    withdraw(pipeline, "ben")
+    folder = release(tmp_path / "two", name="v2", format="jsonl", with_provider_ids=True)
+    responses = pd.read_csv(folder / "annotations" / "responses.csv")
+    # Ann's 6, cleo's 5 in step 4, dora's 8 in the baseline.
+    assert len(responses) == 19
+    decisions = pd.read_csv(folder / "annotations" / "decisions.csv")
+    step_3 = decisions[decisions["study"] == "best-vase"]
+    assert sorted(step_3["votes"]) == ['{"candidate-1": 1}'] * 5 + ['{"none": 1}']
+    assert set(step_3["answers"]) == {1}
+    # Nothing that step 4 kept rests on an acceptance any more.
+    assert not (folder / "instances.jsonl").read_text(encoding="utf-8").strip()
+    assert "ben" not in (tmp_path / "two" / "step-4-v2-provider-ids.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("format", ["hf", "parquet"])
