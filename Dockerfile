@@ -1,11 +1,11 @@
 # Production image: `docker compose build`. Holds no secret and no data.
-FROM python:3.11-slim-bookworm AS packages
+FROM python:3.11.13-slim-bookworm AS packages
 WORKDIR /build
 COPY requirements.txt .
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check --only-binary :all: -r requirements.txt
 
-FROM python:3.11-slim-bookworm
+FROM python:3.11.13-slim-bookworm
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -13,7 +13,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     STATIC_ROOT=/srv/static \
     WEB_BIND=0.0.0.0:8000 \
     WEB_ACCESS_LOG=-
-RUN useradd --system --uid 10001 --home-dir /data --create-home --shell /usr/sbin/nologin lineup
+RUN useradd --system --uid 10001 --home-dir /data --create-home --shell /usr/sbin/nologin lineup && chmod 700 /data
 COPY --from=packages /opt/venv /opt/venv
 WORKDIR /srv/lineup
 COPY . .

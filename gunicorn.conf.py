@@ -5,13 +5,15 @@ Threads, because a request mostly waits for the database; a thread keeps its dat
 
 import os
 
-from config.environment import read_number, read_text
+from config.environment import mistakes_stop_the_start, read_level, read_number, read_text
 from config.logs import LINES
 
-bind = read_text("WEB_BIND", "127.0.0.1:8000")
+with mistakes_stop_the_start():
+    bind = read_text("WEB_BIND", "127.0.0.1:8000")
+    workers = read_number("WEB_WORKERS", os.cpu_count() or 1, least=1)
+    threads = read_number("WEB_THREADS", 4, least=1)
+    loglevel = read_level("LOG_LEVEL", "INFO").lower()
 worker_class = "gthread"
-workers = read_number("WEB_WORKERS", os.cpu_count() or 1)
-threads = read_number("WEB_THREADS", 4)
 # The application loads once and is shared: less memory for each worker.
 preload_app = True
 # Longer than the proxy in front keeps idle connections, so that it is the proxy that closes them.
@@ -23,7 +25,6 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 # The path without its query: entry links carry the ids of people.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = read_text("WEB_ACCESS_LOG") or None
-loglevel = read_text("LOG_LEVEL", "INFO").lower()
 logconfig_dict = LINES | {
     "root": {"handlers": ["stderr"], "level": loglevel.upper()},
     "loggers": {

@@ -8,7 +8,10 @@ from pathlib import Path
 from django.core.management import execute_from_command_line
 
 # What a shell may have set for another site; the demo must never touch that one's data.
-OF_ANOTHER_SITE = ("DATABASE_URL", "CELERY_BROKER_URL", "MEDIA_ROOT", "SECRET_KEY", "DEBUG", "HTTPS", "BEHIND_PROXY")
+OF_ANOTHER_SITE = (
+    *("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "MEDIA_ROOT", "SECRET_KEY", "DEBUG", "HTTPS", "BEHIND_PROXY"),
+    "TRUSTED_PROXIES",
+)
 
 
 def live_in_demo_folder() -> None:

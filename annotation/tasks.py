@@ -2,8 +2,9 @@ from django.utils import timezone
 
 from annotation.actions import sessions
 from background import task
+from studies.actions.events import TIMETABLE
 
 
 @task(name="annotation.expire_sessions", minutes=5)
 def expire_sessions() -> None:
-    sessions.expire(now=timezone.now())
+    sessions.expire(by=TIMETABLE, now=timezone.now())

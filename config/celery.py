@@ -52,6 +52,10 @@ app.conf.update(
     beat_schedule={
         "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
         "make exports whose task was lost": {"task": "results.resume_exports", "schedule": EVERY_FIVE_MINUTES},
+        "delete files that hold answers of people who withdrew": {
+            "task": "results.discard_files",
+            "schedule": EVERY_FIVE_MINUTES,
+        },
     },
 )
 app.autodiscover_tasks()

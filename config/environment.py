@@ -2,8 +2,11 @@
 
 import os
 import secrets
+import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EACCES
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -13,9 +16,22 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"0", "false", "no", "off", ""}
 DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
+CACHE_FORM = "Use redis://HOST:PORT/NUMBER."
+SITE_FORM = "Write how people reach the site, such as https://lineup.example."
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+SHORTEST_SECRET = 50
 CONNECT_SECONDS = 5
 REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
+
+
+@contextmanager
+def mistakes_stop_the_start() -> Iterator[None]:
+    """Say what is wrong with a setting and end: whoever starts the site needs the sentence and not a trace."""
+    try:
+        yield
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 def read_text(name: str, default: str = "") -> str:
@@ -44,13 +60,41 @@ def read_flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} is {text!r}. Write it as 1 or 0.")
 
 
-def read_number(name: str, default: int) -> int:
-    """Return variable `name` as a whole number."""
+def read_number(name: str, default: int, *, least: int = 0) -> int:
+    """Return variable `name` as a whole number, not smaller than `least`."""
     text = read_text(name, str(default)).strip()
     try:
-        return int(text)
+        number = int(text)
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} is {text!r}. Write a whole number.") from error
+    if number < least:
+        raise ImproperlyConfigured(f"{name} is {number}. Write a whole number, {least} or more.")
+    return number
+
+
+def read_level(name: str, default: str) -> str:
+    """Return variable `name` as a level of the log, in capitals."""
+    text = read_text(name, default).strip().upper()
+    if text not in LEVELS:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Write one of {', '.join(LEVELS)}.")
+    return text
+
+
+def read_site(name: str, default: str) -> str:
+    """Return variable `name`, the http or https address of a site, without a slash at its end."""
+    text = read_text(name, default).strip().rstrip("/")
+    parts = _split(name, text, SITE_FORM)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"{name} is {text!r}. {SITE_FORM}")
+    return text
+
+
+def _split(name: str, address: str, form: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError as error:
+        # Without the address: it may hold a password.
+        raise ImproperlyConfigured(f"{name} cannot be read ({error}). {form}") from error
 
 
 def read_list(name: str, default: str = "") -> list[str]:
@@ -77,15 +121,39 @@ def read_proxies(name: str) -> int | tuple[IPv4Network | IPv6Network, ...]:
 def read_cache(name: str) -> str:
     """Return variable `name`, the address of a Redis server; empty when there is none."""
     url = read_text(name).strip()
-    if url and (urlsplit(url).scheme not in REDIS_SCHEMES or not urlsplit(url).hostname):
-        raise ImproperlyConfigured(f"{name} is not the address of a Redis server. Use redis://HOST:PORT/NUMBER.")
+    parts = _split(name, url, CACHE_FORM)
+    if url and (parts.scheme not in REDIS_SCHEMES or not parts.hostname):
+        raise ImproperlyConfigured(f"{name} is not the address of a Redis server. {CACHE_FORM}")
     return url
+
+
+def read_secret(name: str, file: Path) -> str:
+    """Return variable `name`, a long secret; when it is not set, the one kept in `file`."""
+    secret = read_text(name) or own_secret(file)
+    if len(secret) < SHORTEST_SECRET:
+        raise ImproperlyConfigured(
+            f"{name} is shorter than {SHORTEST_SECRET} characters. Make a long random one and keep it secret."
+        )
+    return secret
+
+
+def read_folder(name: str, default: Path) -> Path:
+    """Return variable `name`, a folder to write to, which is made for this user alone when it is not there."""
+    folder = Path(read_text(name, str(default))).resolve()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name} is {folder}, which cannot be written to ({error.strerror}). Name a folder that this user may use."
+        ) from error
+    return folder
 
 
 def own_secret(file: Path) -> str:
     """Return the secret kept in `file`, made on first use, so that no two sites share one."""
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, fresh = tempfile.mkstemp(dir=file.parent)
         with open(descriptor, "w", encoding="utf-8") as out:
             out.write(secrets.token_urlsafe(50))
@@ -98,7 +166,7 @@ def own_secret(file: Path) -> str:
 
 def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
     """Return Django's settings for a database address: sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
-    parts = urlsplit(url)
+    parts = _split("DATABASE_URL", url, DATABASE_FORMS)
     if parts.scheme in DATABASE_SCHEMES and not parts.path[1:]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database. {DATABASE_FORMS}")
     if parts.scheme == "sqlite":

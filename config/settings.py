@@ -5,16 +5,18 @@ from typing import Any
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
-    own_secret,
     read_cache,
     read_database,
     read_flag,
+    read_folder,
+    read_level,
     read_list,
     read_number,
     read_proxies,
+    read_secret,
+    read_site,
     read_text,
 )
 from config.logs import LINES
@@ -22,19 +24,16 @@ from config.logs import LINES
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(read_text("DATA_DIR", str(BASE_DIR / "var"))).resolve()
+DATA_DIR = read_folder("DATA_DIR", BASE_DIR / "var")
 DEBUG = read_flag("DEBUG", default=False)
 # Production is served through https; one machine on loopback is not.
 HTTPS = read_flag("HTTPS", default=False)
 
-
-SECRET_KEY = read_text("SECRET_KEY") or own_secret(DATA_DIR / "secret_key")
-if HTTPS and len(SECRET_KEY) < 50:
-    raise ImproperlyConfigured("SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret.")
+SECRET_KEY = read_secret("SECRET_KEY", DATA_DIR / "secret_key")
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
 # Where the outside world finds the site; links for Prolific and the demo start with it.
-SITE_URL = read_text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+SITE_URL = read_site("SITE_URL", "http://127.0.0.1:8000")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -121,7 +120,7 @@ STORAGES = {
 }
 
 # An image larger than this when decoded is refused as a decompression bomb.
-IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000)
+IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
@@ -166,4 +165,4 @@ ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 
-LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_text("LOG_LEVEL", "INFO").upper()}}
+LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

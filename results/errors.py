@@ -7,3 +7,7 @@ class ResultsError(Exception):
 
 class CannotExport(ResultsError):
     """The export was not made; nothing half made is left behind."""
+
+
+class UnknownPerson(ResultsError):
+    """Nobody in the project goes by that name or id."""

@@ -25,6 +25,12 @@ def resume_exports() -> None:
         make_export.apply_async((export_id,), expires=RESUME_EVERY_SECONDS)
 
 
+@task(name="results.discard_files", minutes=5)
+def discard_files() -> None:
+    """Sent when somebody withdraws, and by the clock, for files that were being made at that moment."""
+    exports.discard_files()
+
+
 @task(name="results.make_numbers", minutes=10)
 def make_numbers(kept_id: int) -> None:
     """A lost message is made up for by the next look at the page, once it is `keeping.LOST_AFTER` old."""

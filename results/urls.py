@@ -8,6 +8,7 @@ from results.views import (
     findings,
     health,
     instances,
+    people,
     projects,
     releases,
     reports,
@@ -24,7 +25,15 @@ urlpatterns = [
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
+    path("projects/<slug:slug>/instances/by-id/<int:pk>/", instances.instance_by_id, name="instance_by_id"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
+    path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
+    path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("projects/<slug:slug>/people/find/", people.find, name="find_person"),
+    *(
+        path(f"projects/<slug:slug>/people/<slug:name>/{name}/", people.change, {"change": name}, name=f"{name}_person")
+        for name in people.CHANGES
+    ),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),
@@ -48,6 +57,7 @@ urlpatterns = [
     ),
     path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
     path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
+    path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
     # What a study's address was before its project stood in it: last, so that every page of today comes first.
     re_path(r"^studies/[-\w]+/(?:.+/)?$", studies.old_address, name="old_study_address"),

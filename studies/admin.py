@@ -1,11 +1,14 @@
 """For the operator: projects and their members can be edited here, what studies are made of only looked at."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
+from django.utils import timezone
 
+from studies.actions.events import What, record
 from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
 
 
@@ -22,6 +25,10 @@ class ReadOnly:
         return False
 
 
+def _record(request: HttpRequest, project: Project, what: What, **details: Any) -> None:
+    record(project=project, what=what, by=cast(User, request.user), now=timezone.now(), **details)
+
+
 class MembershipInline(admin.TabularInline[Membership, Project]):
     model = Membership
     autocomplete_fields = ("user",)
@@ -33,6 +40,26 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
     list_display = ("slug", "name", "created_at")
     search_fields = ("slug", "name")
     inlines = (MembershipInline,)
+    # The page of the project says which study keeps it.
+    exclude = ("dataset",)
+
+    def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if not change or form.changed_data:
+            what = What.PROJECT_CHANGED if change else What.PROJECT_MADE
+            _record(request, obj, what, **({"changed": form.changed_data} if change else {}))
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Save the memberships, and note whose came, changed or went."""
+        super().save_formset(request, form, formset, change)
+        changed = [membership for membership, _ in formset.changed_objects]
+        for what, memberships in (
+            (What.MEMBER_ADDED, formset.new_objects),
+            (What.MEMBER_CHANGED, changed),
+            (What.MEMBER_REMOVED, formset.deleted_objects),
+        ):
+            for each in memberships:
+                _record(request, form.instance, what, member=each.user.get_username(), role=each.role)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -53,8 +80,10 @@ class InstanceAdmin(ReadOnly, admin.ModelAdmin[Instance]):
 
 @admin.register(Image)
 class ImageAdmin(ReadOnly, admin.ModelAdmin[Image]):
-    list_display = ("sha256", "format", "width", "height", "byte_size", "licence", "created_at")
+    list_display = ("sha256", "format", "width", "height", "byte_size", "created_at")
     search_fields = ("sha256",)
+    # No longer used; each use says where it comes from.
+    exclude = ("source", "licence", "generator")
 
 
 @admin.register(Study)

@@ -16,6 +16,7 @@ import yaml
 
 from analytics.acceptance import RULES
 from studies.kinds import KINDS, get_kind
+from studies.naming import problem_with_line
 
 LARGEST_FILE = 1_000_000
 
@@ -380,8 +381,17 @@ def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) 
         yield Problem(lines[path], "The text has a NUL or half a character, which cannot be stored. Remove it.")
 
 
+def _whole_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
+    """Check a pattern as other languages read it: Python's `$` would let a line end follow."""
+    if isinstance(instance, str) and not re.search(pattern.replace("$", r"\Z"), instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _whole_pattern})
+
+
 def _check(value: Any, schema: Mapping[str, Any], lines: dict[Path, int], prefix: Path) -> Iterator[Problem]:
-    validator = jsonschema.Draft202012Validator(dict(schema))
+    validator = _Validator(dict(schema))
     for error in validator.iter_errors(value):
         path = (*prefix, *error.absolute_path)
         yield Problem(_line(lines, path, error), _say(error, path))
@@ -464,6 +474,8 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
 
 def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[Problem]:
     """Find what the schema cannot say."""
+    if reason := problem_with_line(design["title"]):
+        yield Problem(lines.get(("title",)), f"`title` cannot be used. {reason}")
     for kind in (get_kind(part["kind"]) for part in design["parts"]):
         if design["rule"] not in kind.rules:
             fitting = " or ".join(kind.rules)

@@ -45,6 +45,8 @@ from studies.models import (
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
+# Who acts, where it does not matter who does.
+TESTS = "tests"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 
 
@@ -95,14 +97,14 @@ def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: 
     return instance
 
 
-def draw_image(number: int, **about: str) -> Image:
+def draw_image(number: int) -> Image:
     """Draw, store and return a picture of 8 by 6 pixels; the same number is the same picture."""
     out = io.BytesIO()
     PIL.Image.new("RGB", (8, 6), (number % 256, number // 256 % 256, 128)).save(out, "PNG")
     drawn = out.getvalue()
     name = sha256(drawn).hexdigest()
     image, created = Image.objects.get_or_create(
-        sha256=name, defaults={"width": 8, "height": 6, "format": "PNG", "byte_size": len(drawn), **about}
+        sha256=name, defaults={"width": 8, "height": 6, "format": "PNG", "byte_size": len(drawn)}
     )
     if created:
         default_storage.save(f"images/{name[:2]}/{name}", ContentFile(drawn))
@@ -129,7 +131,7 @@ def draw_instance(project: Project, number: int, *, candidates: int = 4, **field
     )
     first = number * (candidates + 1)
     InstanceImage.objects.create(
-        instance=instance, role="image", filename=f"{number}.png", image=draw_image(first, source="drawn")
+        instance=instance, role="image", filename=f"{number}.png", image=draw_image(first), source="drawn"
     )
     for place in range(candidates):
         InstanceImage.objects.create(
@@ -137,7 +139,10 @@ def draw_instance(project: Project, number: int, *, candidates: int = 4, **field
             role="candidate",
             position=place,
             filename=f"{number}_{place}.png",
-            image=draw_image(first + 1 + place, source="drawn", licence="CC0", generator="Pillow"),
+            image=draw_image(first + 1 + place),
+            source="drawn",
+            licence="CC0",
+            generator="Pillow",
         )
     return instance
 
@@ -316,13 +321,13 @@ def create_draft(
     file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", "instances": selection or {}} | design
     # People of the tests are called "ann" and "ben", which is no id of Prolific's.
     file["recruitment"] = {"any_ids": True} | design.get("recruitment", {})
-    return create_study(project=project, source=yaml.safe_dump(file), by=None)
+    return create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
 
 
 def launch_study(project: Project | None = None, *, instances: int = 4, **design: Any) -> Study:
     """Return an open study, launched from what `create_draft` returns."""
     study = create_draft(project, instances=instances, **design)
-    launch(study=study, now=NOON)
+    launch(study=study, by=TESTS, now=NOON)
     return study
 
 

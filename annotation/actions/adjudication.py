@@ -2,13 +2,14 @@
 
 from datetime import datetime
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from analytics.acceptance import decide
 from annotation.actions.decisions import decide_question
+from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
+from studies.actions.events import Actor, What, person, record
 from studies.kinds import get_kind
 from studies.models import Question
 
@@ -26,7 +27,7 @@ def options_of(question: Question) -> list[str]:
 
 
 @transaction.atomic
-def settle(*, question: Question, choice: str, by: AbstractBaseUser, note: str, now: datetime) -> Decision:
+def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
     """Decide `question` as its rule would if `choice` were the only answer. Raises CannotSettle."""
     decision = Decision.objects.select_for_update().get(question=question)
     if choice not in options_of(question):
@@ -39,27 +40,39 @@ def settle(*, question: Question, choice: str, by: AbstractBaseUser, note: str, 
         state=verdict.state.value,
         winner=verdict.winner or "",
         settled_choice=choice,
-        settled_by_id=by.pk,
+        settled_by=person(by),
         settled_note=note,
         decided_at=now,
     )
+    # What had been drawn from it and was undone stands again, when it is accepted as it was.
+    follow_questions(questions=[question.pk], now=now)
     decision.refresh_from_db()
+    _record(question, What.QUESTION_SETTLED, by=by, now=now, choice=choice)
     return decision
 
 
 @transaction.atomic
-def unsettle(*, question: Question, now: datetime) -> Decision:
+def unsettle(*, question: Question, by: Actor, now: datetime) -> Decision:
     """Take a settlement back: the answers decide again. Raises CannotSettle."""
     decision = Decision.objects.select_for_update().get(question=question)
     if not decision.settled_choice:
         raise CannotSettle("Nobody has settled this question.")
     _check_unused(question)
+    choice = decision.settled_choice
     Decision.objects.filter(pk=decision.pk).update(settled_choice="", settled_by=None, settled_note="")
     decide_question(question=question.pk, wanted=question.answers_wanted, rule=decision.rule, now=now)
     decision.refresh_from_db()
+    _record(question, What.QUESTION_UNSETTLED, by=by, now=now, choice=choice)
     return decision
 
 
+def _record(question: Question, what: What, *, by: Actor, now: datetime, choice: str) -> None:
+    study, about = question.study, question.instance.key
+    record(
+        project=study.project, study=study, what=what, by=by, now=now, question=question.pk, about=about, choice=choice
+    )
+
+
 def _check_unused(question: Question) -> None:
-    if question.led_to.exists():
+    if drawn_after(question).filter(undone_at=None).exists():
         raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

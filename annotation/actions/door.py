@@ -15,7 +15,7 @@ TOLD_APART = 100
 
 def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime) -> None:
     """Count once more that `what` happened to `person`, the provider's id of somebody, "" when nobody knows whose."""
-    who = salted_hmac("annotation.door", f"{study.pk}|{person}", algorithm="sha256").hexdigest() if person else ""
+    who = digest(study=study, person=person) if person else ""
     events = EntryEvent.objects.filter(study=study, what=what)
     if who and _count(events.filter(who=who), now=now):
         return
@@ -29,6 +29,11 @@ def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime) -> 
         return
     if not _count(events.filter(who=""), now=now):
         EntryEvent.objects.create(study=study, what=what, at=now)
+
+
+def digest(*, study: Study, person: str) -> str:
+    """Return what tells a person from others at the door of `study`, and leads back to nobody."""
+    return salted_hmac("annotation.door", f"{study.pk}|{person}", algorithm="sha256").hexdigest()
 
 
 def _count(events: QuerySet[EntryEvent], *, now: datetime) -> bool:

@@ -10,6 +10,7 @@ from annotation.actions import seats
 from annotation.actions.drawing import accepted_origins
 from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
+from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError
@@ -17,11 +18,15 @@ from studies.models import Question, Study, SurveyQuestion
 
 
 @transaction.atomic
-def launch(*, study: Study, now: datetime) -> None:
+def launch(*, study: Study, by: Actor, now: datetime) -> None:
     """Freeze the design and open every seat. Raises StudyError with every reason why not."""
-    studies.freeze(study=study, now=now, **_arriving(study))
+    # Before it is read what was accepted: a removal, which locks the studies too, cannot take it away in between.
+    Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
+    studies.freeze(study=study, by=by, now=now, **_arriving(study))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
+    asked = study.questions.count()
+    record(project=study.project, study=study, what=What.STUDY_LAUNCHED, by=by, now=now, questions=asked)
 
 
 def plan(study: Study) -> Plan:

@@ -11,8 +11,9 @@ from django.utils.translation import gettext
 
 from annotation.actions import sending, sessions
 from annotation.actions.decisions import decide_question
+from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
-from annotation.models import Annotator, Response, Session, SessionState, Skip, Slot
+from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
 from studies.kinds import get_kind, posted_values, shown_order
 from studies.models import Question, Study
 
@@ -32,7 +33,8 @@ class Sent:
 class Receipt:
     """What became of a sent answer, and where its session is now.
 
-    `stored` is false only when the session may not answer (any more) and a newer one of the same person will.
+    `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
+    they have taken their consent back.
     `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
     session, which stands. `skipped`: the session has gone on without the question, so that nothing is stored.
     """
@@ -96,6 +98,8 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
         now=now,
     )
     decide_question(question=asked.question, wanted=asked.answers_wanted, rule=asked.rule, now=now, only_answer=choice)
+    if asked.undone:
+        follow_questions(questions=[asked.question], now=now)
     return Receipt(
         state=_state_after(counted, now=now),
         answered=counted.answered,
@@ -156,10 +160,17 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
     if slot.annotator_id != session.annotator_id:
+        removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
+        if Removal.Why.WITHDRAWN in removed:
+            # Their consent ended before it came: nothing more of theirs is kept.
+            return _receipt(session, slot, stored=False)
         if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
             # A newer session of the same person asks it, and an answer now would be in its way.
             return _receipt(session, slot, stored=False)
-        _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False)
+        left_out = Removal.Why.EXCLUDED if removed else ""
+        _store(
+            session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False, left_out=left_out
+        )
         return _receipt(session, slot, late=True)
     if session.state == SessionState.WORKING:
         # The seat was still free, and came back now or with a page just before: the answer counts like any other.
@@ -210,6 +221,7 @@ def _store(
     now: datetime,
     version: int = 1,
     counted: bool = True,
+    left_out: str = "",
 ) -> None:
     Response.objects.create(
         study_id=session.study_id,
@@ -218,6 +230,7 @@ def _store(
         annotator_id=session.annotator_id,
         slot=slot if counted else None,
         version=version,
+        left_out=left_out,
         submission_id=sent.submission,
         choice=choice,
         shown_order=order,
@@ -231,7 +244,7 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
         raise BadAnswer(gettext("This answer can no longer be changed; your first answer is kept."))
-    if slot.question.led_to.exists():
+    if drawn_after(slot.question).filter(undone_at=None).exists():
         raise BadAnswer(gettext("Your answer is already in use; it can no longer be changed."))
     if current.submission_id == sent.submission:
         return _receipt(session, slot)
@@ -248,6 +261,8 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
         now=now,
         only_answer=choice,
     )
+    if drawn_after(slot.question).exists():
+        follow_questions(questions=[slot.question_id], now=now)
     return _receipt(session, slot)
 
 

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
-from studies.models import Study, Survey, SurveyQuestion
+from studies.models import Question, Study, Survey, SurveyQuestion
 
 BATCH = 1000
 
@@ -53,9 +53,11 @@ def awaiting_images(study: Study) -> set[int]:
 
 
 def _slots_for(*, study: Study, annotator: Annotator | None) -> QuerySet[Slot]:
-    """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, and
-    those that wait for their images."""
+    """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, those
+    that wait for their images, and those from which nothing follows any more."""
+    undone = Question.objects.filter(study=study, undone_at__isnull=False)
     slots = Slot.objects.filter(answered_at=None).exclude(question__in=awaiting_images(study))
+    slots = slots.exclude(question__in=undone.values("pk"))
     if annotator is None:
         return slots
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))

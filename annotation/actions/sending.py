@@ -17,7 +17,9 @@ from annotation.models import Response
 
 _ASKED = """
 SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id, slot.part,
-       study.id, study.rule
+       study.id, study.rule,
+       EXISTS (SELECT 1 FROM studies_question drawn
+                WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL)
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -65,7 +67,10 @@ SELECT slot.id, question.id, question.kind, question.content
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked in a slot: frozen when the study was launched."""
+    """What is asked in a slot: frozen when the study was launched.
+
+    `undone`: a question about its instance stands no more, and may stand again after the answer.
+    """
 
     question: int
     kind: str
@@ -75,6 +80,7 @@ class Asked:
     part: int
     study: int
     rule: str
+    undone: bool
 
 
 @dataclass(frozen=True)

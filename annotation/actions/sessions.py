@@ -11,11 +11,12 @@ from django.utils.translation import gettext
 
 from annotation.actions import drawing, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
-from annotation.models import Annotator, Seat, Session, SessionState, Slot
+from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
 from studies.actions.codes import completion_code
+from studies.actions.events import Actor, What, record
 from studies.models import Study, StudyState
 
 logger = logging.getLogger(__name__)
@@ -138,7 +139,20 @@ def _nothing_left(provider: str) -> NothingLeft:
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
 
 
+def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> None:
+    reasons = Removal.objects.reasons(annotator=annotator.pk, project=study.project_id)
+    what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
+    if Removal.Why.WITHDRAWN in reasons:
+        raise CannotTakePart(
+            gettext("You took your consent back, so you cannot take part in these studies again."), what_next
+        )
+    if reasons:
+        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
+
+
 def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    if annotator is not None:
+        _check_not_removed(study=study, annotator=annotator, provider=provider)
     if annotator is not None and annotator.blocked:
         what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
@@ -277,6 +291,17 @@ def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
+def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -> bool:
+    """End an open session for its annotator, who returned it on the platform or whose time is up: see `leave`."""
+    if not leave(session=session, to=to, now=now):
+        return False
+    what = What.SESSION_LAPSED if to == SessionState.LAPSED else What.SEAT_FREED
+    study, answers = session.study, session.questions_answered
+    record(project=study.project, study=study, what=what, by=by, now=now, session=session.pk, answers=answers)
+    return True
+
+
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:
     if session.state != SessionState.CONSENT:
         return
@@ -321,6 +346,8 @@ def finish(*, session: Session, now: datetime) -> None:
     Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
     a researcher looks at it.
     """
+    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
+    Seat.objects.select_for_update().filter(session=session).first()
     if not Slot.objects.filter(seat__session=session, answered_at=None).exists():
         if move(session=session, to=SessionState.FINISHED, now=now):
             Seat.objects.filter(session=session).update(filled_at=now)
@@ -329,15 +356,15 @@ def finish(*, session: Session, now: datetime) -> None:
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.LEFT_OUT, now=now)
 
 
-def expire(*, now: datetime) -> int:
+def expire(*, by: Actor, now: datetime) -> int:
     """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
     lapsed = 0
     due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
     for pk in list(due):
         with transaction.atomic():
-            session = Session.objects.select_for_update().get(pk=pk)
+            session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
-                lapsed += leave(session=session, to=SessionState.LAPSED, now=now)
+                lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
     return lapsed
 
 

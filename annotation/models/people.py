@@ -10,7 +10,7 @@ class Annotator(models.Model):
     provider_id = models.CharField(max_length=200)
     blocked = models.BooleanField(default=False, help_text="May not start another session.")
     withdrawn_at = models.DateTimeField(
-        null=True, blank=True, help_text="When they took their consent back: from then on nothing of theirs leaves."
+        null=True, blank=True, help_text="Of an older version, kept for going back to it; see the removals."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -19,6 +19,20 @@ class Annotator(models.Model):
 
     def __str__(self) -> str:
         return f"annotator {self.pk}"
+
+
+class RemovalQuerySet(models.QuerySet["Removal"]):
+    def in_force(self) -> "RemovalQuerySet":
+        """Return those that nobody has ended."""
+        return self.filter(ended_at=None)
+
+    def reasons(self, *, annotator: int, project: int) -> set[str]:
+        """Return why the answers of `annotator` count nowhere in `project` now; empty when they count."""
+        return set(self.in_force().filter(annotator=annotator, project=project).values_list("why", flat=True))
+
+    def withdrawals(self) -> "RemovalQuerySet":
+        """Return those that were the person's own wish."""
+        return self.filter(why=Removal.Why.WITHDRAWN)
 
 
 class Removal(models.Model):
@@ -37,6 +51,11 @@ class Removal(models.Model):
     reason = models.TextField(blank=True, help_text="Why a researcher excluded them.")
     at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    slots_opened_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the places of their answers were opened for others, the last time."
+    )
+
+    objects = RemovalQuerySet.as_manager()
 
     class Meta:
         ordering = ("-at",)

@@ -14,6 +14,7 @@ class SessionState(models.TextChoices):
     FAILED_CHECKS = "failed_checks", "Failed the practice"
     LEFT_OUT = "left_out", "Left out too many questions"
     WITHDRAWN = "withdrawn", "Took their consent back"
+    STOPPED = "stopped", "Ended by a researcher"
     GIVEN_UP = "given_up", "Gave up"
     RETURNED = "returned", "Returned on the platform"
     LAPSED = "lapsed", "Ran out of time"
@@ -21,7 +22,8 @@ class SessionState(models.TextChoices):
 
 
 S = SessionState
-LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED, S.WITHDRAWN})
+REMOVING = frozenset({S.WITHDRAWN, S.STOPPED})
+LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
 # The whole life of a session: state -> the states it may go to.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
@@ -33,10 +35,11 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.FAILED_CHECKS: frozenset(),
     S.LEFT_OUT: frozenset(),
     S.WITHDRAWN: frozenset(),
+    S.STOPPED: frozenset(),
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
     # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
-    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}),
+    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}) | REMOVING,
     S.SUPERSEDED: frozenset(),
 }
 # In these a session holds a seat.

@@ -12,8 +12,10 @@ from predictions.errors import PredictionsRefused
 from predictions.importing import FORMATS, Answer, Row, get_reader
 from predictions.joining import Joined, Known, join
 from predictions.models import LONGEST, Model, Prediction
+from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.models import Project
+from studies.naming import problem_with_name
 
 BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
@@ -59,6 +61,7 @@ def import_predictions(
     file: Path,
     format: str,
     model: ModelName,
+    by: Actor,
     now: datetime,
     skip_unknown: bool = False,
     dry_run: bool = False,
@@ -82,6 +85,9 @@ def import_predictions(
                 # A name of the disk may have bytes that are no text.
                 _save(maker, new, file=file.name.encode(errors="replace").decode()[:255], now=now)
                 refresh_statistics(Prediction)
+                if new:
+                    what, model_name = What.PREDICTIONS_IMPORTED, str(maker)
+                    record(project=project, what=what, by=by, now=now, model=model_name, predictions=len(new))
     except IntegrityError as error:
         raise PredictionsRefused(["Another import ran meanwhile. Nothing was imported; import again."]) from error
     except DatabaseError as error:
@@ -103,8 +109,8 @@ def _check_model(model: ModelName) -> None:
         text: str = getattr(model, field)
         if len(text) > longest:
             problems.append(f"The model's {field} has {len(text):,} characters; at most {longest} fit.")
-        if not text.isprintable():
-            problems.append(f"The model's {field} {text!r} has characters that cannot be shown. Leave them out.")
+        elif text.strip() and (reason := problem_with_name(text.strip())):
+            problems.append(f"The model's {field} {text!r} cannot be used. {reason}")
     if problems:
         raise PredictionsRefused(problems)
 

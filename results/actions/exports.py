@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import Q
 
+from annotation.models import Removal
 from results.actions.papers import DESCRIPTION, add_papers, describe_files
 from results.actions.places import new_place, pack, stored_bytes, why_not
 from results.actions.pseudonyms import name_annotators
-from results.actions.releases import check_format, freeze_release, write_release
+from results.actions.releases import check_format, check_offered, freeze_release, write_release
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
@@ -22,6 +24,8 @@ from results.exporting.dossier import About
 from results.models import Export, Release
 from results.tables.dossiers import study_dossier
 from results.tables.exported import count_rows, exported_rows
+from results.tables.offered import removed_since
+from studies.actions.events import Actor, What, record
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
@@ -85,18 +89,30 @@ def describe_exports(*, study: Study, written: Sequence[Path], format: str) -> P
     return path
 
 
-def request_export(
-    *, study: Study, format: str, by: AbstractBaseUser, now: datetime, release: Release | None = None
-) -> Export:
+def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
+    """Write the export of `study` into `folder` for whoever runs the command; see `write_export`."""
+    written = write_export(study=study, format=format, folder=folder, report=report)
+    with transaction.atomic():
+        made = {"format": format, "rows": written.rows}
+        record(project=study.project, study=study, what=What.EXPORT_WRITTEN, by=by, now=now, **made)
+    return written
+
+
+@transaction.atomic
+def request_export(*, study: Study, format: str, by: User, now: datetime, release: Release | None = None) -> Export:
     """Note that `by` wants an export of `study`, or of its `release`; a task makes it. Raises CannotExport."""
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
     if release is not None:
         check_format(format)
+        check_offered(release)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
+    what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
+    wanted = {"format": format} if release is None else {"format": format, "release": release.name}
+    record(project=study.project, study=study, what=what, by=by, now=now, **wanted)
     return Export.objects.create(
-        project=study.project, study=study, release=release, format=format, requested_by_id=by.pk, requested_at=now
+        project=study.project, study=study, release=release, format=format, requested_by=by, requested_at=now
     )
 
 
@@ -147,6 +163,20 @@ def _store(export: Export, path: Path) -> str:
         pack(path, whole)
     with whole.open("rb") as made:
         return default_storage.save(f"exports/{export.pk}/{whole.name}", File(made))
+
+
+def discard_files() -> int:
+    """Delete the files that are no longer offered, because somebody whose answers they hold has withdrawn; return how
+    many. Their lines stay, and say why there is no file."""
+    found = Export.objects.filter(state=Export.State.READY, project__removals__why=Removal.Why.WITHDRAWN)
+    made = list(found.exclude(file="").select_related("study__project", "release").order_by("pk").distinct())
+    removed = removed_since(exports=made)
+    discarded = [export for export in made if removed.of_export(export).withdrawn_at is not None]
+    for export in discarded:
+        # First noted, then deleted: a file that is lost in between is nobody's.
+        Export.objects.filter(pk=export.pk).update(file="")
+        default_storage.delete(export.file)
+    return len(discarded)
 
 
 def download_name(export: Export) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from annotation.models import Decision, Session
+from annotation.models import Decision, Removal, Session
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
@@ -33,7 +33,7 @@ LOST_AFTER = timedelta(minutes=15)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "2"
+FORM = "3"
 
 Page = KeptNumbers.Page
 
@@ -83,7 +83,7 @@ def _state(page: Page, project: Project, study: Study | None) -> str:
     An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
     """
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
-    facts = [_sessions(studies), _decisions(studies)]
+    facts = [_sessions(studies), _decisions(studies), _removals(project)]
     if study is None:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
@@ -95,9 +95,14 @@ def _state(page: Page, project: Project, study: Study | None) -> str:
 
 def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:
     sessions = Session.objects.filter(study__in=studies)
-    times = [Max(name) for name in ("last_seen_at", "ended_at", "handed_back_at", "annotator__withdrawn_at")]
-    withdrawn = Count("pk", filter=Q(annotator__withdrawn_at__isnull=False))
-    return sessions.aggregate(Count("pk"), Sum("questions_answered"), *times, withdrawn=withdrawn)
+    times = [Max(name) for name in ("last_seen_at", "ended_at", "handed_back_at")]
+    return sessions.aggregate(Count("pk"), Sum("questions_answered"), *times)
+
+
+def _removals(project: Project) -> Mapping[str, Any]:
+    """Whose answers count, and which places were opened again: each leaves its moment on a removal."""
+    moments = [Max(name) for name in ("at", "ended_at", "slots_opened_at")]
+    return Removal.objects.filter(project=project).aggregate(Count("pk"), *moments)
 
 
 def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:

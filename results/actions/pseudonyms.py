@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from django.db.models import QuerySet
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Removal, Response
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Project, Study
 
@@ -27,13 +27,14 @@ def name_annotators(*, project: Project) -> None:
 
 
 def name_for_release(*, release: Release, studies: Sequence[Study]) -> None:
-    """Give everybody who answered in `studies` a name in `release`, as `name_annotators` does in a project."""
+    """Give everybody who answered in `studies` and has not withdrawn a name in `release`, as `name_annotators` does."""
 
     def store(names: Mapping[int, str]) -> None:
         made = [ReleasePseudonym(release=release, annotator_id=person, name=name) for person, name in names.items()]
         ReleasePseudonym.objects.bulk_create(made, ignore_conflicts=True)
 
-    people = Annotator.objects.filter(responses__study__in=studies, withdrawn_at=None)
+    given = Response.objects.filter(study__in=studies).exclude(left_out=Removal.Why.WITHDRAWN)
+    people = Annotator.objects.filter(pk__in=given.order_by().values("annotator"))
     _name_all(people.exclude(release_pseudonyms__release=release), store)
 
 

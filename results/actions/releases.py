@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db import transaction
 
+from annotation.models import Removal
 from results.actions.papers import ANNOTATIONS, add_papers
 from results.actions.places import new_place, stored_bytes, why_not
 from results.actions.pseudonyms import name_for_release
@@ -30,7 +31,9 @@ from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.tables.dossiers import study_dossier
 from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
+from results.tables.offered import removed_since
 from results.tables.reporting import release_studies
+from studies.actions.events import Actor, What, person, record
 from studies.models import Study, StudyState
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -39,7 +42,8 @@ OTHERS: tuple[Rows, ...] = ("responses", "decisions", "predictions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows == "instances")
 
 
-def prepare_release(*, study: Study, about: About, by: AbstractBaseUser | None, now: datetime) -> tuple[Release, bool]:
+@transaction.atomic
+def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> tuple[Release, bool]:
     """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
 
     One that is there already stays what it is, whatever `about` says.
@@ -57,7 +61,7 @@ def prepare_release(*, study: Study, about: About, by: AbstractBaseUser | None, 
         defaults={
             "study": study,
             "made_at": now,
-            "made_by_id": by.pk if by else None,
+            "made_by": person(by),
             "description": about.description,
             "licence": about.licence,
             "citation": about.citation,
@@ -68,6 +72,8 @@ def prepare_release(*, study: Study, about: About, by: AbstractBaseUser | None, 
             f"The release {about.release} of {study.project.slug} is one of the study {release.study.slug}. "
             "Choose another name."
         )
+    if created:
+        record(project=study.project, study=study, what=What.RELEASE_MADE, by=by, now=now, release=release.name)
     return release, created
 
 
@@ -133,8 +139,8 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     check_format(format)
     writer = get_writer(format)
     path = folder / f"{release.study.slug}-{release.name}"
-    gone = _withdrawn(release)
-    _check_frozen(release)
+    check_offered(release)
+    check_frozen(release)
     try:
         with new_place(path) as place:
             rows = _write_data(release, writer, place, report)
@@ -143,8 +149,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
             for other in others:
                 with other.open(place / ANNOTATIONS / other.filename, stored_bytes) as write:
                     for row in _frozen_rows(release, other.rows):
-                        if other.rows != "responses" or row.worker not in gone:
-                            write(row)
+                        write(row)
             add_papers(place, writer, Dossier(**release.dossier), others)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
@@ -160,12 +165,17 @@ def _write_data(release: Release, writer: Writer, place: Path, report: Report) -
         return write_rows(write, _frozen_rows(release, "instances"), release.instances, report)
 
 
-def _withdrawn(release: Release) -> set[str]:
-    people = release.pseudonyms.filter(annotator__withdrawn_at__isnull=False)
-    return set(people.values_list("name", flat=True))
+def check_offered(release: Release) -> None:
+    """Raise CannotExport when somebody whose answers `release` holds has withdrawn since it was frozen."""
+    if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
+        raise CannotExport(
+            f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
+            "longer given out. Freeze a new release under another name."
+        )
 
 
-def _check_frozen(release: Release) -> None:
+def check_frozen(release: Release) -> None:
+    """Raise CannotExport when the rows of `release` are not there, or not those that were frozen."""
     if not release.file:
         raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
     try:
@@ -185,26 +195,44 @@ def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:
                 yield row
 
 
-def write_provider_ids(*, release: Release, folder: Path) -> Path:
+def release_into(*, release: Release, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
+    """Write `release` into `folder` for whoever runs the command; see `write_release`."""
+    written = write_release(release=release, format=format, folder=folder, report=report)
+    with transaction.atomic():
+        _record(release, What.RELEASE_WRITTEN, by=by, now=now, format=format)
+    return written
+
+
+def _record(release: Release, what: What, *, by: Actor, now: datetime, **details: str) -> None:
+    record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **details)
+
+
+def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: datetime) -> Path:
     """Write who stands behind the names of `release`, for its owner alone to read. Raises CannotExport."""
     path = folder / f"{release.study.slug}-{release.name}-provider-ids.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, place = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
-            out.write(provider_ids(release))
+            out.write(provider_ids(release=release, by=by, now=now))
         os.replace(place, path)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path
 
 
-def provider_ids(release: Release) -> str:
-    """Return the names of `release` with the ids behind them as CSV; not of people who withdrew."""
+@transaction.atomic
+def provider_ids(*, release: Release, by: Actor, now: datetime) -> str:
+    """Return the names of `release` with the ids behind them as CSV; not of people who withdrew.
+
+    That somebody took them is an event; the ids are in none.
+    """
+    _record(release, What.PROVIDER_IDS_TAKEN, by=by, now=now)
     out = io.StringIO(newline="")
     table = csv.writer(out)
     table.writerow(("worker", "provider", "provider_id"))
-    people = ReleasePseudonym.objects.filter(release=release, annotator__withdrawn_at=None).order_by("name")
+    withdrawn = Removal.objects.withdrawals().filter(project=release.project_id).values("annotator")
+    people = ReleasePseudonym.objects.filter(release=release).exclude(annotator__in=withdrawn).order_by("name")
     for row in people.values_list("name", "annotator__provider", "annotator__provider_id"):
         # An invited person's id is what they called themselves.
         table.writerow([cell(value) for value in row])

@@ -1,6 +1,7 @@
 """Reports: made in one go from what a project holds, written beside their plots."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from results.actions.places import new_place, why_not
@@ -19,14 +20,14 @@ class WrittenReport:
     paths: list[Path]
 
 
-def write_report(*, project: Project, format: str, folder: Path | None) -> WrittenReport:
+def write_report(*, project: Project, format: str, folder: Path | None, now: datetime) -> WrittenReport:
     """Make the report of `project` and write its files into `folder`, if there is one. Raises CannotExport."""
     facts = project_facts(project)
     if not (facts.studies or facts.models):
         raise CannotExport(
             f"There is nothing to report: no study of {project.slug} has been launched, and no model has answered."
         )
-    files = get_files(format)(report_of(facts))
+    files = get_files(format)(report_of(facts, made_at=now))
     paths = [_write(folder / name, text) for name, text in files.items()] if folder else []
     return WrittenReport(next(iter(files.values())), paths)
 

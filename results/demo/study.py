@@ -81,3 +81,8 @@ def study_file(instances: Sequence[SceneInstance]) -> str:
         for instance in practice_instances(instances)
     )
     return _STUDY + questions
+
+
+def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
+    """Return the YAML of the three studies by their slugs, in the order in which they follow from one another."""
+    return {SLUG: study_file(instances), FILTER_SLUG: FILTER_FILE, BASELINE_SLUG: BASELINE_FILE}

@@ -23,6 +23,12 @@ def read_row(line: bytes, wanted: Rows) -> Any:
     return _READ[wanted](json.loads(line)[1])
 
 
+def read_any_row(line: bytes) -> tuple[Rows, Any]:
+    """Return the row that `line` keeps, exactly as it was, with which sort it is of."""
+    sort, kept = json.loads(line)
+    return sort, _READ[sort](kept)
+
+
 def _instance(kept: Mapping[str, Any]) -> AcceptedInstance:
     return AcceptedInstance(**{**kept, "images": [ExportedImage(**image) for image in kept["images"]]})
 

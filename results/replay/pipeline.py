@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.actions.launching import launch
 from annotation.models import Seat, Slot
+from results.actions.simulating import announce_replay
 from results.replay.playing import Crowd, Played, double_surveys, play, play_live
 from results.replay.progress import Progress
 from results.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
@@ -151,6 +152,8 @@ def _import(replay: Replay, progress: Progress) -> None:
         images_dir=setting.images_dir,
         caption_rule=CAPTION_RULE,
         images_later=setting.images_dir is None,
+        by=setting.by,
+        now=timezone.now(),
         owner=setting.by,
         progress=show,
     )
@@ -158,8 +161,10 @@ def _import(replay: Replay, progress: Progress) -> None:
 
 
 def _launch(replay: Replay, name: str) -> Study:
-    study = create_study(project=replay.setting.project, source=study_file(replay, name), by=replay.setting.by)
-    launch(study=study, now=timezone.now())
+    setting = replay.setting
+    study = create_study(project=setting.project, source=study_file(replay, name), by=setting.by, now=timezone.now())
+    launch(study=study, by=setting.by, now=timezone.now())
+    announce_replay(study=study, by=setting.by, now=timezone.now(), seed=setting.seed)
     return study
 
 

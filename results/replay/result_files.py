@@ -47,6 +47,7 @@ def take_in(replay: Replay, folder: Path, *, progress: Progress) -> None:
                 model=ModelName(model),
                 # A small replay has few of the instances that the files are about.
                 skip_unknown=not replay.is_whole,
+                by=replay.setting.by,
                 now=timezone.now(),
             )
             progress.step()

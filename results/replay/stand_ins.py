@@ -38,8 +38,9 @@ def fill_with_stand_ins(*, project: Project, photo_role: str, photo_key: str, pr
     progress.begin("their places", len(places))
     for batch in _batches(places):
         for place in batch:
-            place.image = images[place.filename]
-        InstanceImage.objects.bulk_update(batch, ["image"])
+            place.image, place.source, place.generator = images[place.filename], SOURCE, GENERATOR
+            place.licence = ""
+        InstanceImage.objects.bulk_update(batch, ["image", "source", "licence", "generator"])
         progress.step(len(batch))
     return len(images)
 
@@ -81,6 +82,4 @@ def stand_in(filename: str) -> Image:
         height=HEIGHT,
         format="PNG",
         byte_size=len(data),
-        source=SOURCE,
-        generator=GENERATOR,
     )

@@ -15,13 +15,14 @@ from analytics.aggregation import (
     mace,
     with_enough_answers,
 )
-from analytics.bias import position_bias
+from analytics.bias import own_places, position_bias
 from analytics.pay import percentile
 from analytics.scores import Score, score
 from results.reports.answers import NOBODY_TIMED
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import value_or_reason
 from results.reports.labels import COLLAPSES
+from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
 # Both models go over all answers hundreds of times: this many take about a second.
@@ -76,8 +77,9 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
     if len({one.kind for one in answers}) == 1:
         applies.remove(1)
+    notes = [*_notes(_several(answers)), *_habits(answers)]
     columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
-    return Table("annotators", "What each annotator's answers say", columns, rows, _notes(_several(answers)))
+    return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
 
 def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
@@ -107,6 +109,22 @@ def _place_habit(mine: Iterable[PersonsAnswer]) -> Cell:
         return None
     found = position_bias([place for place, _ in placed], [of for _, of in placed])
     return value_or_reason(found.p, found.reason)
+
+
+def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
+    """Yield for each kind what the habits of place of all annotators, whichever they are, say together."""
+    kinds = list(dict.fromkeys(one.kind for one in answers))
+    for kind in kinds:
+        placed = [
+            (one.place, one.places, one.annotator) for one in answers if one.kind == kind and one.place is not None
+        ]
+        chosen, shown, who = ([each[column] for each in placed] for column in range(3))
+        found = own_places([int(place) for place in chosen], [int(of) for of in shown], who)
+        if found.p is not None:
+            of_kind = f" ({kind})" if len(kinds) > 1 else ""
+            said = cell_text(found.p, "p")
+            said = said if said.startswith("<") else f"= {said}"
+            yield f"Places of all annotators, each their own{of_kind}: p {said}, were all chosen equally often."
 
 
 def _first_the_odd(name: str, found: Score) -> tuple[float, str]:

@@ -7,6 +7,10 @@ from typing import Literal
 
 # Resampling starts from here, so that a report made again says the same.
 SEED = 7
+# The version of this program, as pyproject.toml has it.
+LINEUP = "0.1.0"
+# Raised when tables or columns of a report change their names or their meaning.
+REPORT_VERSION = 2
 
 # How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]

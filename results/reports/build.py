@@ -45,5 +45,5 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         title=f"Report of {project.name}",
         tables=marked((table for table in tables if table.rows), project.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
-        made_at=made_at.isoformat() if made_at else "",
+        made_at=made_at.isoformat(timespec="seconds") if made_at else "",
     )

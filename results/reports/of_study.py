@@ -62,8 +62,10 @@ def report_of_study(
 
 def _decisions_table(alone: ProjectFacts) -> Table:
     table = funnel_table(alone)
-    rows = [row for row in table.rows if row[0] == alone.studies[0].slug]
-    return replace(table, name="decisions", title="Decisions by category", rows=rows)
+    purpose = [column.title for column in table.columns].index("Purpose")
+    rows = [(*row[:purpose], *row[purpose + 1 :]) for row in table.rows if row[0] == alone.studies[0].slug]
+    columns = [column for column in table.columns if column.title != "Purpose"]
+    return replace(table, name="decisions", title="Decisions by category", columns=columns, rows=rows)
 
 
 def _without_study(table: Table) -> Table:

@@ -9,7 +9,7 @@ from results.reports.facts import Played, StudyFacts
 
 def simulation_notice(studies: Iterable[StudyFacts]) -> str:
     """Return a warning about the studies in which simulated annotators answered, "" when people gave every answer."""
-    return _notice(played for study in studies for played in _played(study))
+    return notice_of(played for study in studies for played in _played(study))
 
 
 def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table]:
@@ -22,7 +22,7 @@ def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table
     found = []
     for table in tables:
         below = [by_slug[slug] for slug in table.rests_on if slug in by_slug]
-        notice = _notice(played for study in below for played in (*study.above, *_played(study)))
+        notice = notice_of(played for study in below for played in (*study.above, *_played(study)))
         found.append(replace(table, notes=[*table.notes, notice]) if notice else table)
     return found
 
@@ -31,7 +31,8 @@ def _played(study: StudyFacts) -> list[Played]:
     return [Played(study.slug, study.simulated, study.annotators)] if study.simulated else []
 
 
-def _notice(played: Iterable[Played]) -> str:
+def notice_of(played: Iterable[Played]) -> str:
+    """Return the warning about answers that a program gave, "" when there are none."""
     said = dict.fromkeys(f"{each.simulated:,} of {each.annotators:,} annotators of {each.slug}" for each in played)
     if not said:
         return ""

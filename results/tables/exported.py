@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from annotation.models import Decision, Response, Session
+from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
 from predictions.models import Prediction
 from results.exporting.base import Rows
@@ -90,7 +90,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     winner, kind = values["winner"], values["kind"]
     gained = values.pop("won") | get_kind(kind).accepted_images(values.pop("content"), winner)
     return AcceptedInstance(
-        task=_task(study, values["key"], kind, values.pop("variant")),
+        task=task_name(study, values["key"], kind, values.pop("variant")),
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
@@ -99,7 +99,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     )
 
 
-def _task(study: Study, key: str, kind: str, variant: str) -> str:
+def task_name(study: Study, key: str, kind: str, variant: str) -> str:
     """Return what names a question within its study: the instance, and where several are asked about it, which."""
     several = len(study.design["parts"]) > 1 or variant
     return "/".join(filter(None, (key, kind, variant))) if several else key
@@ -113,9 +113,9 @@ _IMAGE_FIELDS = (
     "image_id",
     "image__width",
     "image__height",
-    "image__source",
-    "image__licence",
-    "image__generator",
+    "source",
+    "licence",
+    "generator",
 )
 
 
@@ -123,11 +123,8 @@ def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
     """Return the images of each instance, in the order of roles and positions."""
     places = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
     images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
-    for instance, *place, source, licence, generator in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
-        role, position, filename, sha256, width, height = place
-        # An awaited image has no row to join: its texts come as None.
-        origin = (source or "", licence or "", generator or "")
-        images[instance].append(ExportedImage(role, position, filename, sha256, width, height, *origin))
+    for instance, *place in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
+        images[instance].append(ExportedImage(*place))
     return images
 
 
@@ -147,14 +144,20 @@ def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) 
 
 
 def _given(study: Study) -> QuerySet[Response]:
-    return Response.objects.filter(study=study, annotator__withdrawn_at=None)
+    return Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+
+
+def question_name(question: Question) -> str:
+    """Return what names `question`, read with its study and instance, in rows that leave."""
+    return task_name(question.study, question.instance.key, question.kind, question.variant)
 
 
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
     workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
-    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew.
+    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those of
+    people whom a researcher excluded are not counted.
     """
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
@@ -176,6 +179,7 @@ _RESPONSE_FIELDS = (
     "version",
     "is_current",
     "slot_id",
+    "left_out",
     "shown_order",
     "received_at",
     "first_choice_ms",
@@ -199,10 +203,11 @@ def _given_response(
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     return GivenResponse(
-        task=_task(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
+        task=task_name(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
         worker=worker,
         label=values.pop("choice"),
-        counted=values.pop("slot_id") is not None and values["is_current"],
+        # As `Response.is_counted`. All in one go: each takes its column out.
+        counted=(values.pop("slot_id") is not None) & (values.pop("left_out") == "") & values["is_current"],
         survey=values.pop("slot__seat__survey__number"),
         seat=values.pop("slot__seat__number"),
         session=f"{worker}-{sittings[values.pop('session_id')]}",
@@ -233,7 +238,7 @@ def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
     )
     for key, kind, variant, right, state, rule, winner, answers, votes, settled, at in rows.iterator(chunk_size=CHUNK):
         yield DecidedQuestion(
-            task=_task(study, key, kind, variant),
+            task=task_name(study, key, kind, variant),
             study=study.slug,
             kind=kind,
             state=state,

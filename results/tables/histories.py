@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
-from annotation.models import Decision, Response
+from annotation.models import Decision, Removal, Response
 from results.models import Pseudonym
 from studies.kinds import get_kind
 from studies.models import Project, Question, Study
@@ -136,7 +136,9 @@ def histories(questions: QuerySet[Question], *, project: Project) -> list[Histor
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk")))
     asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
-    responses = Response.objects.filter(question__in=given).select_related("annotator")
+    # Of people who withdrew nothing is shown, of people who were excluded it says so.
+    responses = Response.objects.filter(question__in=given).exclude(left_out=Removal.Why.WITHDRAWN)
+    responses = responses.select_related("annotator")
     for response in responses.order_by("received_at", "pk"):
         given[response.question_id].append(response)
     annotators = {response.annotator_id for of_one in given.values() for response in of_one}
@@ -200,4 +202,4 @@ def _status(response: Response) -> str:
         return "changed later"
     if response.left_out:
         return f"{response.get_left_out_display().lower()}, not counted"
-    return "counted" if response.is_counted else "late, not counted"
+    return "counted" if response.is_counted else "its place had gone to somebody else, not counted"

@@ -66,10 +66,9 @@ class StudyLine:
 def study_lines(project: Project) -> list[StudyLine]:
     """Return the studies of `project`, latest first, with how far each is."""
     slots = Slot.objects.filter(seat__study__project=project).order_by().values_list("seat__study_id")
-    answers = {
-        study: Answers(given, wanted)
-        for study, given, wanted in slots.annotate(given=Count("answered_at"), wanted=Count("pk"))
-    }
+    counted = Response.objects.counted().filter(study__project=project).order_by()
+    given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
+    answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
     return [
         StudyLine(study, answers.get(study.pk, Answers(0, 0)))
         for study in Study.objects.filter(project=project).defer("source", "design")

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
-from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
@@ -35,7 +35,7 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Places of answers: how many there are, and how many are answered."""
+    """Answers that count, and places of answers."""
 
     given: int
     wanted: int
@@ -142,10 +142,8 @@ def _surveys(study: Study) -> list[SurveyProgress]:
         .order_by("survey__number")
     )
     slots = Slot.objects.filter(seat__study=study).order_by().values_list("seat__survey_id")
-    answers = {
-        survey: Answers(given, wanted)
-        for survey, given, wanted in slots.annotate(given=Count("answered_at"), wanted=Count("pk"))
-    }
+    given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
+    answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
     return [
         SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
         for survey, number, free, taken, filled in seats
@@ -214,6 +212,7 @@ def _between(at: dict[int, int], place: float) -> float:
 class SessionLine:
     """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen."""
 
+    pk: int
     name: str
     state: str
     is_open: bool
@@ -228,7 +227,10 @@ class SessionLine:
 def session_lines(study: Study, page: Any) -> Page[Session]:
     """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    sessions = Session.objects.filter(study=study).annotate(pseudonym=Subquery(name[:1])).order_by("-arrived_at", "-id")
+    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    sessions = Session.objects.filter(study=study).order_by("-arrived_at", "-id")
+    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
+    sessions = sessions.annotate(pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals))
     found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
     found.object_list = [_line(session) for session in found.object_list]
     return found
@@ -237,6 +239,7 @@ def session_lines(study: Study, page: Any) -> Page[Session]:
 def _line(session: Any) -> SessionLine:
     until = session.ended_at or session.last_seen_at
     return SessionLine(
+        pk=session.pk,
         name=session.pseudonym or "",
         state=SessionState(session.state).label,
         is_open=session.state in OPEN_STATES,
@@ -245,7 +248,7 @@ def _line(session: Any) -> SessionLine:
         arrived_at=session.arrived_at,
         last_seen_at=session.last_seen_at,
         minutes=round((until - session.arrived_at).total_seconds() / 60),
-        comment=session.comment,
+        comment="" if session.withdrew else session.comment,
     )
 
 

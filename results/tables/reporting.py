@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Response, Session
@@ -15,7 +15,6 @@ from results.reports.facts import (
     AnswerFacts,
     ModelFacts,
     PartFacts,
-    Played,
     ProjectFacts,
     QuestionFacts,
     SourceFacts,
@@ -24,6 +23,7 @@ from results.reports.facts import (
 from results.simulated import played_by_a_program
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
+from results.tables.simulated import above, answering, played_in
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Purpose, Question, Study, StudyState
 
@@ -88,13 +88,16 @@ def in_pipeline_order(project: Project) -> list[Study]:
 def study_facts(study: Study) -> StudyFacts:
     # Who withdrew was paid all the same, so the sessions are all counted.
     sessions = Session.objects.filter(study=study).order_by()
-    answering = _answering(study)
     design = study.design
-    who = answering.aggregate(
-        annotators=Count("annotator", distinct=True),
-        simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
-        first=Min("arrived_at"),
-        last=Max("arrived_at"),
+    who = (
+        answering()
+        .filter(study=study)
+        .aggregate(
+            annotators=Count("annotator", distinct=True),
+            simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
+            first=Min("arrived_at"),
+            last=Max("arrived_at"),
+        )
     )
     questions, categories = _questions(study)
     return StudyFacts(
@@ -119,29 +122,9 @@ def study_facts(study: Study) -> StudyFacts:
         questions=questions,
         categories=categories,
         answers=_answers(study),
-        above=_played_above(study),
+        above=played_in(above(study)),
         settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
     )
-
-
-def _answering(study: Study) -> QuerySet[Session]:
-    """Return the sessions of `study` with an answer that counts, in no order."""
-    counted = Response.objects.counted().filter(session=OuterRef("pk"))
-    return Session.objects.filter(Exists(counted), study=study).order_by()
-
-
-def _played_above(study: Study) -> list[Played]:
-    """Return the studies that fed `study`, directly or through others, in which a program answered."""
-    found = []
-    while study.fed_by is not None:
-        study = study.fed_by
-        who = _answering(study).aggregate(
-            annotators=Count("annotator", distinct=True),
-            simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
-        )
-        if who["simulated"]:
-            found.append(Played(study.slug, who["simulated"], who["annotators"]))
-    return found
 
 
 def _day(moment: datetime | None) -> str:

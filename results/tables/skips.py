@@ -11,6 +11,7 @@ from annotation.models import Skip
 from results.models import Pseudonym
 from studies.actions.images import can_be_shown
 from studies.models import Study
+from studies.naming import name_in_address
 
 SKIPS_SHOWN = 20
 
@@ -28,7 +29,10 @@ class FailedImage:
 
 @dataclass(frozen=True)
 class SkipLine:
+    """`instance` is its key; `address` what stands for it in the address of its page."""
+
     instance: str
+    address: str
     annotator: str
     at: datetime
     images: Sequence[FailedImage]
@@ -46,8 +50,11 @@ def study_skips(study: Study) -> Skips:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
     skips = Skip.objects.filter(study=study)
     latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
-    columns = latest.values_list("key", "pseudonym", "at", "images")
-    lines = [SkipLine(key, person or "", at, _failed(images)) for key, person, at, images in columns]
+    columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
+    lines = [
+        SkipLine(key, name_in_address(key, pk=pk), person or "", at, _failed(images))
+        for pk, key, person, at, images in columns
+    ]
     return Skips(skips.count() if len(lines) == SKIPS_SHOWN else len(lines), lines)
 
 

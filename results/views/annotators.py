@@ -5,11 +5,15 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from results.actions.keeping import annotators_findings
+from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.reports.findings import from_plain
-from results.tables.overview import answers_sent
+from results.tables.overview import answers_sent, owns
+from results.tables.people import people_events, people_lines
+from results.tables.simulated import simulated_in_study
 from results.views.guards import study_view
 from results.views.keeping import kept_numbers
+from results.views.people import PROVIDERS
 from studies.models import Study
 
 
@@ -18,5 +22,17 @@ from studies.models import Study
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
     findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
-    context = {"study": study, "page_name": "Annotators", "findings": findings, "kept": kept}
+    name_annotators(project=study.project)
+    who = request.GET.get("who", "")
+    context = {
+        "study": study,
+        "page_name": "Annotators",
+        "findings": findings,
+        "kept": kept,
+        "simulated": simulated_in_study(study),
+        "people": people_lines(study, who=who, page=request.GET.get("page")),
+        "who": who,
+        "events": people_events(study.project),
+        "providers": PROVIDERS if owns(request.user, study.project) else {},
+    }
     return render(request, "results/results/annotators.html", context)

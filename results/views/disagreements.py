@@ -1,10 +1,8 @@
 """The questions of a study that people do not agree on, side by side, and what a researcher makes of them."""
 
-from typing import cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,7 +14,8 @@ from annotation.actions.adjudication import CannotSettle
 from results.actions.pseudonyms import name_annotators
 from results.tables.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
 from results.tables.histories import histories
-from results.views.guards import study_view
+from results.tables.simulated import simulated_in_study
+from results.views.guards import signed_in, study_view
 from studies.models import Question, Study
 
 LONGEST_NOTE = 2000
@@ -31,6 +30,7 @@ def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "shown": shown,
+        "simulated": simulated_in_study(study),
         "tab": urlencode({"show": shown}),
         "filters": [(name, label, counts[name]) for name, label in SHOWN.items()],
         "questions": page_of_disagreements(study, shown, request.GET.get("page")),
@@ -42,11 +42,6 @@ def _shown(name: str) -> str:
     return name if name in SHOWN else CONFLICTING
 
 
-def _who(request: HttpRequest) -> User:
-    """Return who asks; nobody who has not signed in gets past `study_view`."""
-    return cast(User, request.user)
-
-
 @study_view
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
@@ -55,7 +50,7 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     if not choice:
         return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
     try:
-        adjudication.settle(question=asked, choice=choice, by=_who(request), note=note, now=timezone.now())
+        adjudication.settle(question=asked, choice=choice, by=signed_in(request), note=note, now=timezone.now())
     except CannotSettle as error:
         return _refused(request, study, asked, error.message, note)
     messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.")
@@ -67,7 +62,7 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
 def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
     try:
-        adjudication.unsettle(question=asked, now=timezone.now())
+        adjudication.unsettle(question=asked, by=signed_in(request), now=timezone.now())
     except CannotSettle as error:
         return _refused(request, study, asked, error.message, "")
     messages.success(request, f"The settlement about {asked.instance.key} is taken back; the answers decide again.")

@@ -5,7 +5,6 @@ from functools import wraps
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,8 +18,9 @@ from results.actions.exports import download_name, request_export
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
+from results.tables.offered import offered_exports
 from results.tables.overview import visible_projects
-from results.views.guards import Response, study_view
+from results.views.guards import Response, signed_in, study_view
 from studies.models import Study
 
 
@@ -28,10 +28,10 @@ from studies.models import Study
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
-    if request.method == "POST" and isinstance(request.user, User):
+    if request.method == "POST":
         try:
             format = request.POST.get("format", "")
-            export = request_export(study=study, format=format, by=request.user, now=timezone.now())
+            export = request_export(study=study, format=format, by=signed_in(request), now=timezone.now())
         except CannotExport as error:
             messages.error(request, str(error))
         else:
@@ -54,13 +54,19 @@ def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
     """One line of the list of exports; while the export is being made it asks for itself again."""
-    return render(request, "results/_export.html", {"export": export})
+    (line,) = offered_exports([export])
+    return render(request, "results/_export.html", {"export": export, "since": line.since})
 
 
 @_export_view
 @require_safe
 def download(request: HttpRequest, export: Export) -> Response:
-    if export.state != Export.State.READY or not default_storage.exists(export.file):
+    if export.state != Export.State.READY:
+        raise Http404
+    (line,) = offered_exports([export])
+    if line.since.withdrawn_at is not None:
+        return render(request, "results/no_longer_offered.html", {"export": export, "since": line.since}, status=410)
+    if not default_storage.exists(export.file):
         raise Http404
     writer = get_writer(export.format)
     return FileResponse(

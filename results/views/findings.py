@@ -11,6 +11,7 @@ from results.reports.of_study import report_of_study
 from results.tables.answers import answer_details, answer_times, facts_alone
 from results.tables.overview import answers_sent
 from results.tables.reporting import project_facts
+from results.tables.simulated import simulated_in_study
 from results.views.guards import project_view, study_view
 from results.views.keeping import kept_numbers
 from studies.models import Project, Study, StudyState
@@ -26,6 +27,7 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     elif study.state != StudyState.DRAFT:
         findings += findings_of(report_of_study(facts_alone(study), answer_details(study), answer_times(study)))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
+    context["simulated"] = simulated_in_study(study)
     return render(request, "results/results/study.html", context)
 
 

@@ -8,9 +8,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
+from results.reports.simulated import notice_of
 from results.tables.histories import histories, stages
 from results.tables.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
 from results.tables.pipeline import studies_in_order
+from results.tables.simulated import played_in, simulated_in_project
 from results.views.guards import project_view
 from studies.models import Instance, Project
 
@@ -23,6 +25,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     categories = categories_of(project)
     context = {
         "project": project,
+        "simulated": simulated_in_project(project),
         "wanted": wanted,
         "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
         "lines": instance_lines(project, studies, wanted, request.GET.get("page")),
@@ -43,13 +46,24 @@ def _wanted(request: HttpRequest) -> Wanted:
 @project_view
 @require_safe
 def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
+    return _page(request, get_object_or_404(Instance, project=project, key=key.replace("\0", "")), project)
+
+
+@project_view
+@require_safe
+def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The same page, for an instance whose key cannot stand in an address."""
+    return _page(request, get_object_or_404(Instance, project=project, pk=pk), project)
+
+
+def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpResponse:
     name_annotators(project=project)
-    instance = get_object_or_404(Instance.objects.filter(project=project), key=key.replace("\0", ""))
     places = {study.pk: place for place, study in enumerate(studies_in_order(project))}
     history = histories(asked_about(instance), project=project)
     history.sort(key=lambda asked: (places[asked.question.study_id], asked.question.part, asked.question.pk))
     context = {
         "project": project,
+        "simulated": notice_of(played_in(asked.question.study for asked in history)),
         "instance": instance,
         "captions": [
             (role, text, instance.original_captions.get(role, "")) for role, text in instance.captions.items()

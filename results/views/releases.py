@@ -1,6 +1,7 @@
 """Releases asked for on a page: frozen and made in the background. Who stands behind them is for owners alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 
 from django.contrib.auth.decorators import login_required
@@ -18,8 +19,9 @@ from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dossier import About
 from results.models import Release
+from results.tables.offered import OfferedExport, Since, removed_since
 from results.tables.overview import owns, visible_projects
-from results.views.guards import study_view
+from results.views.guards import signed_in, study_view
 from studies.models import Study, StudyState
 
 FIELDS = ("name", "description", "licence", "citation")
@@ -30,9 +32,9 @@ FIELDS = ("name", "description", "licence", "citation")
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
     """List the releases of a study and take orders for more."""
     problem = ""
-    if request.method == "POST" and isinstance(request.user, User):
+    if request.method == "POST":
         try:
-            _ask(request, study, request.user)
+            _ask(request, study, signed_in(request))
         except CannotExport as error:
             problem = str(error)
         else:
@@ -40,15 +42,36 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "launched": study.state != StudyState.DRAFT,
-        "releases": Release.objects.filter(study=study).prefetch_related(
-            "exports__study", "exports__requested_by", "exports__release"
-        ),
+        "releases": _lines(study),
         "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
         "owns": owns(request.user, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
+
+
+@dataclass(frozen=True)
+class ReleaseLine:
+    """A release with its exports, and what has happened to the people in it since it was frozen."""
+
+    release: Release
+    since: Since
+    exports: Sequence[OfferedExport]
+
+
+def _lines(study: Study) -> list[ReleaseLine]:
+    related = ("exports__study__project", "exports__requested_by", "exports__release")
+    found = list(Release.objects.filter(study=study).prefetch_related(*related))
+    removed = removed_since(releases=found)
+    return [
+        ReleaseLine(
+            release,
+            since := removed.of_release(release),
+            [OfferedExport(export, since) for export in release.exports.all()],
+        )
+        for release in found
+    ]
 
 
 def _ask(request: HttpRequest, study: Study, user: User) -> None:
@@ -81,4 +104,8 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
         return render(request, "403.html", status=403)
     name = f"{release.study.slug}-{release.name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(provider_ids(release), content_type="text/csv; charset=utf-8", headers=headers)
+    return HttpResponse(
+        provider_ids(release=release, by=signed_in(request), now=timezone.now()),
+        content_type="text/csv; charset=utf-8",
+        headers=headers,
+    )

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,6 +24,10 @@ from annotation.models import EntryEvent, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import ToCome, outlook_table
+from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
     OddArrivals,
@@ -32,10 +37,13 @@ from results.tables.progress import (
     session_lines,
     study_progress,
 )
+from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
-from results.views.guards import lead_on, study_view
+from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.design import knows_right
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 
@@ -130,16 +138,16 @@ def _how_often(odd: OddArrivals) -> str:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design["recruitment"]
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
         "skips": study_skips(study),
+        "simulated": simulated_in_study(study),
         "codes": study.completion_codes.order_by("pk"),
         "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": Export.objects.filter(study=study).select_related("study", "requested_by", "release")[
-            :EXPORTS_SHOWN
-        ],
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "results/study.html", context)
 
@@ -168,7 +176,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
-    act: Callable[[Study, datetime], None]
+    act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
     @property
@@ -177,8 +185,8 @@ class Change:
         return f"study_{self.name}"
 
 
-def _to(state: StudyState) -> Callable[[Study, datetime], None]:
-    return lambda study, now: studies.change_state(study=study, to=state, now=now)
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
 
 
 CHANGES = {
@@ -189,7 +197,7 @@ CHANGES = {
         "It cannot be undone; the study can be paused or closed at any time.",
         "The study is open. Annotators can come in.",
         frozenset({StudyState.DRAFT}),
-        lambda study, now: launching.launch(study=study, now=now),
+        lambda study, by, now: launching.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
         "pause",
@@ -228,7 +236,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            change.act(study, timezone.now())
+            change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
         else:
@@ -240,6 +248,15 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "results/change.html", context, status=409 if problems else 200)
+
+
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    return ToCome(
+        knows_answers=knows_right(study.design),
+        people=plan.seats,
+        questions=plan.questions,
+        answers=study.design["answers"],
+    )
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:
@@ -257,6 +274,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
         "pay": _pay(study, seats=plan.seats, seconds=[]),
         "problems": (sentence,) if waiting.images else (),
     }

@@ -36,15 +36,18 @@ class What(StrEnum):
     QUESTION_SETTLED = "question settled"
     QUESTION_UNSETTLED = "question unsettled"
     SEAT_FREED = "seat freed"
+    SESSION_LAPSED = "session lapsed"
     ANNOTATOR_WITHDRAWN = "annotator withdrawn"
     ANNOTATOR_EXCLUDED = "annotator excluded"
     ANNOTATOR_LET_BACK = "annotator let back"
+    SLOTS_REOPENED = "slots opened again"
     ANNOTATOR_FORGOTTEN = "annotator forgotten"
     EXPORT_REQUESTED = "export requested"
     EXPORT_WRITTEN = "export written"
-    RELEASE_FROZEN = "release frozen"
+    RELEASE_MADE = "release made"
+    RELEASE_REQUESTED = "release requested"
     RELEASE_WRITTEN = "release written"
-    PROVIDER_IDS_WRITTEN = "provider ids written"
+    PROVIDER_IDS_TAKEN = "provider ids taken"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"
 
@@ -60,11 +63,12 @@ def record(
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An event is recorded in the transaction of what it tells about.")
     return Event.objects.create(
-        project=project, study=study, what=what, by=_person(by), by_name=name_of(by), details=details, at=now
+        project=project, study=study, what=what, by=person(by), by_name=name_of(by), details=details, at=now
     )
 
 
-def _person(by: Actor) -> User | None:
+def person(by: Actor) -> User | None:
+    """Return who acts if it is somebody with an account."""
     return None if isinstance(by, str) else by
 
 

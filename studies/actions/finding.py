@@ -4,11 +4,13 @@ from collections.abc import Iterable
 
 from studies.errors import StudyError
 from studies.models import Project, Study
+from studies.naming import problem_with_slug
 
 
 def find_project(name: str) -> Project:
     """Return the project called `name`. Raises StudyError, naming the projects there are."""
-    project = Project.objects.filter(slug=name).first()
+    # What is no slug is not asked for: half a character, say, is no question for a database.
+    project = None if problem_with_slug(name) else Project.objects.filter(slug=name).first()
     if project is None:
         names = Project.objects.values_list("slug", flat=True)
         raise StudyError(f"There is no project called {name}. The projects are: {_listed(names)}.")
@@ -27,7 +29,8 @@ def find_study(name: str) -> Study:
     project_name, parted, slug = name.strip("/").rpartition("/")
     if parted:
         return find_study_of(find_project(project_name), slug)
-    found = list(Study.objects.filter(slug=slug).select_related("project").order_by("project__slug"))
+    named = Study.objects.none() if problem_with_slug(slug) else Study.objects.filter(slug=slug)
+    found = list(named.select_related("project").order_by("project__slug"))
     if not found:
         raise StudyError(f"There is no study called {name}. Check the name, or create it with create_study.")
     if len(found) > 1:
@@ -41,7 +44,8 @@ def find_study_of(project: Project, name: str) -> Study:
     project_name, parted, slug = name.strip("/").rpartition("/")
     if parted and project_name != project.slug:
         raise StudyError(f"{name} is a study of another project than {project.slug}. Name one of its own studies.")
-    study = Study.objects.filter(project=project, slug=slug).select_related("project").first()
+    named = Study.objects.none() if problem_with_slug(slug) else project.studies.filter(slug=slug)
+    study = named.select_related("project").first()
     if study is None:
         names = project.studies.order_by("slug").values_list("slug", flat=True)
         raise StudyError(f"The project {project.slug} has no study called {slug}. Its studies are: {_listed(names)}.")

@@ -6,6 +6,7 @@ from itertools import chain
 from studies.actions.images import is_stored
 from studies.actions.import_source import (
     BATCH,
+    WHERE_FROM,
     Source,
     TakenIn,
     existing_instances,
@@ -13,6 +14,7 @@ from studies.actions.import_source import (
     places_of_instance,
     places_of_record,
     refused_whole,
+    say_where_from,
 )
 from studies.importing import Record
 from studies.models import Image, Instance, InstanceImage
@@ -27,9 +29,8 @@ def save(source: Source) -> None:
         old = [record for record in records if record.key in shared.keys_already_there]
         _save_pictures(source, records)
         _save_new(source, [record for record in records if record.key not in shared.keys_already_there])
-        if shared.images_dir is not None:
-            existing = existing_instances(shared.project, old)
-            _fill(source, [(record, existing[record.key]) for record in old])
+        existing = existing_instances(shared.project, old)
+        _fill(source, [(record, existing[record.key]) for record in old])
         done += len(records)
         shared.progress("saving", done, total)
 
@@ -47,9 +48,6 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
                 height=picture.facts.height,
                 format=picture.facts.format,
                 byte_size=picture.byte_size,
-                source=image.source,
-                licence=image.licence,
-                generator=image.generator,
             )
     Image.objects.bulk_create(images.values(), ignore_conflicts=True)
     # Another import that was refused meanwhile may have taken away what both had found.
@@ -88,21 +86,27 @@ def _rows(
         if place in places or (image.optional and found is None):
             continue
         role, position = place
-        yield InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
+        row = InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
+        say_where_from(row, image)
+        yield row
 
 
 def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
-    """Give the images that have come to the instances that waited for them."""
-    filled: list[InstanceImage] = []
+    """Give the images that have come to the instances that waited for them, and what the file now says about them."""
+    changed: list[InstanceImage] = []
     new: list[InstanceImage] = []
     for record, instance in pairs:
         places = places_of_instance(instance)
-        new += _rows(source, record, instance, places)
+        new += _rows(source, record, instance, places) if source.shared.images_dir is not None else ()
         for place, image in places_of_record(record):
-            picture = source.shared.pictures.get(image.filename)
             row = places.get(place)
-            if row is not None and row.image_id is None and isinstance(picture, TakenIn):
+            if row is None:
+                continue
+            picture = source.shared.pictures.get(image.filename)
+            filled = row.image_id is None and isinstance(picture, TakenIn)
+            if isinstance(picture, TakenIn):
                 row.image_id = picture.sha256
-                filled.append(row)
-    InstanceImage.objects.bulk_update(filled, ["image"], batch_size=BATCH)
+            if say_where_from(row, image) or filled:
+                changed.append(row)
+    InstanceImage.objects.bulk_update(changed, ["image", *WHERE_FROM], batch_size=BATCH)
     InstanceImage.objects.bulk_create(new)

@@ -18,6 +18,8 @@ from studies.models import Instance, InstanceImage, Project
 BATCH = 500
 # More are counted, not listed.
 MOST_PROBLEMS = 100
+# What a file says about an image, and each use of it keeps.
+WHERE_FROM = ("source", "licence", "generator")
 
 Progress = Callable[[str, int, int], None]
 """Hears the stage ("rows", "images", "saving"), how much of it is done, and how much there is (0: not known)."""
@@ -45,7 +47,11 @@ class ImportRefused(Exception):
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there."""
+    """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there.
+
+    `corrected` counts the places of instances that were there already whose source, licence or generator the file
+    states otherwise than before; what it says counts now.
+    """
 
     file: str
     records: int
@@ -54,6 +60,7 @@ class ImportSummary:
     images: int
     filled: int
     waiting: int
+    corrected: int
     dry_run: bool
 
     def __str__(self) -> str:
@@ -61,6 +68,11 @@ class ImportSummary:
         parts = [f"{self.records:,} records: {self.added:,} {verb}, {self.already_there:,} already there."]
         if self.images:
             parts.append(f"{self.images:,} images read, {self.filled:,} of them for instances that waited.")
+        if self.corrected:
+            have = "would have" if self.dry_run else "have"
+            parts.append(
+                f"{self.corrected:,} images that were there already {have} another source, licence or generator now."
+            )
         if self.waiting:
             parts.append(f"{self.waiting:,} images are still to come: import the same file again with --images.")
         return " ".join(parts)
@@ -162,6 +174,18 @@ def places_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceIm
 
 def places_of_instance(instance: Instance | None) -> dict[tuple[str, int], InstanceImage]:
     return {(place.role, place.position): place for place in instance.images.all()} if instance else {}
+
+
+def say_where_from(place: InstanceImage, image: SourceImage) -> bool:
+    """Let `place` say of its image what the source says; return whether it said otherwise before.
+
+    What the source leaves out stays as it was: nothing said is no correction.
+    """
+    said = {name: getattr(image, name) for name in WHERE_FROM if getattr(image, name)}
+    new = {name: text for name, text in said.items() if getattr(place, name) != text}
+    for name, text in new.items():
+        setattr(place, name, text)
+    return bool(new)
 
 
 def formatted_captions(record: Record, caption_rule: str) -> dict[str, str]:

@@ -6,12 +6,14 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
 
+from studies.actions.events import Actor, What, record
 from studies.actions.images import remove_unused, take_in
 from studies.actions.import_saving import save
 from studies.actions.import_source import (
@@ -28,6 +30,7 @@ from studies.actions.import_source import (
     places_of_instance,
     places_of_record,
     refused_whole,
+    say_where_from,
     state_of,
 )
 from studies.actions.statistics import refresh_statistics
@@ -35,6 +38,7 @@ from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_im
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
 from studies.models import Image, Instance, InstanceImage, Membership, Project
+from studies.naming import problem_with_slug
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -50,6 +54,8 @@ def import_instances(
     project: Project,
     file: Path,
     format: str,
+    by: Actor,
+    now: datetime,
     images_dir: Path | None = None,
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
@@ -61,6 +67,8 @@ def import_instances(
         project=project,
         files=[file],
         format=format,
+        by=by,
+        now=now,
         images_dir=images_dir,
         caption_rule=caption_rule,
         images_later=images_later,
@@ -75,6 +83,8 @@ def import_files(
     project: Project,
     files: Sequence[Path],
     format: str,
+    by: Actor,
+    now: datetime,
     images_dir: Path | None = None,
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
@@ -90,6 +100,8 @@ def import_files(
     and leave it again when the import is refused. Raises ImportRefused.
     """
     _refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    if project.pk is None and (reason := problem_with_slug(project.slug)):
+        raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
         read=get_importer(format),
@@ -103,7 +115,7 @@ def import_files(
     try:
         with ExitStack() as open_files:
             sources = [_open_source(file, shared, open_files) for file in files]
-            return _run(sources, shared)
+            return _run(sources, shared, by=by, now=now)
     except OSError as error:
         remove_unused(shared.new_files)
         raise refused_whole(_sentence(error)) from error
@@ -138,7 +150,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack) -> Source:
     return Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
 
 
-def _run(sources: list[Source], shared: Shared) -> list[ImportSummary]:
+def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> list[ImportSummary]:
     for source in sources:
         _check_rows(source)
     for source in sources:
@@ -148,19 +160,31 @@ def _run(sources: list[Source], shared: Shared) -> list[ImportSummary]:
     if not shared.dry_run:
         with transaction.atomic():
             if shared.project.pk is None:
-                _save_project(shared)
+                _save_project(shared, by=by, now=now)
             for source in sources:
                 save(source)
                 if source.has_changed():
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
             refresh_statistics(Image, Instance, InstanceImage)
+            _record(sources, shared.project, by=by, now=now)
     return [_summary(source) for source in sources]
 
 
-def _save_project(shared: Shared) -> None:
+def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime) -> None:
+    """Leave an event, unless everything was there already."""
+    done = [_summary(source) for source in sources]
+    if any(file.added or file.filled for file in done):
+        files = [{"file": file.file, "added": file.added, "images": file.filled} for file in done]
+        record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
+
+
+def _save_project(shared: Shared, *, by: Actor, now: datetime) -> None:
     shared.project.save()
+    record(project=shared.project, what=What.PROJECT_MADE, by=by, now=now)
     if shared.owner is not None:
         Membership.objects.create(project=shared.project, user=shared.owner, role=Membership.Role.OWNER)
+        name, role = shared.owner.get_username(), Membership.Role.OWNER.value
+        record(project=shared.project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
 
 
 def _stop_if_refused(source: Source) -> None:
@@ -182,6 +206,7 @@ def _summary(source: Source) -> ImportSummary:
         images=tally["images"],
         filled=tally["filled"],
         waiting=tally["waiting"],
+        corrected=tally["corrected"],
         dry_run=source.shared.dry_run,
     )
 
@@ -310,6 +335,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         row = places.get(place)
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
+        source.tally["corrected"] += row is not None and say_where_from(row, image)
         if isinstance(picture, TakenIn):
             source.tally["images"] += 1
             source.tally["filled"] += instance is not None and old is None

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from studies.actions.asking import Origin, make_practice, make_questions, questions_per_instance, selected_instances
 from studies.actions.codes import add_code
+from studies.actions.datasets import set_dataset
+from studies.actions.events import Actor, What, person, record
 from studies.design import read_design
 from studies.errors import StudyError
 from studies.models import (
@@ -30,7 +31,7 @@ BATCH = 1000
 
 
 @transaction.atomic
-def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) -> Study:
+def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
     """Make a draft from a study file. Raises DesignRefused, or StudyError when its name is taken."""
     design = read_design(source)
     if Study.objects.filter(project=project, slug=design["study"]).exists():
@@ -51,10 +52,11 @@ def create_study(*, project: Project, source: str, by: AbstractBaseUser | None) 
         design=design,
         seed=design["seed"],
         invite_token=secrets.token_urlsafe(16),
-        created_by_id=by.pk if by else None,
+        created_by=person(by),
     )
     for outcome in Outcome.values:
         add_code(study=study, outcome=outcome)
+    record(project=project, study=study, what=What.STUDY_CREATED, by=by, now=now)
     return study
 
 
@@ -119,7 +121,12 @@ def _planned(study: Study, instances: list[int]) -> list[PlannedSurvey]:
 
 
 def freeze(
-    *, study: Study, now: datetime, instances: Sequence[int] | None = None, drawn: Mapping[int, Origin] | None = None
+    *,
+    study: Study,
+    by: Actor,
+    now: datetime,
+    instances: Sequence[int] | None = None,
+    drawn: Mapping[int, Origin] | None = None,
 ) -> None:
     """Make questions and surveys from a draft's design and open it. Must run in a transaction. Raises StudyError.
 
@@ -130,7 +137,7 @@ def freeze(
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
     if keeps_dataset(study):
-        Project.objects.filter(pk=study.project_id).update(dataset=study)
+        set_dataset(project=study.project, study=study, by=by, now=now)
     make_practice(study)
     if instances is None or instances:
         add_surveys(study=study, planned=_planned(study, _asked_about(study, instances)), drawn=drawn or {})
@@ -174,7 +181,15 @@ def place_questions(*, survey: Survey, questions: Sequence[Question]) -> None:
     )
 
 
-def change_state(*, study: Study, to: StudyState, now: datetime) -> None:
+CHANGED = {
+    StudyState.PAUSED: What.STUDY_PAUSED,
+    StudyState.OPEN: What.STUDY_RESUMED,
+    StudyState.CLOSED: What.STUDY_CLOSED,
+}
+
+
+@transaction.atomic
+def change_state(*, study: Study, to: StudyState, by: Actor, now: datetime) -> None:
     """Pause, resume or close a study. Raises StudyError when its state does not allow it."""
     state = StudyState(study.state)
     if to not in STUDY_TRANSITIONS[state] or state is StudyState.DRAFT:
@@ -183,3 +198,4 @@ def change_state(*, study: Study, to: StudyState, now: datetime) -> None:
     if not Study.objects.filter(pk=study.pk, state=state).update(state=to, **closed):
         raise StudyError(f"Somebody else has just changed study {study.slug}. Reload the page and look again.")
     study.refresh_from_db()
+    record(project=study.project, study=study, what=CHANGED[to], by=by, now=now)

@@ -6,8 +6,10 @@ from pathlib import PureWindowsPath
 from re import compile as compile_pattern
 from typing import Any, BinaryIO, Protocol
 
+from studies.naming import problem_with_key
+
 # The widths of the columns that take these values.
-LONGEST = {"key": 200, "type": 50, "subtype": 50, "split": 20}
+LONGEST = {"type": 50, "subtype": 50, "split": 20}
 LONGEST_FILENAME = 500
 MOST_IMAGES = 1_000
 DEEPEST_REFERENCE = 50
@@ -103,6 +105,8 @@ def unsafe_filename(filename: str) -> str:
 def _problems_in_names(record: Record) -> Iterator[RowProblem]:
     if not record.key.strip():
         yield RowProblem(record.row, "key", "The row has no key. Give each row a name of its own.")
+    elif reason := problem_with_key(record.key):
+        yield RowProblem(record.row, "key", reason)
     for name, longest in LONGEST.items():
         text: str = getattr(record, name)
         if len(text) > longest:

@@ -2,6 +2,7 @@ from django.db import models
 
 from studies.models.images import Image
 from studies.models.projects import Project
+from studies.naming import name_in_address
 
 
 class Instance(models.Model):
@@ -33,11 +34,18 @@ class Instance(models.Model):
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def name_in_address(self) -> str:
+        """What stands for it in the address of its page."""
+        return name_in_address(self.key, pk=self.pk)
+
 
 class InstanceImage(models.Model):
     """An image in a role of an instance; several images share a role in order of `position` (from 0).
 
-    `image` is null while the instance waits for a file that was not there at import.
+    `image` is null while the instance waits for a file that was not there at import. `source`, `licence` and
+    `generator` are what the file that was imported says about the image in this place; they are shown to nobody who
+    uses the same bytes elsewhere.
     """
 
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="images")
@@ -45,6 +53,9 @@ class InstanceImage(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     filename = models.CharField(max_length=500, help_text="The name in the source, relative to its image folder.")
     image = models.ForeignKey(Image, on_delete=models.PROTECT, null=True, blank=True, related_name="uses")
+    source = models.TextField(blank=True, default="", db_default="")
+    licence = models.TextField(blank=True, default="", db_default="")
+    generator = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         ordering = ("instance_id", "role", "position")

@@ -17,7 +17,16 @@ from studies.actions.images import rendition_name
 from studies.errors import StudyError
 from studies.models import CompletionCode, Image, Study, Survey
 from tests.annotation.test_responses import next_slot
-from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project
+from tests.factories import (
+    NOON,
+    TESTS,
+    arrive,
+    arrive_at_work,
+    create_draft,
+    launch_study,
+    make_instance,
+    make_project,
+)
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,7 +72,7 @@ def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -
 def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
     session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
-    sessions.expire(now=TOMORROW)
+    sessions.expire(by="timetable", now=TOMORROW)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
 
     def look() -> str:
@@ -116,7 +125,7 @@ def test_of_two_launches_at_once_one_is_refused() -> None:
 
     def try_to_launch() -> bool:
         try:
-            launch(study=Study.objects.get(pk=draft.pk), now=NOON)
+            launch(study=Study.objects.get(pk=draft.pk), by=TESTS, now=NOON)
         except StudyError:
             return False
         return True

@@ -20,7 +20,7 @@ from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
 from results.tables.progress import odd_arrivals
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
-from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study, make_project
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, launch_study, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -303,7 +303,7 @@ def test_a_session_there_is_comes_back_however_its_link_is_opened(client: Client
 def test_looking_at_the_link_of_a_session_whose_time_was_over_claims_nothing(client: Client) -> None:
     study = launch_study(instances=1)
     page = client.post(link_of(study))["Location"]
-    sessions.expire(now=timezone.now() + timedelta(days=1))
+    sessions.expire(by=TESTS, now=timezone.now() + timedelta(days=1))
     for _ in range(2):
         seen = client.get(link_of(study), follow=True).content.decode()
         assert "Your place is still free" in seen

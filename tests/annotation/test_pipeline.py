@@ -18,6 +18,7 @@ from studies.models import Instance, InstanceImage, Project, Question, Study, Su
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import (
     NOON,
+    TESTS,
     arrive,
     arrive_at_work,
     create_draft,
@@ -58,8 +59,8 @@ def make_step_4(project: Project, **design: Any) -> Study:
 
 
 def launch_file(project: Project, file: dict[str, Any]) -> Study:
-    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=None)
-    launching.launch(study=study, now=NOON)
+    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=TESTS, now=NOON)
+    launching.launch(study=study, by=TESTS, now=NOON)
     return study
 
 
@@ -86,7 +87,7 @@ def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet()
     project = make_pipeline_project(1)
     launch_study(project, instances=1)
     file = {"study": "step-4", "title": "T", "kind": "ambiguity", "instances": {"from": "best-vase"}}
-    create_study(project=project, source=yaml.safe_dump(file), by=None)
+    create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
     said = io.StringIO()
     call_command("launch_study", "step-4", stdout=said)
     assert "0 questions in 0 surveys, 0 seats, 0 answers wanted" in said.getvalue()
@@ -226,7 +227,7 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(d
         "Clear.",
     )
     assert settled.votes == {"candidate-0": 1, "none": 1}
-    back = adjudication.unsettle(question=question, now=NOON)
+    back = adjudication.unsettle(question=question, by=researcher, now=NOON)
     assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
 
 

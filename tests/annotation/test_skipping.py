@@ -218,7 +218,7 @@ def test_whoever_skipped_and_lapsed_comes_back_to_the_rest() -> None:
     session = arrive_at_work(study)
     skip(session, next_slot(session), option_1=9)
     send(session, next_slot(session))
-    sessions.expire(now=TOMORROW)
+    sessions.expire(by="timetable", now=TOMORROW)
     back = arrive(study, now=TOMORROW)
     assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 2)
     assert send(back, next_slot(back)).state == SessionState.FINISHED

@@ -223,7 +223,7 @@ def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> No
 
 def lapsed(session: Session) -> Session:
     """Return the session after its time has run out."""
-    sessions.expire(now=session.lease_until + timedelta(seconds=1))
+    sessions.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
     session.refresh_from_db()
     return session
 

@@ -15,18 +15,18 @@ from annotation.actions.launching import launch
 from annotation.models import Response, Session
 from studies.actions.images import rendition_name
 from studies.models import Image, Study
-from tests.factories import create_draft
+from tests.factories import TESTS, create_draft
 
 NONE = "none"
 VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
 
 
 def open_study(**wanted: Any) -> Study:
-    """Return an open study whose pictures exist; the keywords are those of `make_draft`."""
+    """Return an open study whose pictures exist; the keywords are those of `create_draft`."""
     study = create_draft(**wanted)
     for image in Image.objects.all():
         draw(image)
-    launch(study=study, now=timezone.now())
+    launch(study=study, by=TESTS, now=timezone.now())
     return study
 
 

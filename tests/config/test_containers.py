@@ -26,9 +26,33 @@ def test_everything_that_runs_on_says_whether_it_is_well(compose: dict[str, Any]
 def test_no_secret_stands_in_the_file(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         for name, value in service["environment"].items() if "environment" in service else ():
-            if re.search("KEY|PASSWORD|DATABASE_URL", name):
+            if re.search("KEY|PASSWORD|DATABASE_URL|BROKER_URL|CACHE_URL", name):
                 assert name.endswith("_FILE")
                 assert value.startswith("/run/secrets/")
+
+
+def test_every_secret_that_is_mounted_is_one_that_the_operator_is_told_to_make(compose: dict[str, Any]) -> None:
+    manual = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    mounted = {name for service in compose["services"].values() for name in service.get("secrets", ())}
+    assert mounted == set(compose["secrets"])
+    assert {name for name in mounted if f"> secrets/{name}" not in manual} == set()
+
+
+def test_nothing_that_runs_has_more_rights_room_or_processes_than_it_needs(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["read_only"] is True, name
+        assert service["pids_limit"] > 0, name
+        assert service["mem_limit"].endswith("g"), name
+
+
+def test_images_of_others_are_pinned_to_a_release(compose: dict[str, Any]) -> None:
+    images = [service["image"] for service in compose["services"].values() if service["image"] != "lineup"]
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    images += [line.split()[1] for line in lines if line.startswith("FROM ")]
+    assert len(images) == 4
+    assert [image for image in images if not re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+", image)] == []
 
 
 def test_every_setting_in_it_is_one_of_the_readme(compose: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from config.environment import (
     read_list,
     read_number,
     read_proxies,
+    read_site,
     read_text,
 )
 
@@ -69,6 +70,22 @@ def test_a_number_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("THING", "ten")
     with pytest.raises(ImproperlyConfigured, match=r"THING is 'ten'\. Write a whole number"):
         read_number("THING", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "site"),
+    [("https://lineup.example/", "https://lineup.example"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000")],
+)
+def test_the_address_of_the_site_has_no_slash_at_its_end(monkeypatch: pytest.MonkeyPatch, text: str, site: str) -> None:
+    monkeypatch.setenv("THING", text)
+    assert read_site("THING", "") == site
+
+
+@pytest.mark.parametrize("text", ["", "lineup.example", "https://", "ftp://x", "https://x.example/?a=b", "https://[x"])
+def test_an_address_that_people_cannot_reach_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match=r"Write how people reach the site, such as https://lineup\.example"):
+        read_site("THING", "")
 
 
 def test_lists_are_split_at_commas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +165,7 @@ def test_a_database_address_that_cannot_be_read_stops_the_start(url: str, compla
 
 
 def test_a_site_keeps_its_secret_to_its_owner(tmp_path: Path) -> None:
-    file = tmp_path / "data" / "secret_key"
+    file = tmp_path / "secret_key"
     secret = own_secret(file)
     assert len(secret) >= 50
     assert own_secret(file) == secret

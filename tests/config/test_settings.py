@@ -1,5 +1,6 @@
 import os
 import re
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -9,13 +10,17 @@ from django.test import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_KEY = "k" * 60 + "0123456789abcdef"
-SETTING = re.compile(r"""(?:read_text|read_flag|read_number|read_list|read_proxies|read_cache)\(\s*"([A-Z_]+)\"""")
+SETTING = re.compile(r"""read_\w+\(\s*"([A-Z_]+)\"""")
 
 
 def _manage(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return _python("manage.py", *arguments, folder=folder, **environment)
+
+
+def _python(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env=kept | {"DATA_DIR": str(folder)} | environment,
         capture_output=True,
@@ -38,6 +43,73 @@ def test_a_short_key_stops_the_start_of_production(tmp_path: Path) -> None:
     done = _manage("check", folder=tmp_path, HTTPS="1", SECRET_KEY="short", ALLOWED_HOSTS="lineup.example")
     assert done.returncode != 0
     assert "SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'. Write one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        (
+            *("DATABASE_URL", "postgresql://[lineup:secret@db/lineup"),
+            "DATABASE_URL cannot be read (Invalid IPv6 URL). "
+            "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME.",
+        ),
+        (
+            *("DATA_DIR", "/proc/nowhere/data"),
+            "DATA_DIR is /proc/nowhere/data, which cannot be written to (No such file or directory). "
+            "Name a folder that this user may use.",
+        ),
+        (
+            *("DATA_DIR", "/dev/null"),
+            "DATA_DIR is /dev/null, which cannot be written to (File exists). Name a folder that this user may use.",
+        ),
+        ("IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
+        ("HSTS_SECONDS", "-1", "HSTS_SECONDS is -1. Write a whole number, 0 or more."),
+        (
+            *("SITE_URL", "ftp://x"),
+            "SITE_URL is 'ftp://x'. Write how people reach the site, such as https://lineup.example.",
+        ),
+        (
+            *("SECRET_KEY", "a"),
+            "SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret.",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_stops_the_start_with_nothing_but_a_sentence(
+    tmp_path: Path, name: str, value: str, sentence: str
+) -> None:
+    done = _manage("check", folder=tmp_path, **{name: value})
+    assert (done.returncode, done.stderr) == (1, f"{sentence}\n")
+
+
+GUNICORN, CELERY = ("gunicorn", "--check-config", "config.wsgi"), ("celery", "-A", "config", "report")
+
+
+@pytest.mark.parametrize(
+    ("starts", "name", "value", "sentence"),
+    [
+        (GUNICORN, "WEB_WORKERS", "0", "WEB_WORKERS is 0. Write a whole number, 1 or more."),
+        (GUNICORN, "WEB_THREADS", "many", "WEB_THREADS is 'many'. Write a whole number."),
+        (GUNICORN, "IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
+        (CELERY, "IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
+    ],
+)
+def test_the_web_server_and_the_workers_stop_with_a_sentence_too(
+    tmp_path: Path, starts: tuple[str, ...], name: str, value: str, sentence: str
+) -> None:
+    done = _python("-m", *starts, folder=tmp_path, **{name: value})
+    assert (done.returncode, done.stderr) == (1, f"{sentence}\n")
+
+
+def test_the_folder_of_the_data_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    assert _manage("check", folder=tmp_path / "new" / "data").returncode == 0
+    assert stat.S_IMODE((tmp_path / "new" / "data").stat().st_mode) == 0o700
+
+
+def test_a_folder_of_data_that_is_there_stays_as_its_owner_set_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    _manage("check", folder=tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o750
 
 
 def test_no_setting_is_needed_on_one_machine(tmp_path: Path) -> None:

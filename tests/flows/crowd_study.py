@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.actions.launching import launch
 from studies.actions.studies import create_study
 from studies.models import Instance, InstanceImage, Project
-from tests.factories import make_image
+from tests.factories import TESTS, make_image
 
 CANDIDATES = 4
 
@@ -44,7 +44,7 @@ def make_crowd_study(*, slug: str, questions: int, answers: int, size: int) -> N
         f"study: {slug}\ntitle: A crowd\nkind: best_of_n\nanswers: {answers}\n"
         f"surveys: {{size: {size}}}\nrecruitment: {{sessions_per_annotator: 0, any_ids: true}}\n"
     )
-    launch(study=create_study(project=project, source=file, by=None), now=timezone.now())
+    launch(study=create_study(project=project, source=file, by=TESTS, now=timezone.now()), by=TESTS, now=timezone.now())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from predictions.models import InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer
 from studies.importing.rows import read_table
 from studies.models import Instance, Project
-from tests.factories import NOON, make_project
+from tests.factories import NOON, TESTS, make_project
 from tests.studies.real_data import REAL_DATA, needs_real_data
 
 pytestmark = [pytest.mark.django_db, needs_real_data]
@@ -47,7 +47,9 @@ def fill(project: Project, format: str, *files: Path) -> None:
 
 
 def bring_in(project: Project, file: Path, format: str, name: str, **options: Any) -> Summary:
-    return import_predictions(project=project, file=file, format=format, model=ModelName(name), now=NOON, **options)
+    return import_predictions(
+        project=project, file=file, format=format, model=ModelName(name), by=TESTS, now=NOON, **options
+    )
 
 
 def outcomes_of(project: Project, name: str, rule: str) -> Iterator[InstanceOutcomes]:

@@ -102,6 +102,29 @@ def test_a_port_in_use_gives_one_clear_sentence(monkeypatch: pytest.MonkeyPatch)
             call_command("demo")
 
 
+def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 1)
+    out = StringIO()
+
+    call_command("demo", draw=tmp_path / "scenes", stdout=out)
+
+    manifest = tmp_path / "scenes" / "manifest.jsonl"
+    assert out.getvalue() == f"Drew 7 scenes with four candidates each; {manifest} lists them.\n"
+    assert len(manifest.read_text(encoding="utf-8").splitlines()) == 7
+    assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
+    studies = [read_design(file.read_text(encoding="utf-8"))["study"] for file in (tmp_path / "scenes").glob("*.yaml")]
+    assert sorted(studies) == ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter"]
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"file cannot be written .*Name another folder"):
+        call_command("demo", draw=tmp_path / "file")
+
+
 @pytest.mark.parametrize("text", ["", "http", "0", "70000", "-1"])
 def test_a_port_that_is_none_gives_one_clear_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEMO_PORT", text)

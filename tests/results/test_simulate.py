@@ -163,7 +163,7 @@ def test_whatever_ends_a_simulation_leaves_no_seat_taken(study: Study, monkeypat
 
 
 class FailingSite(BrowserInProcess):
-    """A site that lets people in, and fails at whatever is sent then."""
+    """A site that lets people in, and fails at whatever they send then."""
 
     def send(self, path: str, fields: Mapping[str, str]) -> Page:
         if path.startswith("/take/"):

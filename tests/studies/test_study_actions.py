@@ -11,7 +11,7 @@ from studies.actions.studies import change_state, create_study, plan_study
 from studies.errors import StudyError
 from studies.models import CompletionCode, InstanceImage, Question, Study, StudyState, Survey
 from studies.models.studies import STUDY_TRANSITIONS
-from tests.factories import NOON, create_draft, launch_study, make_instance, make_project
+from tests.factories import NOON, TESTS, create_draft, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -31,13 +31,13 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
 def test_a_name_can_be_used_once() -> None:
     study = create_draft()
     with pytest.raises(StudyError, match="already a study called best-vase"):
-        create_study(project=study.project, source=study.source, by=None)
+        create_study(project=study.project, source=study.source, by=TESTS, now=NOON)
 
 
 def test_launching_makes_what_the_plan_said() -> None:
     study = create_draft(instances=7, surveys={"size": 3, "double_seats": 1}, answers=2)
     plan = plan_study(study)
-    launch(study=study, now=NOON)
+    launch(study=study, by=TESTS, now=NOON)
     assert (plan.questions, plan.surveys, plan.seats, plan.answers) == (7, 2, 6, 20)
     assert (Question.objects.count(), Survey.objects.count(), Seat.objects.count()) == (7, 2, 6)
     assert Slot.objects.count() == 20
@@ -47,21 +47,21 @@ def test_launching_makes_what_the_plan_said() -> None:
 def test_more_images_than_sqlite_takes_terms_in_one_query_can_be_launched() -> None:
     study = create_draft(instances=260)
     assert InstanceImage.objects.count() > 1000
-    launch(study=study, now=NOON)
+    launch(study=study, by=TESTS, now=NOON)
     assert Question.objects.count() == 260
 
 
 def test_a_launched_design_is_frozen() -> None:
     study = launch_study()
     with pytest.raises(StudyError, match="already launched"):
-        launch(study=study, now=NOON)
+        launch(study=study, by=TESTS, now=NOON)
 
 
 def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made() -> None:
     study = create_draft(instances=3)
     InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)
     with pytest.raises(StudyError, match=r"vase-1 still waits for the image vase-1_2\.png"):
-        launch(study=study, now=NOON)
+        launch(study=study, by=TESTS, now=NOON)
     study.refresh_from_db()
     assert study.state == StudyState.DRAFT
     assert Question.objects.count() == Seat.objects.count() == 0
@@ -71,7 +71,7 @@ def test_thousands_of_problems_are_counted_not_listed() -> None:
     study = create_draft(instances=30)
     InstanceImage.objects.update(image=None)
     with pytest.raises(StudyError) as refused:
-        launch(study=study, now=NOON)
+        launch(study=study, by=TESTS, now=NOON)
     assert len(refused.value.problems) == 21
     assert refused.value.problems[-1] == "... and 10 more instances cannot be asked about."
 
@@ -81,13 +81,13 @@ def test_only_the_selected_instances_are_asked_about() -> None:
     make_instance(project, "an-addition", type="add")
     make_instance(project, "a-swap", type="swap")
     study = create_draft(project, instances=0, selection={"type": ["add"]})
-    launch(study=study, now=NOON)
+    launch(study=study, by=TESTS, now=NOON)
     assert list(Question.objects.values_list("instance__key", flat=True)) == ["an-addition"]
 
 
 def test_an_empty_project_cannot_be_launched() -> None:
     with pytest.raises(StudyError, match="no questions to ask"):
-        launch(study=create_draft(instances=0), now=NOON)
+        launch(study=create_draft(instances=0), by=TESTS, now=NOON)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_empty_project_cannot_be_launched() -> None:
 def test_practice_that_cannot_be_asked_stops_the_launch(entry: dict[str, str], sentence: str) -> None:
     study = create_draft(practice={"questions": [entry]})
     with pytest.raises(StudyError, match=sentence):
-        launch(study=study, now=NOON)
+        launch(study=study, by=TESTS, now=NOON)
 
 
 def test_an_instance_of_the_practice_is_not_asked_about_again() -> None:
@@ -117,11 +117,11 @@ def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> No
     study.refresh_from_db()
     allowed = {("open", "paused"), ("open", "closed"), ("paused", "open"), ("paused", "closed")}
     if (state, to) in allowed:
-        change_state(study=study, to=StudyState(to), now=NOON)
+        change_state(study=study, to=StudyState(to), by=TESTS, now=NOON)
         assert Study.objects.get().state == to
     else:
         with pytest.raises(StudyError):
-            change_state(study=study, to=StudyState(to), now=NOON)
+            change_state(study=study, to=StudyState(to), by=TESTS, now=NOON)
         assert Study.objects.get().state == state
 
 

@@ -1,14 +1,18 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from annotation.actions import sessions
+from studies.management.named import actor_named, add_by
 
 
 class Command(BaseCommand):
     help = "Give back the seats of sessions whose time is up. Also runs every few minutes by itself."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_by(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
-        lapsed = sessions.expire(now=timezone.now())
+        lapsed = sessions.expire(by=actor_named(options), now=timezone.now())
         self.stdout.write(f"{lapsed} sessions lapsed.")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
-from studies.management.named import project_called
+from studies.management.named import actor_named, add_by, project_called
 
 
 class Command(BaseCommand):
@@ -26,6 +26,7 @@ class Command(BaseCommand):
             "--skip-unknown", action="store_true", help="Leave out rows about no instance of the project."
         )
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
@@ -37,6 +38,7 @@ class Command(BaseCommand):
                 model=ModelName(options["model"], options["model_version"], options["weights"]),
                 skip_unknown=options["skip_unknown"],
                 dry_run=options["dry_run"],
+                by=actor_named(options),
                 now=timezone.now(),
             )
         except PredictionsRefused as error:

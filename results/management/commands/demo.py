@@ -14,7 +14,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Session
 from predictions.models import Model
@@ -23,11 +25,13 @@ from results.demo.manifest import IMAGES, MANIFEST, write_manifest
 from results.demo.predictions import MODEL, score_lines
 from results.demo.scenes import describe_instances
 from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from results.demo.study import BASELINE_FILE, BASELINE_SLUG, FILTER_FILE, FILTER_SLUG, SLUG, study_file
+from results.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
+from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
 
 USER = "researcher"
+OWNER = Membership.Role.OWNER
 PROJECT = "demo"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
@@ -47,8 +51,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="make the data only")
+        parser.add_argument(
+            "--draw",
+            type=Path,
+            metavar="DIR",
+            help="only draw the scenes into DIR, with a manifest and study files",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["draw"] is not None:
+            self._draw(options["draw"])
+            return
         try:
             port = _demo_port()
             if not options["no_serve"]:
@@ -58,6 +71,16 @@ class Command(BaseCommand):
                 self._serve(port, password)
         except CannotServe as error:
             raise CommandError(str(error)) from error
+
+    def _draw(self, folder: Path) -> None:
+        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
+        try:
+            manifest = write_manifest(instances, folder)
+            for slug, text in study_files(instances).items():
+                (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
+        self.stdout.write(f"Drew {len(instances)} scenes with four candidates each; {manifest} lists them.")
 
     def _make_site(self) -> str:
         """Make whatever is not there yet, and return the researcher's password."""
@@ -110,8 +133,7 @@ class Command(BaseCommand):
     def _create_study(self, project: Project, slug: str, folder: Path) -> Study:
         file = folder / f"{slug}.yaml"
         instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
-        texts = {SLUG: study_file(instances), FILTER_SLUG: FILTER_FILE, BASELINE_SLUG: BASELINE_FILE}
-        file.write_text(texts[slug], encoding="utf-8")
+        file.write_text(study_files(instances)[slug], encoding="utf-8")
         # It ends with the advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
         return project.studies.get(slug=slug)
@@ -156,8 +178,14 @@ def _researcher() -> tuple[User, str]:
 
 
 def _project(user: User) -> Project:
-    project, _ = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
-    Membership.objects.get_or_create(project=project, user=user, defaults={"role": Membership.Role.OWNER})
+    with transaction.atomic():
+        project, made = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
+        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": OWNER})
+        if made:
+            record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
+        if joined:
+            what, now = What.MEMBER_ADDED, timezone.now()
+            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=OWNER.value)
     return project
 
 

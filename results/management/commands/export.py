@@ -3,12 +3,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 from tqdm import tqdm
 
-from results.actions.exports import describe_exports, exportable_studies, write_export
+from results.actions.exports import describe_exports, export_into, exportable_studies
 from results.errors import CannotExport
 from results.exporting import FORMATS
-from studies.management.named import project_called
+from studies.actions.events import Actor
+from studies.management.named import actor_named, add_by, project_called
 from studies.models import Study
 
 
@@ -22,25 +24,26 @@ class Command(BaseCommand):
         parser.add_argument("--format", required=True, choices=FORMATS, help="jsonl is the canonical one")
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
         parser.add_argument("--study", default="", metavar="SLUG", help="only this study")
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project, by = project_called(options["project"]), actor_named(options)
         try:
             studies = exportable_studies(project=project, study=options["study"])
-            paths = [self._export(study, options["format"], options["out"]) for study in studies]
+            paths = [self._export(study, options["format"], options["out"], by) for study in studies]
             described = describe_exports(study=studies[-1], written=paths, format=options["format"])
         except CannotExport as error:
             raise CommandError(str(error)) from error
         if described:
             self.stdout.write(f"{described}: what the files hold")
 
-    def _export(self, study: Study, format: str, folder: Path) -> Path:
+    def _export(self, study: Study, format: str, folder: Path, by: Actor) -> Path:
         with tqdm(desc=study.slug, unit=" rows", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            written = write_export(study=study, format=format, folder=folder, report=report)
+            written = export_into(study=study, format=format, folder=folder, report=report, by=by, now=timezone.now())
         self.stdout.write(f"{written.path}: {written.rows} rows")
         return written.path

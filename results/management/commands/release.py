@@ -11,13 +11,14 @@ from results.actions.releases import (
     RELEASE_FORMATS,
     freeze_release,
     prepare_release,
+    release_into,
     write_provider_ids,
-    write_release,
 )
 from results.errors import CannotExport
 from results.exporting.dossier import About
 from results.models import Release
-from studies.management.named import project_called
+from studies.actions.events import Actor
+from studies.management.named import actor_named, add_by, project_called
 
 
 class Command(BaseCommand):
@@ -40,29 +41,32 @@ class Command(BaseCommand):
             action="store_true",
             help="also write who stands behind the pseudonyms, into a file of its own that only its owner can read",
         )
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_called(options["project"])
+        project, by = project_called(options["project"]), actor_named(options)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
             (study,) = exportable_studies(project=project, study=options["study"])
-            release, created = prepare_release(study=study, about=about, by=None, now=timezone.now())
+            release, created = prepare_release(study=study, about=about, by=by, now=timezone.now())
             freeze_release(release=release)
-            self._write(release, options["format"], options["out"], created=created)
+            self._write(release, options["format"], options["out"], by, created=created)
             if options["with_provider_ids"]:
-                path = write_provider_ids(release=release, folder=options["out"])
+                path = write_provider_ids(release=release, folder=options["out"], by=by, now=timezone.now())
                 self.stdout.write(f"{path}: who stands behind the pseudonyms. Keep it apart from the release.")
         except CannotExport as error:
             raise CommandError(str(error)) from error
 
-    def _write(self, release: Release, format: str, folder: Path, *, created: bool) -> None:
+    def _write(self, release: Release, format: str, folder: Path, by: Actor, *, created: bool) -> None:
         with tqdm(desc=release.name, unit=" instances", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            written = write_release(release=release, format=format, folder=folder, report=report)
+            written = release_into(
+                release=release, format=format, folder=folder, report=report, by=by, now=timezone.now()
+            )
         when = "frozen now" if created else f"frozen {release.made_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(
             f"{written.path}: {release.dossier['size']:,} instances, {release.responses:,} responses, {when}"

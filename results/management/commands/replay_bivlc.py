@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
 
 from analytics.results_files import ResultsFileError
 from predictions.errors import PredictionsRefused
@@ -26,6 +24,7 @@ from studies.actions.import_source import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.models import Project
+from studies.naming import problem_with_slug
 
 # A longer name would not fit into the names of the studies.
 LONGEST_NAME = 40
@@ -95,12 +94,10 @@ def _quiet_sessions() -> Iterator[None]:
 
 def _setting(options: dict[str, Any]) -> Setting:
     name: str = options["project"]
+    if reason := problem_with_slug(name):
+        raise CannotReplay(f"{name!r} cannot name a project. {reason}")
     if Project.objects.filter(slug=name).exists():
         raise CannotReplay(f"There is already a project called {name}. Give the replay a new one with --project NAME.")
-    try:
-        validate_slug(name)
-    except ValidationError as error:
-        raise CannotReplay(f"{name!r} cannot name a project. Use letters, digits, hyphens and underscores.") from error
     if len(name) > LONGEST_NAME:
         raise CannotReplay(f"The project's name {name!r} is too long. Use at most {LONGEST_NAME} characters.")
     return Setting(

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from results.actions.reports import write_report
 from results.errors import CannotExport
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         try:
-            written = write_report(project=project, format=options["format"], folder=options["out"])
+            written = write_report(project=project, format=options["format"], folder=options["out"], now=timezone.now())
         except CannotExport as error:
             raise CommandError(str(error)) from error
         if written.paths:

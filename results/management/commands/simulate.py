@@ -6,11 +6,13 @@ from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 from tqdm import tqdm
 
 from annotation.models import SessionState
+from results.actions.simulating import announce_simulation
 from results.simulation import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
-from studies.management.named import STUDY_HELP, study_called
+from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import Study, StudyState
 
 
@@ -49,12 +51,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--leave", type=share, default=0.0, metavar="P", help="share of them who give up half way (default 0)"
         )
+        add_by(parser)
         parser.add_argument("--url", help="ask a running site at this address, which uses the same database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["slug"])
         if study.state != StudyState.OPEN:
             raise CommandError(f"Study {study.slug} is {study.state}, so nobody can come. Launch or resume it first.")
+        announce_simulation(
+            study=study,
+            by=actor_named(options),
+            now=timezone.now(),
+            **{name: options[name] for name in ("annotators", "accuracy", "seed")},
+        )
         started = time.monotonic()
         try:
             sittings = self._play(study, options)

@@ -1,25 +1,30 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from annotation.actions.withdrawing import withdraw
-from results.models import Pseudonym
-from studies.management.named import project_called
+from results.actions.exports import discard_files
+from results.actions.people import withdraw
+from results.management.people import add_person, person_named
+from results.sentences import told
+from studies.management.named import actor_named, project_called
 
 
 class Command(BaseCommand):
-    help = "Notes that an annotator took their consent back: from now on nothing of theirs leaves, in no export."
+    help = (
+        "An annotator took their consent back: from now on their answers count nowhere in the project and leave in no "
+        "file, and files and releases that hold them are no longer offered."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("annotator", metavar="PSEUDONYM", help="as the project's pages show it")
+        add_person(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
-        named = Pseudonym.objects.filter(project=project, name=options["annotator"]).select_related("annotator").first()
-        if named is None:
-            raise CommandError(f"Nobody in {project.slug} is called {options['annotator']}. Look at a study's page.")
-        withdraw(annotator=named.annotator, now=timezone.now())
-        self.stdout.write(f"{named.name} has withdrawn. Make exports and releases again; give no older file away.")
+        person = person_named(project, options)
+        followed = withdraw(annotator=person.annotator, project=project, by=actor_named(options), now=timezone.now())
+        self.stdout.write(f"{person.name} has withdrawn: {told('withdraw', followed)}")
+        self.stdout.write(
+            f"Files deleted: {discard_files():,}. Make exports and releases again; give no older file away."
+        )

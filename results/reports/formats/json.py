@@ -1,15 +1,27 @@
-"""`json`: exact values for programs. An undefined number is null with its reason under `undefined`."""
+"""`json`: exact values for programs. An undefined number is null with its reason under `undefined`.
+
+`made` says what made it: the version of this form and of the program, the moment, and what resampling rests on. Two
+reports of the same rows at the same moment are the same to the letter.
+"""
 
 import json
 from decimal import Decimal
 from typing import Any
 
-from results.reports.base import Cell, Plot, Range, Report, Table, Undefined
+from analytics.bootstrap import RESAMPLES
+from results.reports.base import LINEUP, REPORT_VERSION, SEED, Cell, Plot, Range, Report, Table, Undefined
 
 
 def files(report: Report) -> dict[str, str]:
     content = {
         "title": report.title,
+        "made": {
+            "report_version": REPORT_VERSION,
+            "lineup_version": LINEUP,
+            "at": report.made_at or None,
+            "seed": SEED,
+            "resamples": RESAMPLES,
+        },
         "tables": [_table(table) for table in report.tables],
         "plots": [_plot(plot) for plot in report.plots],
     }

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from studies.actions.studies import change_state
 from studies.errors import StudyError
-from studies.management.named import STUDY_HELP, study_called
+from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import StudyState
 
 
@@ -14,11 +14,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         try:
-            change_state(study=study, to=StudyState.CLOSED, now=timezone.now())
+            change_state(study=study, to=StudyState.CLOSED, by=actor_named(options), now=timezone.now())
         except StudyError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Study {study.slug} is closed.")

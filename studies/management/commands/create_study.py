@@ -2,12 +2,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from studies.actions.finding import full_name
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.management.named import project_called
+from studies.management.named import actor_named, add_by, project_called
 
 
 class Command(BaseCommand):
@@ -16,6 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="The study file (YAML); studies/designs/ has some to copy.")
         parser.add_argument("--project", required=True, help="The project whose instances are asked about.")
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
@@ -27,7 +29,7 @@ class Command(BaseCommand):
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
         project = project_called(options["project"])
         try:
-            study = create_study(project=project, source=source, by=None)
+            study = create_study(project=project, source=source, by=actor_named(options), now=timezone.now())
         except (DesignRefused, StudyError) as error:
             raise CommandError(f"{file} was not used:\n{error}") from error
         self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {full_name(study)}")

@@ -2,17 +2,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_slug
+from django.utils import timezone
 from tqdm import tqdm
 
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
+from studies.management.named import actor_named, add_by, user_called
 from studies.models import Project
+from studies.naming import problem_with_slug
 
 
 class Command(BaseCommand):
@@ -27,10 +27,12 @@ class Command(BaseCommand):
         parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
         parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = _project(options["project"])
-        owner = _owner(options["owner"])
+        owner = None if options["owner"] is None else user_called(options["owner"])
+        by = actor_named(options)
         is_new = project.pk is None
         try:
             with _Bars(disable=options["verbosity"] == 0) as bars:
@@ -38,6 +40,8 @@ class Command(BaseCommand):
                     project=project,
                     files=options["files"],
                     format=options["format"],
+                    by=by,
+                    now=timezone.now(),
                     images_dir=options["images"],
                     caption_rule=options["caption_rule"],
                     images_later=options["images_later"],
@@ -57,24 +61,9 @@ class Command(BaseCommand):
 
 def _project(slug: str) -> Project:
     """Return the project, unsaved when it is new: it is saved only together with its instances."""
-    try:
-        validate_slug(slug)
-    except ValidationError as error:
-        raise CommandError(
-            f"{slug!r} cannot name a project. Use letters, digits, hyphens and underscores only."
-        ) from error
-    if len(slug) > 50:
-        raise CommandError(f"The project's name {slug!r} is too long. Use at most 50 characters.")
+    if reason := problem_with_slug(slug):
+        raise CommandError(f"{slug!r} cannot name a project. {reason}")
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
-
-
-def _owner(username: str | None) -> User | None:
-    if username is None:
-        return None
-    try:
-        return User.objects.get(username=username)
-    except User.DoesNotExist as error:
-        raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.") from error
 
 
 class _Bars:

@@ -7,7 +7,7 @@ from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
 from predictions.models import Model, Prediction
 from studies.models import Project
-from tests.factories import NOON, make_project
+from tests.factories import NOON, TESTS, make_project
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.studies.source_files import json_lines
 
@@ -30,7 +30,15 @@ def file(tmp_path: Path) -> Path:
 
 def bring_in(project: Project, file: Path, **options: Any) -> Summary:
     return import_predictions(
-        **{"project": project, "file": file, "format": "bivlc-results", "model": CLIP, "now": NOON, **options}
+        **{
+            "project": project,
+            "file": file,
+            "format": "bivlc-results",
+            "model": CLIP,
+            "by": TESTS,
+            "now": NOON,
+            **options,
+        }
     )
 
 
@@ -183,7 +191,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown format", {"format": "csv"}, "The format 'csv' is unknown. Use one of bivlc-results, sugarcrepe-resu"),
     ("no name", {"model": ModelName(" ")}, "The model has no name. Name it with --model."),
     ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
-    ("a NUL", {"model": ModelName("x", "1\x00")}, "The model's version '1\\x00' has characters that cannot be shown."),
+    (
+        "a NUL",
+        {"model": ModelName("x", "1\x00")},
+        "The model's version '1\\x00' cannot be used. Its character 2 (U+0000)",
+    ),
     ("no file", {"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),
     ("a folder", {"file": Path("/")}, "/ cannot be read (Is a directory). Check the name."),
     ("another form", {"format": "sugarcrepe-results"}, "The file has no column correct; it has caption,"),

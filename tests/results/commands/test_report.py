@@ -2,12 +2,13 @@ import json
 from pathlib import Path
 
 import pytest
+import time_machine
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Annotator
 from results.reports.formats import FORMATS
-from tests.factories import make_project
+from tests.factories import NOON, make_project
 from tests.results.tables.test_reporting import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,8 @@ def test_every_format_is_written_twice_the_same_and_names_nobody(format: str, tm
     make_whole_pipeline()
     written = []
     for name in ("one", "two"):
-        call_command("report", "vases", "--format", format, "--out", str(tmp_path / name))
+        with time_machine.travel(NOON, tick=False):
+            call_command("report", "vases", "--format", format, "--out", str(tmp_path / name))
         written.append({path.name: path.read_text(encoding="utf-8") for path in (tmp_path / name).iterdir()})
     assert written[0] == written[1]
     assert f"report.{format}" in written[0]

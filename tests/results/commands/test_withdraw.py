@@ -1,10 +1,10 @@
 from datetime import timedelta
 
 import pytest
+from annotation.actions.withdrawing import withdraw
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.actions.withdrawing import withdraw
 from annotation.models import Annotator
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym

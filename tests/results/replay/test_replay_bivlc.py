@@ -111,7 +111,7 @@ def test_stand_ins_are_labelled_all_different_and_there_to_be_shown(tmp_path: Pa
     out = replay(tmp_path)
     # 60 x 4 candidates, and 30 photos of which two rows each have one.
     assert Image.objects.count() == 270
-    assert set(Image.objects.values_list("generator", flat=True)) == {GENERATOR}
+    assert set(InstanceImage.objects.values_list("generator", flat=True)) == {GENERATOR}
     assert not InstanceImage.objects.filter(image=None).exists()
     assert InstanceImage.objects.filter(role="image").count() == 60
     image = Image.objects.all()[0]
@@ -156,7 +156,7 @@ def test_a_replay_with_images_of_ones_own_draws_none(tmp_path: Path) -> None:
         PIL.Image.new("RGB", (8, 8), (number % 256, number // 256, 90)).save(tmp_path / name)
     out = replay(tmp_path, images=tmp_path)
     assert "stand-in" not in out
-    assert not Image.objects.filter(generator=GENERATOR).exists()
+    assert not InstanceImage.objects.filter(generator=GENERATOR).exists()
     assert "| instances kept | 35 | 35 | yes |" in out
 
 

@@ -1,21 +1,21 @@
-"""The replay at the paper's size, on the real manifest: about a minute."""
+"""The replay at the paper's size, on the real manifest: the longest test (benchmarks/replay.py measures it)."""
 
-import time
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation.actions import drawing
 from annotation.models import Decision, Response
 from studies.models import Study
 from tests.analytics.published import shared_file, shared_json
+from tests.annotation.test_growth import rows_read
 
 SCORES = ("I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I")
-# The issue's limit, on two cores.
-MOST_SECONDS = 600
+# Each of its decisions and questions read a few times at most, and not once for each of the others.
+MOST_ROWS = 100_000
 
 
 def row(out: str, section: str, *starts: str) -> list[str]:
@@ -30,11 +30,11 @@ def percents(scores: dict[str, Any]) -> list[str]:
     return [f"{scores[name]['percent']:.2f}" for name in SCORES]
 
 
-@pytest.mark.timeout(2 * MOST_SECONDS)
+# Far above what it takes: a replay that hangs is ended with the stack of every thread.
+@pytest.mark.timeout(1200)
 @pytest.mark.django_db(transaction=True)
-def test_the_whole_paper_comes_out_of_one_command_within_ten_minutes() -> None:
+def test_the_whole_paper_comes_out_of_one_command() -> None:
     out = StringIO()
-    began = time.monotonic()
     call_command(
         "replay_bivlc",
         manifest=shared_file("bivlc/BiVLC_negative_imgs.csv"),
@@ -44,7 +44,6 @@ def test_the_whole_paper_comes_out_of_one_command_within_ten_minutes() -> None:
         verbosity=0,
         stdout=out,
     )
-    assert time.monotonic() - began < MOST_SECONDS
     text = out.getvalue()
     metrics = shared_json("metrics.json")
 
@@ -76,8 +75,13 @@ def test_the_whole_paper_comes_out_of_one_command_within_ten_minutes() -> None:
     accepted = Decision.objects.filter(study__slug="bivlc-step-3", state=Decision.State.ACCEPTED).count()
     assert Response.objects.filter(study__slug="bivlc-step-4").count() == accepted
 
-    # What somebody who arrives in step 4 waits for: 4 s when every accepted question read all decisions.
-    began = time.monotonic()
+    if connection.vendor == "postgresql":
+        # What somebody who arrives in step 4 waits for. Every accepted question once read all decisions: 25 million.
+        read = rows_read(find_nothing_to_draw)
+        assert 0 < read["annotation_decision"] < MOST_ROWS
+        assert read["studies_question"] < MOST_ROWS
+
+
+def find_nothing_to_draw() -> None:
     with transaction.atomic():
         assert not drawing.draw(study=Study.objects.get(slug="bivlc-step-4"), annotator=None)
-    assert time.monotonic() - began < 1

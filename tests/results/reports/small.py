@@ -81,10 +81,8 @@ BASELINE = StudyFacts(
 
 PROJECT = ProjectFacts(
     slug="small",
-    dataset="step-3",
     name="Small & <odd> 100%",
     categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")},
     studies=[STEP_3, BASELINE],
-    dataset="step-3",
     models=[ModelFacts("CLIP_x", {1: (True, True, True, False), 4: (True, True, True, True), 3: (True,) * 4})],
 )

@@ -70,12 +70,44 @@ def test_both_models_tell_who_guesses_from_who_knows() -> None:
 
 
 def test_different_images_are_one_label_for_the_models_and_two_for_the_comparison() -> None:
-    pair = [(replace(ANN, question=q), replace(BEN, question=q, choice="candidate-1")) for q in range(4)]
-    table = annotators_table([one for both in pair for one in both])
+    third = replace(ANN, annotator="A-CLEO", choice="candidate-2")
+    three = [(ANN, replace(BEN, choice="candidate-1"), third)]
+    table = annotators_table([replace(one, question=q) for q in range(4) for of in three for one in of])
     ann, ben = row(table, "A-ANN"), row(table, "A-BEN")
     assert ann["Same as others"] == ben["Same as others"] == 0
     assert ann["Dawid-Skene"] == ben["Dawid-Skene"] == pytest.approx(1)
     assert "best_of_n: any image / None" in table.notes[1]
+
+
+def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
+    # One of five pairs clicks at random: no model can know which of the two, and none is asked.
+    table = annotators_table(
+        [replace(one, question=q) for q in range(20) for one in (ANN, replace(BEN, choice="none"))]
+    )
+    for name in ("A-ANN", "A-BEN"):
+        found = row(table, name)
+        assert found["Same as others"] == 0
+        assert "A model needs 3 answers to a question" in found["MACE"].reason
+        assert "A model needs 3 answers to a question" in found["Dawid-Skene"].reason
+
+
+def test_kinds_are_told_apart_in_rows_of_their_own() -> None:
+    other = replace(ANN, kind="image_to_text", choice="caption", right="caption", fixed=())
+    table = annotators_table([ANN, BEN, other])
+    assert [line[:2] for line in table.rows] == [
+        *(("A-ANN", "best_of_n"), ("A-BEN", "best_of_n"), ("A-ANN", "image_to_text"))
+    ]
+
+
+def test_a_habit_of_place_is_seen_per_annotator() -> None:
+    # Ann chose the first of four places twelve times, 3 expected: chi-squared 36, p by chance under 1 in 1,000. Ben
+    # chose every place three times.
+    ann = [replace(ANN, question=q, place=0, places=4) for q in range(12)]
+    ben = [replace(BEN, question=q, place=q % 4, places=4) for q in range(12)]
+    table = annotators_table([*ann, *ben])
+    assert row(table, "A-ANN")["p (places)"] < 0.001
+    assert row(table, "A-BEN")["p (places)"] == 1
+    assert "Places of all annotators, each their own: p < 0.001" in table.notes[-1]
 
 
 def test_too_many_answers_are_left_to_the_export(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
-from results.reports.facts import AnswerFacts
-from tests.results.reports.small import ANN, BASELINE, PROJECT, STEP_3
+from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 REPORT = report_of(PROJECT)
 NOTHING = [None] * 8
@@ -22,7 +20,8 @@ def rows(name: str) -> list[list[Any]]:
 
 def test_the_report_has_the_tables_and_plots_of_the_papers() -> None:
     assert [table.name for table in REPORT.tables] == [
-        *("protocol", "funnel", "dataset", "pairs", "filtering", "scores", "intervals", "comparison", "models", "cost")
+        *("protocol", "funnel", "dataset", "pairs", "reliability", "filtering"),
+        *("scores", "intervals", "comparison", "models", "cost"),
     ]
     assert [plot.name for plot in REPORT.plots] == ["funnel", "pairs", "scores"]
 
@@ -61,17 +60,20 @@ def test_the_dataset_is_counted_per_type_and_subtype() -> None:
 
 
 def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
-    # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2.
+    # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2. Any image: 2 x 2
+    # of 3 + 2 times; none: 2 x 1 of 1 + 2. AC1: by chance 2 x 5/8 x 3/8 = .46875, (.75 - .46875) / .53125.
     pair, mean = rows("pairs")
-    assert pair[:4] == ["step-3", "1", "any image / None", 4]
-    assert pair[4:6] == [pytest.approx(0.75), pytest.approx(0.5)]
-    assert isinstance(pair[6], Range | Undefined)
-    assert mean[1] == "mean of 1"
-    assert mean[5] == pytest.approx(0.5)
+    assert pair[:5] == ["step-3", "best_of_n", "survey 5, seats 1 and 2", "any image / None", 4]
+    assert pair[5:7] == [pytest.approx(0.75), pytest.approx(0.5)]
+    assert pair[8:11] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
+    assert "Fewer than 10 questions: not in the mean." in pair[11]
+    assert mean[2] == "mean of 0"
+    assert mean[6] == Undefined("No pair answered 10 questions together.")
+    assert mean[11] == "1 pair(s) left out for sharing fewer than 10 questions."
 
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:
-    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
     assert _without_intervals(found["any image / None", "Percent agreement"]) == [
         *(4, pytest.approx(0.75), 2, pytest.approx(1))
     ]
@@ -83,17 +85,23 @@ def _without_intervals(cells: list[Any]) -> list[Any]:
 
 
 def test_agreement_before_filtering_has_its_interval_and_where_there_is_none_the_reason() -> None:
-    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
     interval = found["any image / None", "Percent agreement"][2]
     assert 0 <= interval.low <= 0.75 <= interval.high <= 1
     assert isinstance(found["any image / None", "Krippendorff's alpha"][5], Undefined)
 
 
 def test_agreement_on_what_was_filtered_is_undefined_with_its_reason() -> None:
-    found = {(row[1], row[2]): row[3:] for row in rows("filtering")}
+    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
     after = found["any image / None", "Krippendorff's alpha"][4]
     assert isinstance(after, Undefined)
     assert "Unanimous" in after.reason
+
+
+def test_a_label_that_nobody_gave_after_filtering_still_could_have_been() -> None:
+    # Of what was accepted nobody says None, which is declared: by chance 0, so that agreeing on all is 1 and defined.
+    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
+    assert found["any image / None", "Gwet's AC1"][4] == 1
 
 
 def test_the_baseline_is_not_asked_about_agreement_before_filtering() -> None:
@@ -101,12 +109,13 @@ def test_the_baseline_is_not_asked_about_agreement_before_filtering() -> None:
 
 
 def test_scores_of_people_and_of_the_model_on_the_same_instances() -> None:
-    found = {tuple(row[:3]): row[3:] for row in rows("scores")}
-    assert found["Humans", "all", "all"] == [2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
-    assert found["Humans", "add", "all"] == [1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    assert found["Humans", "swap", "att"] == [1, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
-    assert found["CLIP_x", "all", "all"] == [2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
-    assert found["CLIP_x", "add", "obj"][3] == 0.0
+    # Cleo answered about instance 1 and dora about 4: the mean of two people.
+    found = {tuple(row[:4]): row[4:] for row in rows("scores")}
+    assert found["baseline", "Humans", "all", "all"] == [2, 2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
+    assert found["baseline", "Humans", "add", "all"] == [1, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert found["baseline", "Humans", "swap", "att"] == [1, 1, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
+    assert found["baseline", "CLIP_x", "all", "all"] == [None, 2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
+    assert found["baseline", "CLIP_x", "add", "obj"][4] == 0.0
 
 
 def test_models_are_scored_on_all_that_was_kept_too() -> None:
@@ -114,25 +123,21 @@ def test_models_are_scored_on_all_that_was_kept_too() -> None:
 
 
 def test_people_against_the_model_pairs_the_instances() -> None:
-    found = {row[1]: row for row in rows("comparison")}
-    # People alone right about instance 1, the model alone about instance 4: no difference, exact p = 1.
-    assert found["Group"][2:4] == [2, pytest.approx(0)]
-    assert found["Group"][5:] == [1, 1, pytest.approx(1)]
+    found = {row[2]: row for row in rows("comparison")}
+    # People alone right about instance 1, the model alone about instance 4, each person one instance: exact p = 1.
+    assert found["Group"][3:7] == [2, 2, 2, pytest.approx(0)]
+    assert found["Group"][8:11] == [1, 1, "McNemar"]
+    assert found["Group"][11] == pytest.approx(1)
+    # I2T: nothing tells them apart, so that of three comparisons two were made.
+    assert found["I2T"][11] == Undefined("No question tells the two apart.")
+    assert "2 comparisons were made" in REPORT.table("comparison").notes[1]
 
 
-def test_intervals_over_annotators_need_one_person_per_instance() -> None:
-    assert rows("intervals")[0][5] is not None
-    shared = replace(BASELINE, answers=[*BASELINE.answers, AnswerFacts(100, ANN, 7, "caption")])
-    report = report_of(replace(PROJECT, studies=[STEP_3, shared]))
-    assert report.table("intervals").rows[0][5] is None
-
-
-def test_an_instance_with_an_unanswered_question_is_no_score() -> None:
-    questions = [
-        replace(q, answers=0, winner="", outcome=Outcome.NONE_YET) if q.id == 403 else q for q in BASELINE.questions
-    ]
-    report = report_of(replace(PROJECT, studies=[STEP_3, replace(BASELINE, questions=questions)]))
-    assert report.table("scores").rows[0][3:6] == (1, 1.0, 1.0)
+def test_an_interval_names_people_questions_and_answers() -> None:
+    found = {(row[1], row[2]): row for row in rows("intervals")}
+    assert found["Humans", "Group"][:8] == ["baseline", "Humans", "Group", 0.5, "instance", 2, 2, 2]
+    assert isinstance(found["Humans", "Group"][8], Range)
+    assert isinstance(found["CLIP_x", "Group"][8], Range)
 
 
 def test_cost_and_wage() -> None:
@@ -144,7 +149,7 @@ def test_cost_and_wage() -> None:
 
 def test_tables_that_nothing_could_fill_are_left_out() -> None:
     report = report_of(replace(PROJECT, studies=[replace(STEP_3, answers=[])], models=[]))
-    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "filtering", "cost"]
+    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "reliability", "cost"]
     assert [plot.name for plot in report.plots] == ["funnel"]
 
 

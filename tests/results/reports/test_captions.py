@@ -33,4 +33,4 @@ def test_without_a_study_there_is_nothing_that_was_kept_but_the_models_are_told(
 
 
 def test_what_was_kept_names_the_study_that_kept_it() -> None:
-    assert report_of(PROJECT).table("dataset").notes[0].startswith("Kept: what step-3 accepted. ")
+    assert report_of(PROJECT).table("dataset").notes[0].startswith("The dataset is what step-3 accepted.")

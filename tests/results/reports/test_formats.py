@@ -2,8 +2,10 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -161,6 +163,19 @@ def test_json_holds_exact_values_and_reasons() -> None:
     assert table["undefined"] == [{"row": 0, "column": "Kappa", "reason": "Only one rater."}]
 
 
+def test_json_says_what_made_it_and_when() -> None:
+    noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    written = [get_files("json")(report_of(PROJECT, made_at=noon))["report.json"] for _ in range(2)]
+    assert json.loads(written[0])["made"] == {
+        "report_version": 2,
+        "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
+        "at": "2026-03-01T12:00:00+00:00",
+        "seed": 7,
+        "resamples": 1000,
+    }
+    assert written[0] == written[1]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_writes_the_whole_small_report_twice_the_same(format: str) -> None:
     files = get_files(format)(report_of(PROJECT))
@@ -183,7 +198,7 @@ def test_the_axis_of_every_plot_says_what_it_measures() -> None:
     assert axes == {
         "funnel": "Instances",
         "pairs": "Cohen's kappa, with its 95 % interval",
-        "scores": "Group score, with Wilson's 95 % interval",
+        "scores": "Group score, with its 95 % interval",
     }
     for plot in report_of(PROJECT).plots:
         words = [e.text for e in ElementTree.fromstring(svg(plot)).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
@@ -193,10 +208,11 @@ def test_the_axis_of_every_plot_says_what_it_measures() -> None:
 def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None:
     (plot,) = [plot for plot in report_of(PROJECT).plots if plot.name == "scores"]
     assert [point.label for point in plot.series[0].points] == ["all (n = 2)", "add obj (n = 1)", "swap att (n = 1)"]
-    # One of two: (1 + z^2 / 2) / (2 + z^2) is a half, and Wilson's half width with z^2 = 3.8415 is 0.4055.
+    # One person right and one wrong, means that vary by 1/4, are worth 1/4 over 1/4 = one answer, half of it right:
+    # Beta(1/2, 3/2) has 2.5 % below x where 2 (asin(sqrt x) + sqrt(x (1 - x))) / pi = .025, sqrt x = .01964.
     first = plot.series[0].points[0]
-    assert first.low == pytest.approx(0.0945, abs=1e-4)
-    assert first.high == pytest.approx(0.9055, abs=1e-4)
+    assert first.low == pytest.approx(0.01964**2, abs=1e-6)
+    assert first.high == pytest.approx(1 - 0.01964**2, abs=1e-6)
 
 
 def test_bars_are_as_long_as_their_values() -> None:

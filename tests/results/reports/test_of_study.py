@@ -22,16 +22,17 @@ def test_the_report_of_a_filter_has_its_decisions_agreement_places_and_times() -
     names = [table.name for table in report.tables]
     assert names == ["decisions", "rates", "pairs", "reliability", "places", "times", "cost"]
     assert "Study" not in {table.columns[0].title for table in report.tables}
-    assert rows(report, "decisions")[0] == ["all", "all", 4, 4, 2, 1, 1]
+    # Asked; unanswered, open, complete; none yet, conflicting, accepted, rejected.
+    assert rows(report, "decisions")[0] == ["all", "all", 4, 0, 0, 4, 0, 1, 2, 1]
 
 
 def test_agreement_is_told_before_and_after_filtering_with_what_it_stands_on() -> None:
     # ann and ben: equal on 2 of 4 options, 3 of 4 when every image is one label; accepted are the first and the last.
-    found = {tuple(row[:3]): row[3:] for row in rows(report_of_study(ALONE, []), "reliability")}
-    assert found["options", "Percent agreement", "before"][:3] == [4, 8, pytest.approx(0.5)]
-    assert found["any image / None", "Percent agreement", "before"][:3] == [4, 8, pytest.approx(0.75)]
-    assert found["any image / None", "Percent agreement", "after"][:3] == [2, 4, pytest.approx(1)]
-    alpha = found["any image / None", "Krippendorff's alpha", "after"][2]
+    found = {tuple(row[1:4]): row[5:] for row in rows(report_of_study(ALONE, []), "reliability")}
+    assert found["options", "Percent agreement", "before"][:4] == [4, 8, 2, pytest.approx(0.5)]
+    assert found["any image / None", "Percent agreement", "before"][:4] == [4, 8, 2, pytest.approx(0.75)]
+    assert found["any image / None", "Percent agreement", "after"][:4] == [2, 4, 2, pytest.approx(1)]
+    alpha = found["any image / None", "Krippendorff's alpha", "after"][3]
     assert isinstance(alpha, Undefined)
     assert "Unanimous" in alpha.reason
 
@@ -39,8 +40,8 @@ def test_agreement_is_told_before_and_after_filtering_with_what_it_stands_on() -
 def test_questions_with_a_single_answer_are_nothing_to_compare() -> None:
     report = report_of_study(replace(PROJECT, studies=[BASELINE], models=[]), [RIGHT])
     found = rows(report, "reliability")
-    assert {row[2] for row in found} == {"before"}
-    assert all(row[3:5] == [0, 0] and isinstance(row[5], Undefined) for row in found)
+    assert {row[3] for row in found} == {"before"}
+    assert all(row[5:8] == [0, 0, 0] and isinstance(row[8], Undefined) for row in found)
 
 
 def test_models_stand_beside_people_on_the_questions_of_a_baseline() -> None:
@@ -51,5 +52,5 @@ def test_models_stand_beside_people_on_the_questions_of_a_baseline() -> None:
 
 def test_a_baseline_has_its_scores() -> None:
     report = report_of_study(replace(PROJECT, studies=[BASELINE], models=[]), [RIGHT])
-    assert rows(report, "scores")[0][:6] == ["Humans", "all", "all", 2, 1.0, 0.5]
+    assert rows(report, "scores")[0][:7] == ["Humans", "all", "all", 2, 2, 1.0, 0.5]
     assert "scores" in {plot.name for plot in report.plots}

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from results.reports.build import report_of
+from results.reports.facts import Played
 from results.reports.of_study import report_of_study
-from results.reports.simulated import ABOUT_PEOPLE, simulation_notice
+from results.reports.simulated import simulation_notice
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 PLAYED = replace(STEP_3, simulated=1)
@@ -16,14 +17,23 @@ def test_people_need_no_notice() -> None:
     assert not any("imulated" in note for table in report_of(PROJECT).tables for note in table.notes)
 
 
-def test_every_table_about_people_carries_the_notice_and_the_others_do_not() -> None:
-    report = report_of(replace(PROJECT, studies=[PLAYED, BASELINE]))
+def test_every_table_that_rests_on_a_programs_answers_says_so() -> None:
+    # Step 3 also decided about what the baseline and the models were asked.
+    report = report_of(replace(PROJECT, studies=[PLAYED, replace(BASELINE, above=[Played("step-3", 1, 2)])]))
     assert {table.name for table in report.tables if NOTICE in table.notes} == {
-        *("funnel", "pairs", "filtering", "scores", "intervals", "comparison", "cost")
+        *("funnel", "dataset", "pairs", "reliability", "filtering"),
+        *("scores", "intervals", "comparison", "models", "cost"),
     }
 
 
-def test_the_results_of_a_study_carry_it_too() -> None:
+def test_what_rests_on_people_alone_carries_no_notice() -> None:
+    played = replace(BASELINE, simulated=2)
+    report = report_of(replace(PROJECT, studies=[STEP_3, played]))
+    marked = {table.name for table in report.tables if any("imulated" in note for note in table.notes)}
+    assert {"scores", "intervals", "comparison", "funnel", "cost"} <= marked
+    assert not marked & {"dataset", "models", "filtering", "protocol"}
+
+
+def test_the_results_of_a_study_carry_it_in_every_table() -> None:
     report = report_of_study(replace(PROJECT, studies=[PLAYED]), [])
-    assert all(NOTICE in table.notes for table in report.tables if table.name in ABOUT_PEOPLE)
-    assert NOTICE in report.table("decisions").notes
+    assert all(NOTICE in table.notes for table in report.tables)

@@ -53,12 +53,12 @@ def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(PAGE)
-    # Session, user, study; who has no name yet; names, answers.
-    with django_assert_num_queries(6):
+    # Session, user, study; who has no name yet; names, answers, who is simulated.
+    with django_assert_num_queries(7):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get("/studies/vases/again/annotators/")

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Decision
 from results.models import Pseudonym
-from studies.models import Question, Study
+from studies.models import Instance, Question, Study
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
 LIST = "/studies/vases/step-3/disagreements/"
@@ -42,6 +42,13 @@ def test_what_has_all_its_answers_and_no_decision_comes_first(client: Client) ->
     assert listed(client, "nonsense") == ["vase-1", "vase-2"]
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
     assert listed(client, "settled") == []
+
+
+@pytest.mark.usefixtures("study")
+def test_a_question_about_an_instance_with_a_broken_key_has_a_link(client: Client) -> None:
+    asked = question("vase-1")
+    Instance.objects.filter(pk=asked.instance_id).update(key="vase\n1")
+    assert f"/instances/by-id/{asked.instance_id}/#question-{asked.pk}" in client.get(LIST).content.decode()
 
 
 @pytest.mark.usefixtures("study")
@@ -122,11 +129,11 @@ def test_more_questions_take_no_more_queries(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(LIST)
-    # Session, user, study; names to give, three counts, count, page, questions, responses, names.
-    with django_assert_num_queries(12):
+    # Session, user, study; names to give, three counts, who is simulated, count, page, questions, responses, names.
+    with django_assert_num_queries(13):
         client.get(LIST)
     go_on(study.sessions.get(annotator__provider_id="ben"), "candidate-0")
     client.get(LIST)
     assert listed(client) == ["vase-1", "vase-2", "vase-3"]
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(LIST)

@@ -78,10 +78,11 @@ def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client
 def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, study; sessions, annotators, paid time, questions, answers, settled, categories, details.
-    with django_assert_num_queries(11):
+    # Session, user, study; sessions, annotators, paid time, questions, answers, settled, categories, details,
+    # who is simulated.
+    with django_assert_num_queries(12):
         client.get(STUDY)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 3})
     sit_through(Study.objects.get(slug="again"), "cleo", "none")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         client.get("/studies/vases/again/results/")

@@ -1,6 +1,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, Response
@@ -8,6 +9,7 @@ from results.models import Pseudonym
 from studies.models import Instance, Project, Study
 from tests.factories import NOON, make_instance, make_project
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
 
 LIST = "/projects/vases/instances/"
 
@@ -83,12 +85,12 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; studies, categories, count, page, images, decisions.
-    with django_assert_num_queries(9):
+    # Session, user, project; studies, who is simulated, categories, count, page, images, decisions.
+    with django_assert_num_queries(10):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(LIST)
 
 
@@ -122,7 +124,7 @@ def test_answers_that_do_not_count_are_told_apart(client: Client, project: Proje
     Response.objects.filter(annotator__provider_id="ann").update(slot=None)
     Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
     page = page_of(client, "vase-0")
-    assert page.count("late, not counted") == 1
+    assert page.count("its place had gone to somebody else, not counted") == 1
     assert page.count("changed later") == 1
 
 
@@ -143,9 +145,36 @@ def test_a_key_with_a_slash_has_a_page(client: Client, project: Project) -> None
     assert "train/1 ü" in page_of(client, "train/1 ü")
 
 
+@pytest.mark.parametrize("key", GOOD_KEYS)
+def test_every_key_that_is_let_in_has_a_page(key: str, client: Client, project: Project) -> None:
+    instance = make_instance(project, key)
+    address = reverse("instance", args=[project.slug, instance.name_in_address])
+    assert address.startswith(LIST)
+    assert "by-id" not in address
+    assert client.get(address).context["instance"] == instance
+
+
+@pytest.mark.parametrize("key", [key for key, _ in BAD_KEYS if key and len(key) <= 200 and "\ud800" not in key])
+def test_a_key_that_an_older_version_let_in_has_one_too(key: str, client: Client, project: Project) -> None:
+    instance = make_instance(project, key)
+    page = client.get(LIST, {"type": instance.type}).content.decode()
+    address = f"{LIST}by-id/{instance.pk}/"
+    assert address in page
+    assert client.get(address).context["instance"] == instance
+
+
+def test_a_key_that_looks_like_an_id_is_not_taken_for_one(client: Client, project: Project) -> None:
+    other = Instance.objects.get(key="vase-0")
+    instance = make_instance(project, f"by-id/{other.pk}")
+    address = reverse("instance", args=[project.slug, instance.name_in_address])
+    assert client.get(address).context["instance"] == instance
+
+
 def test_an_instance_of_another_project_is_not_found(client: Client, project: Project) -> None:
-    make_instance(make_project("maps"), "elsewhere")
+    instance = make_instance(make_project("maps"), "elsewhere")
     assert client.get(f"{LIST}elsewhere/").status_code == 404
+    assert client.get(f"{LIST}by-id/{instance.pk}/").status_code == 404
+    assert client.get(f"{LIST}by-id/{10**30}/").status_code == 404
 
 
 def test_more_answers_take_no_more_queries(
@@ -154,10 +183,11 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     sit_through(step_3, "ann", "candidate-0")
     client.get(f"{LIST}{key}/")
-    # Session, user, project; names to give, instance, studies, questions, responses, names, images.
-    with django_assert_num_queries(10):
+    # Session, user, project; names to give, instance, studies, questions, responses, names,
+    # images, who is simulated.
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(step_3.project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")

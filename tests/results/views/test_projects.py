@@ -8,6 +8,7 @@ from results.exporting.dossier import About
 from studies.models import InstanceImage, Study
 from tests.factories import (
     NOON,
+    TESTS,
     answer,
     draw_instance,
     make_image,
@@ -61,7 +62,7 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
         InstanceImage.objects.create(instance=instance, role="negative_image", filename="n.png", image=picture)
     study = open_study(project, BASELINE | {"instances": {"sample": 1}})
     sit_through(study, "ann", lambda question: question.right)
-    release, _ = prepare_release(study=study, about=About(release="v1"), by=None, now=NOON)
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
     assert "Releases" not in client.get("/projects/vases/").content.decode()
     freeze_release(release=release)
     page = client.get("/projects/vases/").content.decode()
@@ -89,10 +90,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with nine parts of its page.
+    # Session and user; then one query of the home page, and the project with eleven parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(15):
         client.get("/projects/birds/")
 
 

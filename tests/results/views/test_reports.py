@@ -4,11 +4,12 @@ import io
 import zipfile
 
 import pytest
+import time_machine
 from django.test import Client
 
 from results.reports.formats import FORMATS
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import arrive_at_work, create_draft, launch_study, make_person
+from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +24,8 @@ def owner(client: Client) -> Client:
 def test_the_report_comes_as_a_file_that_is_the_same_when_made_again(owner: Client, format: str) -> None:
     session = arrive_at_work(launch_study())
     send(session, next_slot(session))
-    first, again = (owner.get(f"/projects/vases/report/{format}/") for _ in range(2))
+    with time_machine.travel(NOON, tick=False):
+        first, again = (owner.get(f"/projects/vases/report/{format}/") for _ in range(2))
     assert first["Content-Type"] == "application/zip"
     assert f"vases-report-{format}.zip" in first["Content-Disposition"]
     assert first.content == again.content

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
-from studies.models import InstanceImage, Study, StudyState
+from studies.models import Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
 
 PAGE = "/studies/birds/birds-step-3/"
@@ -201,9 +201,16 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     assert f"candidate-1: the file is missing ({gone[:11]}…)" in shown
 
 
+def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(client: Client, study: Study) -> None:
+    skip(sit_down(study, "pid-1"), 0, missing=True)
+    instance = questions(study)[0].instance
+    Instance.objects.filter(pk=instance.pk).update(key="row\n1")
+    assert f"/projects/birds/instances/by-id/{instance.pk}/" in client.get(PAGE).content.decode()
+
+
 def _wanted(address: str) -> int:
     # Two for who is asking and one for the study; the rest is one or two for each thing shown.
-    return 16 if address == PAGE else 13
+    return 18 if address == PAGE else 14
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
@@ -211,6 +218,17 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     assert "Launching freezes the design" in shown
     assert "Questions4 Surveys1 Seats1 Answers4" in shown
     assert "USD 8.00 at 8.00 a seat, without the fee of the platform" in shown
+
+
+def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
+    assert "What this study will be able to tell" not in text(client, f"{PAGE}launch/")
+    pairs = make_study(draft.project, "pairs", answers=2)
+    shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
+    assert "What this study will be able to tell" in shown
+    # Four questions with two answers each, and twice as many.
+    assert "Krippendorff's alphaas planned48" in shown
+    assert "Krippendorff's alphatwice the questions816" in shown
+    assert "So few questions will tell nothing of agreement." in shown
 
 
 def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:

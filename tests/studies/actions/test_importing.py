@@ -15,7 +15,7 @@ from studies.actions import importing
 from studies.actions.import_source import ImportRefused, ImportSummary
 from studies.actions.importing import import_files, import_instances
 from studies.models import Image, Instance, InstanceImage, Project
-from tests.factories import draw_instance
+from tests.factories import NOON, TESTS, draw_instance
 from tests.studies.real_data import REAL_DATA, needs_real_data
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
@@ -40,7 +40,7 @@ def manifest(tmp_path: Path) -> Path:
 
 
 def import_manifest(project: Project, file: Path, **options: Any) -> ImportSummary:
-    return import_instances(project=project, file=file, format="bivlc-manifest", **options)
+    return import_instances(project=project, file=file, format="bivlc-manifest", by=TESTS, now=NOON, **options)
 
 
 def stored_files() -> list[str]:
@@ -136,11 +136,15 @@ def test_several_files_are_imported_all_or_none(project: Project, manifest: Path
     second = manifest.with_name("second.csv")
     second.write_bytes(manifest_bytes(manifest_row(1)))
     with pytest.raises(ImportRefused, match=r"The key 1 is that of record 2 of manifest\.csv too") as refused:
-        import_files(project=project, files=[manifest, second], format="bivlc-manifest", images_dir=folder)
+        import_files(
+            project=project, files=[manifest, second], format="bivlc-manifest", by=TESTS, now=NOON, images_dir=folder
+        )
     assert refused.value.file == "second.csv"
     assert_nothing_imported()
     second.write_bytes(manifest_bytes(manifest_row(2)))
-    import_files(project=project, files=[manifest, second], format="bivlc-manifest", images_dir=folder)
+    import_files(
+        project=project, files=[manifest, second], format="bivlc-manifest", by=TESTS, now=NOON, images_dir=folder
+    )
     assert Instance.objects.count() == 3
 
 
@@ -181,7 +185,7 @@ def test_a_refused_import_leaves_the_files_of_other_imports(project: Project, ma
     (folder / "new.jpg").write_bytes(picture_bytes("pink"))
     other.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "new.jpg", "none.jpg"]}))
     with pytest.raises(ImportRefused, match=r"none\.jpg is not in the image folder"):
-        import_instances(project=project, file=other, format="jsonl", images_dir=folder)
+        import_instances(project=project, file=other, format="jsonl", by=TESTS, now=NOON, images_dir=folder)
     assert stored_files() == before
 
 
@@ -269,7 +273,9 @@ def test_the_real_manifest_imports_whole_and_waits_for_its_images(project: Proje
 @needs_real_data
 def test_the_26_real_sets_import_with_their_images(project: Project) -> None:
     images = REAL_DATA / "images"
-    summary = import_instances(project=project, file=images / "best_of_4.jsonl", format="jsonl", images_dir=images)
+    summary = import_instances(
+        project=project, file=images / "best_of_4.jsonl", format="jsonl", by=TESTS, now=NOON, images_dir=images
+    )
     assert (summary.added, summary.images, summary.waiting) == (26, 104, 0)
     vase = Instance.objects.get(key="bivlc_vase")
     assert vase.reference["right"] == "candidate-1"
@@ -279,15 +285,17 @@ def test_the_26_real_sets_import_with_their_images(project: Project) -> None:
     first = vase.images.select_related("image").first()
     assert first is not None
     assert first.image is not None
-    assert first.image.generator == "SDXL-DPO"
-    assert first.image.licence == "MIT"
+    assert first.generator == "SDXL-DPO"
+    assert first.licence == "MIT"
     assert (first.image.width, first.image.height) == (512, 512)
 
 
 @needs_real_data
 def test_the_twelve_real_pairs_import_with_their_images(project: Project) -> None:
     images = REAL_DATA / "images"
-    summary = import_instances(project=project, file=images / "pairs.jsonl", format="pairs", images_dir=images)
+    summary = import_instances(
+        project=project, file=images / "pairs.jsonl", format="pairs", by=TESTS, now=NOON, images_dir=images
+    )
     assert (summary.added, summary.images) == (12, 24)
 
 
@@ -296,7 +304,9 @@ def test_photos_with_every_orientation_are_stored_upright(project: Project, tmp_
     file = tmp_path / "exif.jsonl"
     names = [f"Landscape_{number}.jpg" for number in range(9)]
     file.write_bytes(json_lines(*({"key": name, "caption": "A landscape.", "images": [name]} for name in names)))
-    import_instances(project=project, file=file, format="jsonl", images_dir=REAL_DATA / "images/exif_orientation")
+    import_instances(
+        project=project, file=file, format="jsonl", by=TESTS, now=NOON, images_dir=REAL_DATA / "images/exif_orientation"
+    )
     upright = None
     for name in names[1:]:
         place = InstanceImage.objects.select_related("image").get(filename=name)

@@ -14,6 +14,7 @@ from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_instances
 from studies.importing.bivlc_manifest import COLUMNS
 from studies.models import Project
+from tests.factories import NOON, TESTS
 from tests.studies.actions.test_importing import assert_nothing_imported
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
@@ -34,6 +35,7 @@ def in_manifest(name: str, sentence: str, **cells: str) -> Bad:
 GOOD = manifest_bytes(manifest_row(0), manifest_row(1))
 SET = {"key": "k", "caption": "A cat.", "images": ["0.jpg", "1.jpg"]}
 PAIR = {"pair_id": "p", "image": "0.jpg", "negative_image": "1.jpg", "caption": "A cat.", "negative_caption": "A dog."}
+RELEASED = {"key": "r", **{name: text for name, text in PAIR.items() if name != "pair_id"}, "type": "", "subtype": ""}
 WRONG_SHA256 = "0" * 64
 
 BAD_FILES = [
@@ -73,6 +75,23 @@ BAD_FILES = [
     Bad("broken JSON", "jsonl", json_lines(SET) + b'{"key": ', "Record 2: The line is not JSON (Expecting value"),
     Bad("a line that is no object", "jsonl", b"3\n", "The line is a number. Write one JSON object on each line."),
     Bad("no key", "jsonl", json_lines({"caption": "A cat."}), "Name it in one of key, id, set_id, pair_id."),
+    *(
+        Bad(
+            f"a line end in the key of {format}",
+            format,
+            json_lines(row | {field: "a\nb"}),
+            "key: Its character 2 (U+000A)",
+        )
+        for format, row, field in (("jsonl", SET, "key"), ("pairs", PAIR, "pair_id"), ("bivlc", RELEASED, "key"))
+    ),
+    Bad(
+        "a key that leads up",
+        "jsonl",
+        json_lines(SET | {"key": "a/../b"}),
+        'Record 1, key: A part between slashes is "."',
+    ),
+    Bad("a dot for a key", "jsonl", json_lines(SET | {"key": "."}), 'Record 1, key: A part between slashes is "."'),
+    Bad("a key with a space after it", "jsonl", json_lines(SET | {"key": "k "}), "It begins or ends with a space."),
     Bad("no caption", "jsonl", json_lines({"key": "k"}), "Record 1, caption: The row has no caption."),
     Bad("a right answer beyond the images", "jsonl", json_lines(SET | {"reference": {"chosen_index": 2}}), "2 is none"),
     Bad(
@@ -113,7 +132,7 @@ def test_a_bad_file_is_refused_with_a_sentence(bad: Bad, tmp_path: Path) -> None
     project = Project.objects.create(slug="cats", name="Cats")
     folder = write_images(tmp_path / "pictures")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format=bad.format, images_dir=folder)
+        import_instances(project=project, file=source, format=bad.format, by=TESTS, now=NOON, images_dir=folder)
     assert bad.sentence in str(refused.value)
     assert_nothing_imported()
 
@@ -188,7 +207,7 @@ def test_a_bad_image_is_refused_with_a_sentence(
     make(folder / "bad.jpg")
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format="bivlc-manifest", images_dir=folder)
+        import_instances(project=project, file=source, format="bivlc-manifest", by=TESTS, now=NOON, images_dir=folder)
     assert str(refused.value).startswith("Record 2, candidate: ")
     assert sentence in str(refused.value)
     assert_nothing_imported()
@@ -201,7 +220,15 @@ def test_a_bad_image_cannot_wait(tmp_path: Path) -> None:
     (folder / "2.jpg").write_bytes(JPEG[:100])
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match=r"2\.jpg: The "):
-        import_instances(project=project, file=source, format="bivlc-manifest", images_dir=folder, images_later=True)
+        import_instances(
+            project=project,
+            file=source,
+            format="bivlc-manifest",
+            by=TESTS,
+            now=NOON,
+            images_dir=folder,
+            images_later=True,
+        )
     assert_nothing_imported()
 
 
@@ -212,6 +239,11 @@ def test_the_limit_of_pixels_is_a_setting(tmp_path: Path, settings: Settings) ->
     project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match="40 x 30 pixels, more than the 1,199"):
         import_instances(
-            project=project, file=source, format="bivlc-manifest", images_dir=write_images(tmp_path / "pictures")
+            project=project,
+            file=source,
+            format="bivlc-manifest",
+            by=TESTS,
+            now=NOON,
+            images_dir=write_images(tmp_path / "pictures"),
         )
     assert_nothing_imported()

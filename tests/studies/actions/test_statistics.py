@@ -12,7 +12,7 @@ from predictions.models import Prediction
 from studies.actions.importing import import_instances
 from studies.actions.statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Question, SurveyQuestion
-from tests.factories import NOON, launch_study, make_project
+from tests.factories import NOON, TESTS, launch_study, make_project
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 from tests.workers import database_url
@@ -82,7 +82,12 @@ def test_an_import_leaves_the_numbers_of_its_rows(tmp_path: Path) -> None:
     file = tmp_path / "manifest.csv"
     file.write_bytes(manifest_bytes(manifest_row(0), manifest_row(1), manifest_row(2)))
     import_instances(
-        project=make_project(), file=file, format="bivlc-manifest", images_dir=write_images(tmp_path / "pictures")
+        project=make_project(),
+        file=file,
+        format="bivlc-manifest",
+        by=TESTS,
+        now=NOON,
+        images_dir=write_images(tmp_path / "pictures"),
     )
     assert [believed(model) for model in (Instance, InstanceImage, Image)] == [3, 12, 4]
 
@@ -97,5 +102,5 @@ def test_predictions_leave_the_number_of_their_rows(tmp_path: Path) -> None:
     project = make_project()
     add_instance(project, 1)
     file = write_results(tmp_path / "BiVLC_CLIP.csv", result(1, "1011"))
-    import_predictions(project=project, file=file, format="bivlc-results", model=ModelName("CLIP"), now=NOON)
+    import_predictions(project=project, file=file, format="bivlc-results", model=ModelName("CLIP"), by=TESTS, now=NOON)
     assert believed(Prediction) == 4

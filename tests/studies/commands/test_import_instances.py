@@ -93,7 +93,8 @@ def test_rows_with_images_need_a_folder(manifest: Path) -> None:
         (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
         (("cats", "{file}", "--owner", "nobody"), {}, "There is no user called 'nobody'."),
         (("two cats", "{file}"), {}, "'two cats' cannot name a project."),
-        (("c" * 51, "{file}"), {}, "is too long. Use at most 50 characters."),
+        (("cats\n", "{file}"), {}, "cannot name a project. Use letters, digits, hyphens and underscores only."),
+        (("c" * 51, "{file}"), {}, "It is too long. Use at most 50 characters."),
     ],
 )
 def test_a_mistake_of_the_user_gets_a_sentence(

@@ -9,6 +9,7 @@ from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
 from studies.importing import Record, RowProblem, SourceImage, get_importer
 from studies.models import Instance, InstanceImage, Project
+from tests.factories import NOON, TESTS
 from tests.studies.real_data import REAL_DATA, needs_real_data
 from tests.studies.source_files import NamedBytes, picture_bytes
 
@@ -94,12 +95,14 @@ def test_several_files_are_imported_together_or_not_at_all(tmp_path: Path) -> No
     bad.write_text(json.dumps({"0": ITEM, "1": {**ITEM, "caption": ""}}))
     project = Project.objects.create(slug="crepe", name="Crêpe")
     with pytest.raises(ImportRefused) as refused:
-        import_files(project=project, files=[good, bad], format="sugarcrepe", images_dir=tmp_path)
+        import_files(project=project, files=[good, bad], format="sugarcrepe", by=TESTS, now=NOON, images_dir=tmp_path)
     assert (refused.value.file, str(refused.value)) == ("swap_att.json", "Record 2, caption: The caption is empty.")
     assert not Instance.objects.exists()
     bad.write_text(json.dumps({"0": ITEM}))
     for added in (3, 0):
-        summaries = import_files(project=project, files=[good, bad], format="sugarcrepe", images_dir=tmp_path)
+        summaries = import_files(
+            project=project, files=[good, bad], format="sugarcrepe", by=TESTS, now=NOON, images_dir=tmp_path
+        )
         assert sum(summary.added for summary in summaries) == added
     assert list(project.instances.values_list("key", "type", "subtype")) == [
         ("add_obj/0", "add", "obj"),

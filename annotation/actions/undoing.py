@@ -1,0 +1,83 @@
+"""What becomes of questions whose instance was drawn from an acceptance, once that acceptance is no longer what it was.
+
+A question that was drawn is asked and answered for good; but when the answers that its instance rested on do not count
+any more, nothing follows from it. When a later count makes the same acceptance again, it stands again.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from annotation.models import Decision
+from annotation.models.outcomes import accepted_decisions
+from studies.actions.asking import origin_of
+from studies.models import Question, Study
+
+
+@dataclass(frozen=True)
+class Undone:
+    """Questions of later studies counted: from `undone` nothing follows any more, `restored` stand again."""
+
+    undone: int = 0
+    restored: int = 0
+
+    def __add__(self, other: "Undone") -> "Undone":
+        return Undone(self.undone + other.undone, self.restored + other.restored)
+
+
+def drawn_after(question: Question) -> QuerySet[Question]:
+    """Return what later studies ask about the instance of `question` because its study accepted it."""
+    return Question.objects.filter(
+        study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False
+    )
+
+
+def follow_questions(*, questions: Collection[int], now: datetime) -> Undone:
+    """Do what `follow` does for the instances of `questions`, whose decisions have changed."""
+    instances: dict[int, set[int]] = {}
+    for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
+        instances.setdefault(asker, set()).add(instance)
+    followed = Undone()
+    for study in Study.objects.filter(pk__in=instances).order_by("pk"):
+        followed += follow(study=study, instances=instances[study.pk], now=now)
+    return followed
+
+
+def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone:
+    """Undo, or restore, what later studies ask about `instances` of `study`, all the way down the pipeline.
+
+    Runs in a transaction. A drawn question stands as long as its instance is accepted and hands on what it handed on
+    when it was drawn.
+    """
+    followed = Undone()
+    for fed in study.feeds.order_by("pk"):
+        # Locked before anything is looked at: of two answers that restore two steps of one pipeline at the same
+        # moment, the later one sees both.
+        drawn = Question.objects.filter(study=fed, instance__in=instances, drawn_from__isnull=False).order_by("pk")
+        asked = list(drawn.select_for_update(of=("self",), no_key=True))
+        standing = _standing(study, asked)
+        undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
+        restored = [question for question in asked if question.undone_at is not None and question.pk in standing]
+        Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
+        Question.objects.filter(pk__in=[question.pk for question in restored]).update(undone_at=None)
+        followed += Undone(len(undone), len(restored))
+        if changed := {question.instance_id for question in (*undone, *restored)}:
+            followed += follow(study=fed, instances=changed, now=now)
+    return followed
+
+
+def _standing(study: Study, asked: Collection[Question]) -> set[int]:
+    """Return which of `asked` rest on an acceptance of `study` that is still what it was."""
+    instances = {question.instance_id for question in asked}
+    accepted: dict[int, Decision] = {
+        decision.question_id: decision
+        for decision in accepted_decisions(study).filter(question__instance__in=instances).select_related("question")
+    }
+    standing = set()
+    for question in asked:
+        decision = accepted.get(question.drawn_from_id or 0)
+        if decision is not None and dict(origin_of(decision.question, decision.winner).won) == question.won:
+            standing.add(question.pk)
+    return standing

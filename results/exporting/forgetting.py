@@ -1,0 +1,99 @@
+"""Frozen rows without somebody whom the law lets be forgotten: their answers, and what followed from them alone.
+
+What is in the rows decides, not what a study holds today: answers that came after a release was frozen stay out of it.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from analytics.acceptance import State, decide
+from results.exporting.base import Rows
+from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
+
+# The study that asked, and the name of the question in it.
+Question = tuple[str, str]
+Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question that the forgotten person answered: about which instance, and how many answers it wants."""
+
+    key: str
+    wanted: int
+
+
+@dataclass
+class Changes:
+    """What is to be changed in frozen rows. `votes`: the answers that are left of each question that they answered;
+    `decided`: what follows from them; `keys`: the instances that are no longer accepted as they were, by study."""
+
+    votes: dict[Question, dict[str, int]] = field(default_factory=dict)
+    decided: dict[Question, tuple[str, str]] = field(default_factory=dict)
+    keys: dict[str, set[str]] = field(default_factory=dict)
+
+
+def changes(
+    rows: Iterable[tuple[Rows, Row]], *, workers: Set[str], answered: Mapping[Question, AnsweredQuestion]
+) -> Changes:
+    """Return what frozen `rows` are to become without `workers`, who answered the questions `answered`."""
+    left: dict[Question, list[tuple[datetime, str]]] = {question: [] for question in answered}
+    decisions: list[DecidedQuestion] = []
+    for _, row in rows:
+        if isinstance(row, GivenResponse) and row.counted and row.worker not in workers:
+            if (row.study, row.task) in left:
+                left[row.study, row.task].append((row.received_at, row.label))
+        elif isinstance(row, DecidedQuestion) and (row.study, row.task) in left:
+            decisions.append(row)
+    found = Changes()
+    for row in decisions:
+        question = (row.study, row.task)
+        labels = [label for _, label in sorted(left[question])]
+        found.votes[question] = dict(sorted(Counter(labels).items()))
+        if row.settled:
+            continue
+        verdict = decide(row.rule, labels, answered[question].wanted)
+        now = (verdict.state.value, verdict.winner or "")
+        if now != (row.state, row.winner):
+            found.decided[question] = now
+            found.keys.setdefault(row.study, set()).add(answered[question].key)
+    return found
+
+
+def without(
+    rows: Iterable[tuple[Rows, Row]], found: Changes, *, workers: Set[str], above: Collection[str]
+) -> Iterator[tuple[Rows, Row]]:
+    """Yield `rows` as they are without `workers`.
+
+    above: the study whose accepted instances were frozen, and those that fed it: an instance that one of them no
+    longer accepts as it did leaves the rows.
+    """
+    gone = set().union(*(found.keys.get(study, set()) for study in above))
+    for sort, row in rows:
+        if isinstance(row, GivenResponse):
+            if row.worker not in workers:
+                yield sort, row
+        elif isinstance(row, AcceptedInstance):
+            if row.key not in gone:
+                yield sort, _counted_again(row, found)
+        elif isinstance(row, DecidedQuestion):
+            yield sort, _decided_again(row, found)
+        else:
+            yield sort, row
+
+
+def _counted_again(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
+    votes = found.votes.get((row.study, row.task))
+    return row if votes is None else replace(row, votes=votes, answers=sum(votes.values()))
+
+
+def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
+    question = (row.study, row.task)
+    votes = found.votes.get(question)
+    if votes is None:
+        return row
+    state, winner = found.decided.get(question, (row.state, row.winner))
+    at = None if state == State.UNDECIDED else row.decided_at
+    return replace(row, votes=votes, answers=sum(votes.values()), state=state, winner=winner, decided_at=at)

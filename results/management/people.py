@@ -1,0 +1,32 @@
+"""Whom a command line means: by the pseudonym that the pages show, or by the id of who brought them."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.recruitment.prolific.entry import PROVIDER
+from results.actions.people import Named, person_called, person_with_id
+from results.errors import UnknownPerson
+from studies.management.named import add_by
+from studies.models import Project
+
+
+def add_person(parser: ArgumentParser) -> None:
+    parser.add_argument("project", metavar="PROJECT", help="slug of the project")
+    parser.add_argument("annotator", metavar="PSEUDONYM", nargs="?", help="as the project's pages show it")
+    parser.add_argument("--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider")
+    parser.add_argument("--provider", default=PROVIDER, help="who gave that id: prolific (the default) or invite")
+    add_by(parser)
+
+
+def person_named(project: Project, options: dict[str, Any]) -> Named:
+    """Return whom `options`, read by `add_person`, name. Raises CommandError."""
+    if bool(options["annotator"]) == bool(options["provider_id"]):
+        raise CommandError("Name the person either by their PSEUDONYM or by --provider-id ID.")
+    try:
+        if options["annotator"]:
+            return person_called(project=project, name=options["annotator"])
+        return person_with_id(project=project, provider=options["provider"], provider_id=options["provider_id"].strip())
+    except UnknownPerson as error:
+        raise CommandError(str(error)) from error

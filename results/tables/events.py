@@ -1,0 +1,116 @@
+"""What has happened in a project, in plain sentences."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+
+from studies.actions.events import What
+from studies.models import Event, Project
+
+EVENTS_PER_PAGE = 50
+Details = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class EventLine:
+    """One event: who did it, what they did as the rest of a sentence about them, and when."""
+
+    who: str
+    what: str
+    at: datetime
+
+
+def event_lines(project: Project, page: Any) -> Page[Event]:
+    """Return one page of the events of `project`, newest first, as EventLines."""
+    events = Event.objects.filter(project=project).select_related("study")
+    found: Page[Any] = Paginator(events, EVENTS_PER_PAGE).get_page(page)
+    found.object_list = [_line(event) for event in found.object_list]
+    return found
+
+
+def _line(event: Event) -> EventLine:
+    who = event.by_name if event.by_id else f"The {event.by_name}"
+    study = event.study.slug if event.study else ""
+    try:
+        return EventLine(who, SENTENCES[What(event.what)](study, event.details), event.at)
+    except (KeyError, ValueError):
+        # Of another version of Lineup, say: what is known of it is told.
+        return EventLine(who, f"did this: {event.what}{f', {study}' if study else ''}", event.at)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _imported(study: str, told: Details) -> str:
+    files = [f"{_counted(file['added'], 'instance')} from {file['file']}" for file in told["files"]]
+    return f"imported {', '.join(files)}"
+
+
+def _dataset(study: str, told: Details) -> str:
+    return f"made what {study} kept the dataset" if study else "made all instances the dataset"
+
+
+def _simulated(study: str, told: Details) -> str:
+    return f"let {_counted(told['annotators'], 'simulated annotator')} into {study}, seed {told['seed']}"
+
+
+def _freed(study: str, told: Details) -> str:
+    return f"freed the seat of a session of {study}; {_counted(told['answers'], 'answer')} of it stayed"
+
+
+def _lapsed(study: str, told: Details) -> str:
+    return f"freed the seat of a session of {study} whose time was up; {_counted(told['answers'], 'answer')} stayed"
+
+
+def _launched(study: str, told: Details) -> str:
+    return f"launched {study} with {_counted(told['questions'], 'question')}"
+
+
+def _predicted(study: str, told: Details) -> str:
+    return f"imported {_counted(told['predictions'], 'prediction')} of {told['model']}"
+
+
+def _exported(study: str, told: Details) -> str:
+    return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
+
+
+def _simple(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence in which only names stand."""
+    return lambda study, told: template.format_map({"study": study, **told})
+
+
+SENTENCES: dict[What, Callable[[str, Details], str]] = {
+    What.PROJECT_MADE: _simple("made the project"),
+    What.PROJECT_CHANGED: _simple("changed the project"),
+    What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),
+    What.MEMBER_CHANGED: _simple("made the member {member} {role}"),
+    What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
+    What.INSTANCES_IMPORTED: _imported,
+    What.PREDICTIONS_IMPORTED: _predicted,
+    What.DATASET_SET: _dataset,
+    What.STUDY_CREATED: _simple("created {study}"),
+    What.STUDY_LAUNCHED: _launched,
+    What.STUDY_PAUSED: _simple("paused {study}"),
+    What.STUDY_RESUMED: _simple("resumed {study}"),
+    What.STUDY_CLOSED: _simple("closed {study}"),
+    What.QUESTION_SETTLED: _simple("settled the question of {study} about {about} with {choice}"),
+    What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
+    What.SEAT_FREED: _freed,
+    What.SESSION_LAPSED: _lapsed,
+    What.ANNOTATOR_WITHDRAWN: _simple("noted that {annotator} took their consent back"),
+    What.ANNOTATOR_EXCLUDED: _simple("excluded {annotator}"),
+    What.ANNOTATOR_LET_BACK: _simple("took back the exclusion of {annotator}"),
+    What.ANNOTATOR_FORGOTTEN: _simple("deleted what was stored of an annotator"),
+    What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),
+    What.EXPORT_WRITTEN: _exported,
+    What.RELEASE_MADE: _simple("made the release {release} of {study}"),
+    What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),
+    What.RELEASE_WRITTEN: _simple("wrote the release {release} of {study} as {format}"),
+    What.PROVIDER_IDS_TAKEN: _simple("took the provider ids behind the release {release} of {study}"),
+    What.ANSWERS_SIMULATED: _simulated,
+    What.STUDY_REPLAYED: _simple("replayed the answers of {study}, seed {seed}"),
+}

@@ -1,0 +1,86 @@
+"""Who has come to a study: under which name, with how many answers, and whether they count."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, OuterRef
+
+from annotation.models import Removal, Response, Session
+from results.models import Pseudonym
+from studies.actions.events import What
+from studies.models import Event, Project, Study
+
+PER_PAGE = 50
+EVENTS_SHOWN = 20
+ABOUT_PEOPLE = (What.ANNOTATOR_WITHDRAWN, What.ANNOTATOR_EXCLUDED, What.ANNOTATOR_LET_BACK, What.SLOTS_REOPENED)
+
+
+@dataclass(frozen=True)
+class PersonLine:
+    """Somebody who has come to a study. answers: those that have a place in it, whether they count or not; counted:
+    those that do. `removal` says why they do not."""
+
+    name: str
+    answers: int
+    counted: int
+    removal: Removal | None
+
+
+@dataclass(frozen=True)
+class PersonEvent:
+    """What somebody did about a person's answers. `name` is empty when the person has been forgotten since."""
+
+    at: datetime
+    by: str
+    what: str
+    name: str
+    details: Mapping[str, Any]
+
+
+def people_lines(study: Study, *, who: str, page: Any) -> Page[PersonLine]:
+    """Return one page of who has come to `study`, or only the one called `who`; those who do not count first.
+
+    Everybody has a name already (see `results.actions.pseudonyms`).
+    """
+    named = Pseudonym.objects.filter(project=study.project_id)
+    named = named.filter(Exists(Session.objects.filter(study=study, annotator=OuterRef("annotator_id"))))
+    if who:
+        named = named.filter(name=who)
+    removed = Removal.objects.in_force().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    ordered = named.annotate(removed=Exists(removed)).order_by("-removed", "name")
+    found: Page[Any] = Paginator(ordered, PER_PAGE).get_page(page)
+    found.object_list = _lines(study, list(found.object_list))
+    return found
+
+
+def _lines(study: Study, named: Sequence[Pseudonym]) -> list[PersonLine]:
+    people = [each.annotator_id for each in named]
+    mine = Response.objects.filter(study=study, annotator__in=people, is_current=True).order_by()
+    given = dict(mine.values_list("annotator_id").annotate(n=Count("pk")))
+    counted = dict(mine.counted().values_list("annotator_id").annotate(n=Count("pk")))
+    # The person's own wish stands before a researcher's.
+    removals = Removal.objects.in_force().filter(project=study.project_id, annotator__in=people).order_by("why")
+    why = {each.annotator_id: each for each in removals}
+    return [
+        PersonLine(
+            each.name, given.get(each.annotator_id, 0), counted.get(each.annotator_id, 0), why.get(each.annotator_id)
+        )
+        for each in named
+    ]
+
+
+def people_events(project: Project) -> list[PersonEvent]:
+    """Return what was done about people's answers in `project`, the latest first."""
+    events = list(Event.objects.filter(project=project, what__in=ABOUT_PEOPLE)[:EVENTS_SHOWN])
+    people = {event.details.get("annotator") for event in events}
+    named = Pseudonym.objects.filter(project=project, annotator__in=people - {None})
+    names = dict(named.values_list("annotator_id", "name"))
+    return [
+        PersonEvent(
+            event.at, event.by_name, event.what, names.get(event.details.get("annotator") or 0, ""), event.details
+        )
+        for event in events
+    ]

@@ -1,0 +1,266 @@
+"""One filled project, walked whole: whatever two pages, exports and reports say of the same quantity is the same.
+
+Eight vases. Step 3 wants three answers each, of Ann, Ben and Cleo:
+
+    vase-0, 1, 2   candidate-1 three times
+    vase-3         candidate-1, candidate-1, candidate-2
+    vase-4         candidate-1, candidate-2, candidate-1
+    vase-5         None three times
+    vase-6         candidate-0, candidate-1, candidate-2
+    vase-7         candidate-0, candidate-1, None; a researcher settles it with candidate-0
+
+So six are accepted (one of them settled), one is rejected and one conflicting. Step 4 asks a program about these six: it
+keeps vase-0 to vase-4, and not vase-7. The baseline asks Eve and Fay about those five, twenty questions each: Eve is
+always right, Fay is wrong about every image (10 of 20 right). Gus answers a second baseline of five questions, always
+right; a pilot that was launched last has no answer.
+
+Then Cleo withdraws. Two of three answers are left to every question of step 3: vase-0 to 2 keep their majority of two,
+and vase-3 its own; vase-5 stays rejected. Vase-4 has one against one, and vase-6 too: nothing is decided while an answer
+is missing. What was drawn from vase-4 is undone, so the dataset has four instances. Then Fay is excluded.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.actions import adjudication, removals
+from annotation.models import Annotator, Session
+from results.simulated import SIMULATED_STUDY
+from studies.models import Project, Question
+from tests.factories import NOON, make_person
+from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
+
+pytestmark = pytest.mark.django_db
+
+CHOICES = {
+    "ann": ["1", "1", "1", "1", "1", "none", "0", "0"],
+    "ben": ["1", "1", "1", "1", "2", "none", "1", "1"],
+    "cleo": ["1", "1", "1", "2", "1", "none", "2", "none"],
+}
+SECOND = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}, "instances": {"from": "step-4"}}
+
+# What a hand counts. Answers that count; instances by outcome.
+BEFORE: dict[str, tuple[int, dict[str, int]]] = {
+    "step-3": (24, {"accepted": 6, "rejected": 1, "conflicting": 1}),
+    "step-4": (6, {"accepted": 5, "rejected": 1}),
+    "baseline": (40, {"agreed": 0, "conflicting": 5}),
+    "captions": (5, {"agreed": 5}),
+    "pilot": (0, {"none yet": 8}),
+}
+AFTER: dict[str, tuple[int, dict[str, int]]] = {
+    "step-3": (16, {"accepted": 5, "rejected": 1, "none yet": 2}),
+    "step-4": (6, {"accepted": 4, "rejected": 1, "undone": 1}),
+    "baseline": (20, {"none yet": 4, "undone": 1}),
+    "captions": (5, {"agreed": 4, "undone": 1}),
+    "pilot": (0, {"none yet": 8}),
+}
+
+
+def by_vase(person: str) -> Any:
+    def choose(question: Question) -> str:
+        said = CHOICES[person][int(question.instance.key[-1])]
+        return said if said == "none" else f"candidate-{said}"
+
+    return choose
+
+
+def right_about_captions(question: Question) -> str:
+    if question.kind == "image_to_text":
+        return question.right
+    return next(option["key"] for option in question.content["options"] if option["key"] != question.right)
+
+
+@pytest.fixture
+def researcher() -> User:
+    return make_person("researcher")
+
+
+@pytest.fixture
+def project(researcher: User) -> Project:
+    project = project_of(researcher, instances=8)
+    step_3 = open_study(project, STEP_3 | {"answers": 3})
+    for person in CHOICES:
+        sit_through(step_3, person, by_vase(person))
+    vase_7 = Question.objects.get(study=step_3, instance__key="vase-7")
+    adjudication.settle(question=vase_7, choice="candidate-0", by=researcher, note="Clear.", now=NOON)
+    step_4 = open_study(project, STEP_4)
+    played = sit_through(step_4, "dan", lambda q: "both" if q.instance.key == "vase-7" else "original")
+    Session.objects.filter(pk=played.pk).update(provider_study_id=f"{SIMULATED_STUDY}1")
+    baseline = open_study(
+        project,
+        BASELINE | {"answers": 2, "instances": {"from": "step-4", "sample": 5}, "surveys": {"size": 20}},
+    )
+    sit_through(baseline, "eve", lambda question: question.right)
+    sit_through(baseline, "fay", right_about_captions)
+    captions = open_study(project, SECOND)
+    sit_through(captions, "gus", lambda question: question.right)
+    open_study(project, {"study": "pilot", "purpose": "pilot", "kind": "best_of_n"})
+    return project
+
+
+@pytest.fixture
+def client(researcher: User) -> Client:
+    client = Client()
+    client.force_login(researcher)
+    return client
+
+
+def take_out(project: Project, researcher: User) -> None:
+    cleo, fay = (Annotator.objects.get(provider_id=person) for person in ("cleo", "fay"))
+    removals.withdraw(annotator=cleo, project=project, by=researcher, now=NOON)
+    removals.exclude(annotator=fay, project=project, reason="Fay clicked at random.", by=researcher, now=NOON)
+
+
+def report_of(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
+    out = tmp_path / "report"
+    call_command("report", "vases", "--format", "json", "--out", str(out), verbosity=0)
+    report = json.loads(next(out.glob("*.json")).read_text())
+    return {table["name"]: table["rows"] for table in report["tables"]}
+
+
+def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:
+    out = tmp_path / f"{study}-{format}"
+    call_command("export", f"vases/{study}", "--format", format, "--out", str(out), verbosity=0)
+    (file,) = [path for path in out.rglob("*") if path.name.startswith(("responses", "decisions", "instances"))]
+    if file.suffix == ".csv":
+        with file.open(newline="", encoding="utf-8") as rows:
+            return list(csv.DictReader(rows))
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def words(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", response.content.decode()))
+
+
+def answers_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[str, int]]:
+    """Yield where it is said how many answers of `study` count, and how many."""
+    monitor = re.search(r"Answers ([0-9,]+) of", words(client, f"/studies/vases/{study}/"))
+    assert monitor
+    yield "monitor", int(monitor[1])
+    tile = re.search(rf"\b{study} \w+ T ([0-9,]+) of [0-9,]+ answers", words(client, "/projects/vases/"))
+    assert tile
+    yield "project page", int(tile[1])
+    yield "responses", sum(row["counted"] in {"true", "True", True} for row in exported(study, "responses", tmp_path))
+    decisions = exported(study, "decisions", tmp_path)
+    yield "decisions", sum(int(row["answers"]) for row in decisions)
+    yield "votes", sum(sum(json.loads(row["votes"] or "{}").values()) for row in decisions)
+    times = client.get(f"/studies/vases/{study}/annotators/").context["findings"]
+    yield "annotators", sum(int(row[1][0].replace(",", "")) for finding in times for row in finding.rows)
+
+
+def outcomes_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield where it is said how many instances of `study` have which outcome."""
+    row = next(
+        row
+        for row in report_of(tmp_path)["funnel"]
+        if (row["Study"], row["Type"], row["Subtype"]) == (study, "all", "all")
+    )
+    known = ("none yet", "agreed", "conflicting", "accepted", "rejected", "undone")
+    yield "report", {word: row[word.capitalize()] for word in known if row.get(word.capitalize())}
+    step = next(s for s in client.get("/projects/vases/").context["funnel"].steps if s.study.slug == study)
+    yield "project page", {str(word): n for word, n in step.cell.counts.of.items() if n}
+    listed = {
+        word: client.get("/projects/vases/instances/", {"study": study, "state": word.replace(" ", "-")})
+        .context["lines"]
+        .paginator.count
+        for word in known
+    }
+    yield "instances", {word: n for word, n in listed.items() if n}
+    stages: Counter[str] = Counter()
+    for number in range(8):
+        history = client.get(f"/projects/vases/instances/vase-{number}/").context["stages"]
+        stages.update(str(stage.outcome) for stage in history if stage.study.slug == study)
+    yield "instance pages", dict(stages)
+
+
+def tables_of(findings: Any) -> dict[str, Any]:
+    return {finding.text.table.name: finding.text.table for finding in findings}
+
+
+@pytest.mark.parametrize(("moment", "expected"), [("before", BEFORE), ("after", AFTER)])
+def test_no_two_places_disagree(
+    moment: str, expected: Any, project: Project, researcher: User, client: Client, tmp_path: Path
+) -> None:
+    if moment == "after":
+        take_out(project, researcher)
+    for study, (answers, outcomes) in expected.items():
+        assert dict(answers_said(study, client, tmp_path)) == dict.fromkeys(
+            ("monitor", "project page", "responses", "decisions", "votes", "annotators"), answers
+        ), study
+        said = {word: n for word, n in outcomes.items() if n}
+        assert dict(outcomes_said(study, client, tmp_path)) == dict.fromkeys(
+            ("report", "project page", "instances", "instance pages"), said
+        ), study
+        accepted = exported(study, "jsonl", tmp_path)
+        assert len(accepted) == outcomes.get("accepted", 0), study
+        disagreements = client.get(f"/studies/vases/{study}/disagreements/?show=conflicting").context["filters"]
+        monitor = client.get(f"/studies/vases/{study}/").context["progress"].questions
+        assert dict((name, n) for name, _, n in disagreements)["conflicting"] == monitor.outcomes["conflicting"]
+        decided = Counter(row["outcome"] for row in exported(study, "decisions", tmp_path))
+        assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
+
+
+@pytest.mark.parametrize(("moment", "size", "examples"), [("before", 5, 5), ("after", 4, 4)])
+def test_the_dataset_is_the_same_everywhere(
+    moment: str, size: int, examples: int, project: Project, researcher: User, client: Client, tmp_path: Path
+) -> None:
+    if moment == "after":
+        take_out(project, researcher)
+    assert report_of(tmp_path)["dataset"][0]["Instances"] == size
+    found = tables_of(client.get("/projects/vases/results/").context["findings"])
+    assert found["dataset"].rows[0][2] == size
+    listed = client.get("/projects/vases/instances/", {"state": "accepted"}).context["lines"].paginator
+    assert listed.count == size
+    assert len(exported("step-4", "jsonl", tmp_path)) == size
+    call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=str(tmp_path / "out"), verbosity=0)
+    released = [path for path in (tmp_path / "out").rglob("*.jsonl") if "instances" in path.name]
+    assert len(released[0].read_text().splitlines()) == size
+    (card,) = [path for path in (tmp_path / "out").rglob("README.md")]
+    assert f"{size:,} instances" in card.read_text()
+
+
+def test_human_scores_are_each_baselines_own_and_leave_out_only_who_was_excluded(
+    project: Project, researcher: User, client: Client, tmp_path: Path
+) -> None:
+    def scores() -> dict[tuple[str, str], tuple[float, int]]:
+        return {
+            (row["Study"], row["Score"]): (row["Value"], row["People"])
+            for row in report_of(tmp_path)["intervals"]
+            if row["Who"] == "Humans"
+        }
+
+    before = scores()
+    # Eve 100 %, Fay 100 % of the captions and 0 % of the images: of both, the mean over two people.
+    assert before["baseline", "I2T"] == (pytest.approx(1.0), 2)
+    assert before["baseline", "T2I"] == (pytest.approx(0.5), 2)
+    assert before["baseline", "Group"] == (pytest.approx(0.5), 2)
+    assert before["captions", "Right (image_to_text)"] == (pytest.approx(1.0), 1)
+    take_out(project, researcher)
+    assert scores()["baseline", "T2I"] == (pytest.approx(1.0), 1)
+    page = tables_of(client.get("/studies/vases/baseline/results/").context["findings"])["intervals"]
+    titles = [column.title for column in page.columns]
+    found = {row[titles.index("Score")]: row[titles.index("Value")] for row in page.rows}
+    assert found["T2I"] == pytest.approx(1.0)
+
+
+def test_what_rests_on_a_program_says_so_everywhere(project: Project, client: Client, tmp_path: Path) -> None:
+    notice = "1 of 1 annotators of step-4"
+    for address in ("", "instances/", "instances/vase-0/", "results/"):
+        assert notice in words(client, f"/projects/vases/{address}"), address
+    for study in ("step-4", "baseline"):
+        for page in ("", "results/", "disagreements/", "annotators/"):
+            assert notice in words(client, f"/studies/vases/{study}/{page}"), (study, page)
+    assert notice not in words(client, "/studies/vases/step-3/")
+    assert {row["simulated"] for row in exported("step-4", "responses", tmp_path)} <= {"true", "True"}
+    assert {row["simulated"] for row in exported("step-3", "responses", tmp_path)} <= {"false", "False"}

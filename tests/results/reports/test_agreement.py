@@ -1,0 +1,142 @@
+"""Agreement of studies small enough to be counted by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analytics.outcomes import Outcome
+from results.reports.base import Range, Report, Undefined
+from results.reports.build import report_of
+from results.reports.facts import AnswerFacts, PartFacts, QuestionFacts, StudyFacts
+from tests.results.reports.small import IMAGES, PROJECT, STEP_3
+
+ANN, BEN, CLEO = 1, 2, 3
+OPTIONS = {"best_of_n": IMAGES, "image_to_text": ("caption", "negative_caption")}
+
+
+def study(said: Mapping[str, Sequence[str]], **changed: Any) -> StudyFacts:
+    """Return a study. said: kind -> per question what was answered, by ann on seat 1, ben on seat 2 and so on.
+
+    Options are written by their place among the kind's, and "." where somebody did not answer.
+    """
+    questions: list[QuestionFacts] = []
+    answers: list[AnswerFacts] = []
+    for kind, of_kind in said.items():
+        for choices in of_kind:
+            number = len(questions) + 1
+            given = [(person, choice) for person, choice in enumerate(choices, start=ANN) if choice != "."]
+            questions.append(QuestionFacts(number, 1, kind, 0, "", Outcome.NONE_YET, "", len(given), 2))
+            answers += [AnswerFacts(number, who, 1, OPTIONS[kind][int(what)], who) for who, what in given]
+    parts = [PartFacts(kind, "", 1, "", OPTIONS[kind]) for kind in said]
+    return replace(STEP_3, parts=parts, questions=questions, answers=answers, **changed)
+
+
+def report(of: StudyFacts) -> Report:
+    return report_of(replace(PROJECT, studies=[of], models=[]))
+
+
+def rows(of: Report, name: str) -> list[dict[str, Any]]:
+    table = of.table(name)
+    titles = [column.title for column in table.columns]
+    return [dict(zip(titles, row, strict=True)) for row in table.rows]
+
+
+def measured(of: Report, kind: str, measure: str, labels: str = "options") -> dict[str, Any]:
+    (found,) = [
+        row
+        for row in rows(of, "reliability")
+        if (row["Kind"], row["Measure"], row["Labels"], row["Filtering"]) == (kind, measure, labels, "before")
+        and not row["Answers used"].startswith("added")
+    ]
+    return found
+
+
+def test_kinds_are_never_put_together() -> None:
+    # Image to text: agreed on 10 of 20, each option as often: kappa 0. Best of n: any image and none, agreed on all 12.
+    said = {"image_to_text": ["00", "11", "01", "10"] * 5, "best_of_n": ["00", "33"] * 6}
+    found = report(study(said))
+    pairs = [row for row in rows(found, "pairs") if row["Pair"].startswith("survey")]
+    assert [(row["Kind"], row["Questions"]) for row in pairs] == [("image_to_text", 20), ("best_of_n", 12)]
+    assert [row["Cohen's kappa"] for row in pairs] == pytest.approx([0, 1])
+    assert measured(found, "image_to_text", "Percent agreement")["Value"] == 0.5
+    assert measured(found, "best_of_n", "Percent agreement")["Value"] == 1
+    means = [row["Pair"] for row in rows(found, "pairs") if row["Pair"].startswith("mean")]
+    assert means == ["mean of 1", "mean of 1"]
+
+
+def test_answers_that_were_added_where_the_first_differed_stand_apart() -> None:
+    # Ten agree and ten do not; each of these ten has a third answer, which agrees with one of the two.
+    whole = study({"image_to_text": ["00"] * 5 + ["11"] * 5 + ["010"] * 10}, answers_wanted=2, max_answers=3)
+    added = [replace(answer, added=answer.annotator == CLEO) for answer in whole.answers]
+    found = report(replace(whole, answers=added))
+    percent = measured(found, "image_to_text", "Percent agreement")
+    assert (percent["Value"], percent["Answers"], percent["Answers used"]) == (0.5, 40, "first 2")
+    # All 40 first answers: caption 5 + 5 + 10 = 20 of 40, so alpha is 1 - 39 / 40 * .5 / .5 (n - 1 over n).
+    assert measured(found, "image_to_text", "Krippendorff's alpha")["Value"] == pytest.approx(1 - 39 / 40)
+    (apart,) = [row for row in rows(found, "reliability") if row["Answers used"].startswith("added")]
+    assert (apart["Questions"], apart["Answers"], apart["Value"]) == (10, 10, 0.5)
+    assert [row["Questions"] for row in rows(found, "pairs") if row["Pair"].startswith("survey")] == [20]
+
+
+def test_a_label_nobody_gave_is_a_category_all_the_same() -> None:
+    found = report(study({"best_of_n": ["01"] * 20}))
+    assert measured(found, "best_of_n", "Gwet's AC1", "any image / None")["Value"] == 1
+    alpha = measured(found, "best_of_n", "Krippendorff's alpha", "any image / None")["Value"]
+    assert isinstance(alpha, Undefined)
+
+
+def test_a_low_kappa_for_want_of_a_rare_label_is_explained_in_one_sentence() -> None:
+    # Ann says None once and ben once, on other questions: agreed on 22 of 24, chance agrees nearly as often.
+    found = report(study({"best_of_n": ["00"] * 22 + ["03", "30"]}))
+    pair = rows(found, "pairs")[0]
+    assert pair["Agreed"] == pytest.approx(22 / 24)
+    # By chance (23/24)^2 + (1/24)^2 = 530/576; (528 - 530) / (576 - 530).
+    assert pair["Cohen's kappa"] == pytest.approx(-2 / 46)
+    assert pair["Remark"].startswith("Low because 2 of 48 answers are anything but 'any image': chance alone agrees")
+    assert [pair["Positive agreement"], pair["Negative agreement"]] == pytest.approx([44 / 46, 0])
+    # AC1: by chance 2 * 46/48 * 2/48 = .07986.
+    assert pair["Gwet's AC1"] == pytest.approx((22 / 24 - 184 / 2304) / (1 - 184 / 2304))
+
+
+def test_a_seat_given_up_halfway_leaves_pairs_that_are_named_and_do_not_count() -> None:
+    # Ann has 12 questions of seat 1; ben left seat 2 after 6, cleo took it over.
+    first = study({"best_of_n": ["00."] * 3 + ["33."] * 3 + ["0.3"] * 6})
+    taken = [replace(answer, seat=min(answer.seat, 2)) for answer in first.answers]
+    found = rows(report(replace(first, answers=taken)), "pairs")
+    assert [(row["Pair"], row["Questions"]) for row in found[:2]] == [
+        ("survey 1, seats 1 and 2 (person 1 there)", 6),
+        ("survey 1, seats 1 and 2 (person 2 there)", 6),
+    ]
+    assert found[2]["Pair"] == "mean of 0"
+    assert found[2]["Remark"] == "2 pair(s) left out for sharing fewer than 10 questions."
+
+
+def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
+    varied, alike = (study({"best_of_n": said}) for said in (["00", "33"] * 6, ["00"] * 24))
+    elsewhere = [
+        replace(one, question=one.question + 100, annotator=one.annotator + 10, survey=2) for one in alike.answers
+    ]
+    questions = [*varied.questions, *(replace(one, id=one.id + 100) for one in alike.questions)]
+    both = replace(varied, questions=questions, answers=[*varied.answers, *elsewhere])
+    mean = rows(report(both), "pairs")[-1]
+    assert (mean["Pair"], mean["Cohen's kappa"]) == ("mean of 1", 1)
+    assert mean["Remark"] == "1 pair(s) left out for having no kappa, with 24 questions together."
+
+
+def test_from_five_annotators_on_others_are_told_of_too() -> None:
+    said = ["00000", "33333", "00003", "03333", "00033"] * 5
+    found = measured(report(study({"best_of_n": said})), "best_of_n", "Krippendorff's alpha", "any image / None")
+    assert (found["People"], found["Questions"], found["Answers"]) == (5, 25, 125)
+    assert isinstance(found["95 % interval over people and questions"], Range)
+    fewer = [choices[:4] for choices in said]
+    found = measured(report(study({"best_of_n": fewer})), "best_of_n", "Krippendorff's alpha", "any image / None")
+    assert found["95 % interval over people and questions"] == Undefined(
+        "Other annotators take 5 to tell, and there are 4."
+    )
+
+
+def test_few_questions_carry_a_plain_warning() -> None:
+    found = measured(report(study({"best_of_n": ["00", "33", "03"]})), "best_of_n", "Percent agreement")
+    assert found["Remark"] == "Fewer than 20 questions: no interval can be relied on."

@@ -1,0 +1,162 @@
+"""Human scores of studies small enough to be counted by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analytics.outcomes import Outcome
+from results.reports.base import Range, Report, Undefined
+from results.reports.build import report_of
+from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from tests.results.reports.small import BASELINE, PROJECT, four
+
+ANN, BEN, CLEO = 1, 2, 3
+# What a person says to the four questions about an instance: right where "1".
+FOUR_RIGHT = "1111"
+WRONG = {
+    "caption": "negative_caption",
+    "negative_caption": "caption",
+    "image": "negative_image",
+    "negative_image": "image",
+}
+
+
+def study(said: Mapping[int, Mapping[int, str]], *, wanted: int = 1, slug: str = "baseline") -> StudyFacts:
+    """Return a baseline. said: person -> instance -> what they said to its four questions, "." where nothing."""
+    instances = sorted({instance for of in said.values() for instance in of})
+    questions = [replace(one, wanted=wanted, winner="") for instance in instances for one in four(instance)]
+    answers = [
+        AnswerFacts(question.id, person, 1, question.right if right == "1" else WRONG[question.right], seat=person)
+        for person, of in said.items()
+        for instance, rights in of.items()
+        for question, right in zip(four(instance), rights, strict=True)
+        if right != "."
+    ]
+    counted = [replace(one, answers=sum(answer.question == one.id for answer in answers)) for one in questions]
+    return replace(BASELINE, slug=slug, questions=counted, answers=answers, answers_wanted=wanted, max_answers=wanted)
+
+
+def project(*studies: StudyFacts, models: Sequence[ModelFacts] = ()) -> ProjectFacts:
+    categories = dict.fromkeys(range(1, 60), ("add", "obj"))
+    return replace(PROJECT, categories=categories, studies=studies, models=models, dataset="")
+
+
+def rows(report: Report, name: str) -> list[dict[str, Any]]:
+    table = report.table(name)
+    titles = [column.title for column in table.columns]
+    return [dict(zip(titles, row, strict=True)) for row in table.rows]
+
+
+def value(report: Report, score: str, *, of: str = "baseline") -> Any:
+    """Return the human score as `intervals` has it."""
+    (found,) = [row for row in rows(report, "intervals") if (row["Study"], row["Score"]) == (of, score)]
+    return found["Value"]
+
+
+def test_one_perfect_person_out_of_three_asked_is_right_always() -> None:
+    report = report_of(project(study({ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}}, wanted=3)))
+    found = rows(report, "intervals")
+    assert [row["Value"] for row in found] == [1.0] * 7
+    # Nothing can be said of other people; of other questions to this one, Wilson's 2 of 2: 2 / (2 + 3.8415) to 1.
+    group = found[2]
+    assert group["95 % interval"] == Undefined(
+        "One person answered, and what one person does says nothing about others."
+    )
+    assert isinstance(group["95 % interval for this person"], Range)
+    assert group["95 % interval for this person"].low == pytest.approx(2 / 5.8415, abs=1e-4)
+
+
+def test_group_is_the_mean_of_people_where_they_differ() -> None:
+    # Ann has the group of 1 and 2 right, ben of 1 and 3: half of four each... ann 2 of 4, ben 3 of 4: 62.5.
+    said = {
+        ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT, 3: "1110", 4: "0111"},
+        BEN: {1: FOUR_RIGHT, 2: "1011", 3: FOUR_RIGHT, 4: FOUR_RIGHT},
+    }
+    report = report_of(project(study(said, wanted=2)))
+    assert value(report, "Group") == 0.625
+    # I2T: ann 3 of 4, ben 3 of 4; T2I: ann 3 of 4, ben all; the negative image's caption: ben 3 of 4.
+    assert [value(report, score) for score in ("I2T", "T2I", "Ineg2T", "Tneg2I")] == [0.75, 0.875, 0.875, 0.875]
+    # By majority a question on which they differ has none: only instance 1 is decided, and three conflict.
+    (majority,) = [row for row in rows(report, "majority") if row["Score"] == "Group"]
+    assert (majority["Value by majority"], majority["Units counted"]) == (1.0, 1)
+    assert (majority["Left out, open"], majority["Left out, conflicting"]) == (0, 3)
+
+
+def test_i2t_takes_both_questions_of_one_person_and_group_all_four() -> None:
+    # Ann left out the last question of 2, ben the first of 1: ann's I2T stands on both, her T2I and group on 1.
+    said = {ANN: {1: FOUR_RIGHT, 2: "101."}, BEN: {1: ".111", 2: FOUR_RIGHT}}
+    report = report_of(project(study(said, wanted=2)))
+    found = {row["Score"]: row for row in rows(report, "intervals")}
+    assert (found["I2T"]["Answers"], found["T2I"]["Answers"], found["Group"]["Answers"]) == (3, 3, 2)
+    # I2T: ann 1 of 2, ben 1 of 1. T2I: ann 1 of 1, ben 2 of 2. Ipos2T: ann 2 of 2, ben 1 of 1.
+    assert [found[score]["Value"] for score in ("I2T", "T2I", "Group", "Ipos2T")] == [0.75, 1.0, 1.0, 1.0]
+
+
+def test_what_a_researcher_settled_never_enters() -> None:
+    tie = study({ANN: {1: FOUR_RIGHT}, BEN: {1: "1110"}}, wanted=2)
+    settled = [replace(one, winner=one.right, outcome=Outcome.AGREED, settled=one.id == 103) for one in tie.questions]
+    before, after = (report_of(project(replace(tie, questions=each))) for each in (tie.questions, settled))
+    for name in ("scores", "intervals", "majority"):
+        assert before.table(name).rows == after.table(name).rows
+    assert value(after, "Tneg2I") == 0.5
+
+
+def test_several_baselines_stand_each_for_itself() -> None:
+    report = report_of(project(study({ANN: {1: FOUR_RIGHT}}, slug="first"), study({BEN: {2: "0000"}}, slug="second")))
+    assert (value(report, "Group", of="first"), value(report, "Group", of="second")) == (1.0, 0.0)
+    assert [row["Study"] for row in rows(report, "scores") if row["Type"] == "all"] == ["first", "second"]
+
+
+def test_a_pilot_that_knows_answers_is_no_baseline_of_the_project() -> None:
+    pilot = replace(study({BEN: {2: "0000"}}, slug="pilot"), purpose="pilot")
+    report = report_of(project(study({ANN: {1: FOUR_RIGHT}}), pilot))
+    assert {row["Study"] for row in rows(report, "scores")} == {"baseline"}
+
+
+def test_a_baseline_of_other_kinds_has_its_share_right_per_kind_and_no_group() -> None:
+    # Two questions of one kind: ann 2 of 2, ben 1 of 2; one person answered the other kind, wrongly.
+    questions = [
+        QuestionFacts(1, 1, "image_to_text", 0, "caption", Outcome.AGREED, "caption", 2, 2),
+        QuestionFacts(2, 2, "image_to_text", 0, "caption", Outcome.CONFLICTING, "", 2, 2),
+        QuestionFacts(3, 1, "odd_one", 0, "left", Outcome.NONE_YET, "", 1, 2),
+    ]
+    answers = [
+        *(AnswerFacts(1, ANN, 1, "caption"), AnswerFacts(2, ANN, 1, "caption")),
+        *(AnswerFacts(1, BEN, 1, "caption", 2), AnswerFacts(2, BEN, 1, "negative_caption", 2)),
+        AnswerFacts(3, ANN, 1, "right"),
+    ]
+    parts = [PartFacts("image_to_text", "", 1, "", ("caption", "negative_caption")), PartFacts("odd_one", "", 1, "")]
+    mixed = replace(BASELINE, questions=questions, answers=answers, parts=parts, answers_wanted=2, max_answers=2)
+    report = report_of(project(mixed))
+    found = {row["Score"]: (row["Value"], row["People"], row["Questions"]) for row in rows(report, "intervals")}
+    assert found == {"Right (image_to_text)": (0.75, 2, 2), "Right (odd_one)": (0.0, 1, 1)}
+    assert "I2T" not in {column.title for column in report.table("scores").columns}
+    assert not any("I2T" in note for note in report.table("scores").notes)
+    (odd,) = [row for row in rows(report, "majority") if row["Score"] == "Right (odd_one)"]
+    assert (odd["Units counted"], odd["Left out, open"]) == (0, 1)
+
+
+def test_people_against_a_model_are_compared_by_person() -> None:
+    # Ann has the group of 1 to 4 right but one, ben of 5 to 8 but two; the model of 1 and 5 only. Differences 3/4 -
+    # 1/4 and 2/4 - 1/4: mean .375, error .125, t = 3 with 1 degree of freedom, p = .2048.
+    said = {
+        ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT, 3: FOUR_RIGHT, 4: "0111"},
+        BEN: {5: FOUR_RIGHT, 6: FOUR_RIGHT, 7: "0111", 8: "1101"},
+    }
+    outcomes = {instance: (True, instance in (1, 5), True, True) for instance in range(1, 9)}
+    report = report_of(project(study(said), models=[ModelFacts("CLIP", outcomes)]))
+    (found,) = [row for row in rows(report, "comparison") if row["Score"] == "Group"]
+    assert (found["People"], found["Instances"], found["Test"]) == (2, 8, "t over people")
+    assert found["People minus model"] == pytest.approx(0.375)
+    assert found["p"] == pytest.approx(0.20483, abs=1e-5)
+    # One person alone is right four times about 2, 3 and 6; the model alone about none.
+    assert (found["Only people right"], found["Only model right"]) == (3, 0)
+    made = [row for row in rows(report, "comparison") if isinstance(row["p"], float)]
+    assert report.table("comparison").notes[1].startswith(f"{len(made)} comparisons were made")
+
+
+def test_a_baseline_nobody_has_answered_has_no_scores() -> None:
+    report = report_of(project(study({ANN: {1: "...."}})))
+    assert not {"scores", "intervals", "majority"} & {table.name for table in report.tables}

@@ -1,0 +1,36 @@
+"""Pages that rest on answers of a program say so; pages that rest on people's alone do not."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Session
+from results.simulated import SIMULATED_STUDY
+from studies.models import Project
+from tests.results.pipelines import STEP_3, STEP_4, open_study, project_of, sit_through
+
+NOTICE = "Simulated: 1 of 2 annotators of step-3."
+STUDY = "/studies/vases/step-3/"
+PAGES = [
+    *("/projects/vases/", "/projects/vases/instances/", "/projects/vases/instances/vase-0/"),
+    *(STUDY, f"{STUDY}results/", f"{STUDY}disagreements/", f"{STUDY}annotators/", "/studies/vases/step-4/"),
+]
+
+
+@pytest.fixture
+def project(researcher: User) -> Project:
+    """Two answer step 3, which feeds a step 4 that one person answers."""
+    project = project_of(researcher)
+    step_3 = open_study(project, STEP_3 | {"answers": 2})
+    for person in ("ann", "ben"):
+        sit_through(step_3, person, "candidate-1")
+    sit_through(open_study(project, STEP_4), "cleo", "original")
+    return project
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_that_a_program_answered(client: Client, page: str) -> None:
+    assert "Simulated:" not in client.get(page).content.decode()
+    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    assert NOTICE in client.get(page).content.decode()

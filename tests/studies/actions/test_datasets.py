@@ -1,0 +1,95 @@
+"""Who says which study keeps the dataset of a project, and which studies may."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from studies.actions.datasets import set_dataset
+from studies.errors import StudyError
+from studies.models import Event, Project, Purpose, Study
+from tests.factories import NOON, TESTS, create_draft, launch_study, make_launched, make_project, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def kept_by(project: Project) -> Study | None:
+    return Project.objects.get(pk=project.pk).dataset
+
+
+@pytest.fixture
+def project() -> Project:
+    """Its studies step-3 and step-4 accept, the baseline does not, and draft is one. No study keeps the dataset."""
+    project = make_project("birds")
+    for name in ("step-3", "step-4", "baseline"):
+        make_launched(make_study(project, name))
+    make_study(project, "draft")
+    project.studies.filter(slug="baseline").update(purpose=Purpose.BASELINE)
+    return project
+
+
+def test_the_study_that_keeps_it_can_be_chosen_and_chosen_again(project: Project) -> None:
+    for name in ("step-3", "step-4"):
+        set_dataset(project=project, study=project.studies.get(slug=name), by=TESTS, now=NOON)
+        assert kept_by(project) == project.studies.get(slug=name)
+    set_dataset(project=project, study=None, by=TESTS, now=NOON)
+    assert kept_by(project) is None
+    told = [(event.study and event.study.slug, event.details) for event in Event.objects.order_by("pk")]
+    assert told == [("step-3", {"before": ""}), ("step-4", {"before": "step-3"}), (None, {"before": "step-4"})]
+
+
+def test_choosing_what_is_chosen_already_is_no_event(project: Project) -> None:
+    set_dataset(project=project, study=None, by=TESTS, now=NOON)
+    assert not Event.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
+        ("draft", "draft is a draft, so it has kept nothing. Launch it first."),
+    ],
+)
+def test_a_study_that_kept_nothing_is_refused(project: Project, name: str, sentence: str) -> None:
+    with pytest.raises(StudyError, match=sentence):
+        set_dataset(project=project, study=project.studies.get(slug=name), by=TESTS, now=NOON)
+    assert kept_by(project) is None
+
+
+def test_a_study_of_another_project_is_refused(project: Project) -> None:
+    other = make_launched(make_study(make_project("fish"), "fish-step-3"))
+    with pytest.raises(StudyError, match=r"fish-step-3 is a study of another project\. Choose one of birds\."):
+        set_dataset(project=project, study=other, by=TESTS, now=NOON)
+
+
+def test_launching_a_filter_declares_what_it_keeps_and_says_so() -> None:
+    study = launch_study()
+    assert kept_by(study.project) == study
+    assert list(Event.objects.order_by("pk").values_list("what", "by_name")) == [
+        ("study created", TESTS),
+        ("dataset set", TESTS),
+        ("study launched", TESTS),
+    ]
+
+
+def test_launching_what_does_not_keep_it_declares_nothing() -> None:
+    study = launch_study(dataset=False)
+    assert kept_by(study.project) is None
+    assert not Event.objects.filter(what="dataset set").exists()
+
+
+def test_the_command_declares_it_too(project: Project) -> None:
+    said = StringIO()
+    call_command("set_dataset", "birds", "step-4", stdout=said)
+    assert said.getvalue() == "The dataset of birds is what step-4 kept.\n"
+    assert Event.objects.get().by_name == "command line"
+    call_command("set_dataset", "birds", stdout=said)
+    assert "The dataset of birds is all instances." in said.getvalue()
+    assert kept_by(project) is None
+
+
+def test_the_command_says_what_is_wrong(project: Project) -> None:
+    create_draft(make_project("vases"))
+    for name, sentence in (("baseline", "accepts nothing"), ("vases/best-vase", "of another project")):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("set_dataset", "birds", name)

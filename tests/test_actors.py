@@ -1,0 +1,107 @@
+"""Whoever changes something is named: every action of a researcher, a command or a program takes `by`."""
+
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+
+import annotation.actions
+import predictions.actions
+import results.actions
+import studies.actions
+
+ROOMS = (studies.actions, annotation.actions, predictions.actions, results.actions)
+
+# An annotator does these, and what is stored is the record: a session, an answer, a count at the door.
+OF_ANNOTATORS = {
+    "annotation.actions.door.note",
+    "annotation.actions.practice.answer",
+    "annotation.actions.practice.next_question",
+    "annotation.actions.practice.order_for",
+    "annotation.actions.practice.skip",
+    "annotation.actions.responses.last_response",
+    "annotation.actions.responses.open_slots",
+    "annotation.actions.responses.order_for",
+    "annotation.actions.responses.submit",
+    "annotation.actions.responses.was_skipped",
+    "annotation.actions.sessions.begin",
+    "annotation.actions.sessions.begin_work",
+    "annotation.actions.sessions.comment",
+    "annotation.actions.sessions.consent",
+    "annotation.actions.sessions.finish",
+    "annotation.actions.sessions.hand_back",
+    "annotation.actions.sessions.leave",
+    "annotation.actions.sessions.look_in",
+    "annotation.actions.sessions.resume",
+    "annotation.actions.sessions.revive",
+    "annotation.actions.sessions.start",
+    "annotation.actions.skipping.skip",
+    "annotation.actions.skipping.skip_practice",
+}
+# Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
+STEPS = {
+    "annotation.actions.decisions.decide_question",
+    "annotation.actions.drawing.could_draw",
+    "annotation.actions.drawing.draw",
+    "annotation.actions.seats.claim",
+    "annotation.actions.seats.is_one_free",
+    "annotation.actions.seats.open_seats",
+    "annotation.actions.seats.release",
+    "annotation.actions.sending.count_answer",
+    "annotation.actions.sending.insert_response",
+    "annotation.actions.sending.next_slot",
+    "annotation.actions.sending.store_decision",
+    "annotation.actions.sending.take_slot",
+    "results.actions.exports.describe_exports",
+    "results.actions.exports.exportable_studies",
+    "results.actions.exports.write_export",
+    "results.actions.releases.write_release",
+    "results.actions.reports.write_report",
+    "studies.actions.images.rendition",
+    "studies.actions.studies.add_surveys",
+    "studies.actions.studies.place_questions",
+}
+# What a worker goes on with after somebody asked for it, who is named where they asked.
+ASKED_FOR_BEFORE = {
+    "results.actions.exports.fail_export",
+    "results.actions.exports.make_export",
+    "results.actions.exports.stalled_exports",
+    "results.actions.releases.freeze_release",
+}
+# What is kept can be made again from the rows it was made from: numbers of pages, and names.
+DERIVED = {
+    "results.actions.keeping.look_up",
+    "results.actions.keeping.make",
+    "results.actions.pseudonyms.name_annotators",
+    "results.actions.pseudonyms.name_for_release",
+}
+
+
+def actions() -> Iterator[tuple[str, inspect.Signature]]:
+    """Yield the public functions of the rooms whose arguments are given by name: the house's mark of an action."""
+    for room in ROOMS:
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            for name, value in vars(import_module(module.name)).items():
+                if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.name:
+                    signature = inspect.signature(value)
+                    if all(each.kind is each.KEYWORD_ONLY for each in signature.parameters.values()):
+                        yield f"{module.name}.{name}", signature
+
+
+def test_every_action_of_a_researcher_or_a_program_takes_who_acts_and_when() -> None:
+    exempt = OF_ANNOTATORS | STEPS | ASKED_FOR_BEFORE | DERIVED
+    nameless = {name for name, signature in actions() if not {"by", "now"} <= signature.parameters.keys()}
+    assert nameless - exempt == set()
+
+
+def test_the_lists_name_only_what_there_is_and_nobody_who_is_named_already() -> None:
+    found = dict(actions())
+    for name in OF_ANNOTATORS | STEPS | ASKED_FOR_BEFORE | DERIVED:
+        assert name in found
+        assert "by" not in found[name].parameters
+
+
+def test_nobody_acts_by_default() -> None:
+    for _, signature in actions():
+        if "by" in signature.parameters:
+            assert signature.parameters["by"].default is inspect.Parameter.empty

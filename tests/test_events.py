@@ -1,0 +1,194 @@
+"""Every action of a researcher, a command or a program leaves an event, in the transaction of what it changes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from django.apps import apps
+from django.core import serializers
+
+from annotation.actions.adjudication import settle, unsettle
+from annotation.actions.launching import launch
+from annotation.actions.sessions import end_early, expire
+from annotation.models import SessionState
+from predictions.actions.from_file import ModelName, import_predictions
+from results.actions.exports import export_into, request_export
+from results.actions.releases import (
+    freeze_release,
+    prepare_release,
+    provider_ids,
+    release_into,
+    write_provider_ids,
+)
+from results.actions.simulating import announce_replay, announce_simulation
+from results.exporting.dossier import About
+from results.models import Pseudonym, Release, ReleasePseudonym
+from studies.actions.datasets import set_dataset
+from studies.actions.importing import import_files, import_instances
+from studies.actions.studies import change_state, create_study
+from studies.models import Event, Question, Study, StudyState
+from tests.factories import NOON, arrive, create_draft, launch_study, make_person, make_project
+from tests.predictions.result_files import add_instance, result, write_results
+from tests.test_actors import actions
+
+pytestmark = pytest.mark.django_db
+
+# Prepares what an action is about and returns the action, to be called with `by` and `now`.
+Prepare = Callable[[Path], Callable[..., object]]
+CAME = "65f000000000000000000abc"
+# Names that are made from rows, and again if need be.
+DERIVED = (Pseudonym, ReleasePseudonym)
+
+
+def visited(**design: Any) -> Study:
+    """Return an open study into which one person has come from Prolific."""
+    study = launch_study(**design)
+    arrive(study, CAME, session=f"session-of-{CAME}")
+    return study
+
+
+def question() -> Question:
+    return visited().questions.order_by("pk")[0]
+
+
+def settled() -> Question:
+    asked = question()
+    settle(question=asked, choice="none", by=make_person("ben"), note="", now=NOON)
+    return asked
+
+
+def frozen() -> Release:
+    release, _ = prepare_release(study=visited(), about=About(release="v1"), by=make_person("ben"), now=NOON)
+    freeze_release(release=release)
+    return release
+
+
+def jsonl(folder: Path) -> dict[str, Any]:
+    file = folder / "one.jsonl"
+    file.write_text('{"key": "new", "caption": "A new vase.", "images": []}\n')
+    return {"project": make_project(), "format": "jsonl", "file": file}
+
+
+def predicted(folder: Path) -> dict[str, Any]:
+    project = make_project()
+    add_instance(project, 1)
+    file = write_results(folder / "BiVLC_CLIP.csv", result(1, "1011"))
+    return {"project": project, "file": file, "format": "bivlc-results", "model": ModelName("CLIP")}
+
+
+def quiet(done: int, total: int) -> None:
+    pass
+
+
+def files_of(told: dict[str, Any]) -> dict[str, Any]:
+    return {"files" if name == "file" else name: [value] if name == "file" else value for name, value in told.items()}
+
+
+def with_fixed(action: Callable[..., object], **fixed: Any) -> Callable[..., object]:
+    return lambda **who: action(**fixed, **who)
+
+
+ACTIONS: dict[str, tuple[str, Prepare]] = {
+    "settle": ("question settled", lambda _: with_fixed(settle, question=question(), choice="none", note="")),
+    "unsettle": ("question unsettled", lambda _: with_fixed(unsettle, question=settled())),
+    "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
+    "freeze": ("dataset set", lambda _: with_fixed(launch, study=create_draft())),
+    "end_early": (
+        "seat freed",
+        lambda _: with_fixed(end_early, session=visited().sessions.get(), to=SessionState.RETURNED),
+    ),
+    "expire": ("session lapsed", lambda _: _lapsing()),
+    "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
+    "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
+    "import_instances": ("instances imported", lambda folder: with_fixed(import_instances, **jsonl(folder))),
+    "export_into": (
+        "export written",
+        lambda folder: with_fixed(export_into, study=visited(), format="jsonl", folder=folder, report=quiet),
+    ),
+    "request_export": (
+        "export requested",
+        lambda _: with_fixed(request_export, study=visited(), format="jsonl"),
+    ),
+    "prepare_release": (
+        "release made",
+        lambda _: with_fixed(prepare_release, study=visited(), about=About(release="v1")),
+    ),
+    "release_into": (
+        "release written",
+        lambda folder: with_fixed(release_into, release=frozen(), format="jsonl", folder=folder, report=quiet),
+    ),
+    "provider_ids": ("provider ids taken", lambda _: with_fixed(provider_ids, release=frozen())),
+    "write_provider_ids": (
+        "provider ids taken",
+        lambda folder: with_fixed(write_provider_ids, release=frozen(), folder=folder),
+    ),
+    "announce_replay": (
+        "study replayed",
+        lambda _: with_fixed(announce_replay, study=visited(), seed="bivlc"),
+    ),
+    "announce_simulation": (
+        "answers simulated",
+        lambda _: with_fixed(announce_simulation, study=visited(), annotators=2, accuracy=0.9, seed="1"),
+    ),
+    "set_dataset": ("dataset set", lambda _: _choosing()),
+    "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
+    "create_study": ("study created", lambda _: _creating()),
+}
+
+
+def _lapsing() -> Callable[..., object]:
+    visited()
+    return lambda by, now: expire(by=by, now=now.replace(year=now.year + 1))
+
+
+def _choosing() -> Callable[..., object]:
+    study = visited(dataset=False)
+    return with_fixed(set_dataset, project=study.project, study=study)
+
+
+def _creating() -> Callable[..., object]:
+    source = "study: another\ntitle: Which vase?\nkind: best_of_n\n"
+    return with_fixed(create_study, project=make_project(), source=source)
+
+
+def stored() -> dict[str, str]:
+    """Return all that the database holds, model by model."""
+    rooms = ("studies", "annotation", "predictions", "results")
+    models = [model for room in rooms for model in apps.get_app_config(room).get_models() if model not in DERIVED]
+    return {model.__name__: serializers.serialize("json", model._base_manager.order_by("pk")) for model in models}
+
+
+def test_every_action_that_takes_who_acts_is_tried_here() -> None:
+    acting = {name.rpartition(".")[2] for name, signature in actions() if "by" in signature.parameters}
+    assert acting == ACTIONS.keys()
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_action_leaves_an_event_that_names_who_acted(name: str, tmp_path: Path) -> None:
+    what, prepare = ACTIONS[name]
+    act, anna = prepare(tmp_path), make_person("anna")
+    act(by=anna, now=NOON)
+    event = Event.objects.filter(by=anna).get(what=what)
+    assert (event.by_name, event.project.slug) == ("anna", "vases")
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_what_leaves_no_event_changes_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    act, anna = ACTIONS[name][1](tmp_path), make_person("anna")
+    before = stored()
+
+    def fail(*args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError("The event cannot be stored.")
+
+    monkeypatch.setattr("studies.models.events.EventQuerySet.create", fail)
+    with pytest.raises(RuntimeError, match="The event cannot be stored"):
+        act(by=anna, now=NOON)
+    assert stored() == before
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_no_event_holds_a_providers_id(name: str, tmp_path: Path) -> None:
+    ACTIONS[name][1](tmp_path)(by=make_person("anna"), now=NOON)
+    told = serializers.serialize("json", Event.objects.all())
+    assert CAME not in told
