@@ -17,6 +17,15 @@ _SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{LONGEST_SLUG}}}")
 _NOT_IN_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
+def problem_with_text(text: str) -> str:
+    """Return why `text`, of any number of lines, cannot be stored by every database we use, or ""."""
+    if "\0" in text:
+        return "The text has a NUL character, which cannot be stored. Remove it."
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        return "The text has half a character (a lone surrogate), which cannot be stored. Mend or remove it."
+    return ""
+
+
 def problem_with_line(text: str) -> str:
     """Return why `text` is no single line that can be shown and stored, or "".
 

@@ -19,10 +19,10 @@ from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_format, check_offered, freeze_release, write_release
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
-from results.exporting import FORMATS, get_writer
+from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.dossier import About
 from results.models import Export, Release
-from results.tables.dossiers import study_dossier
+from results.tables.dossiers import exports_dossier, study_dossier
 from results.tables.exported import count_rows, exported_rows
 from results.tables.offered import removed_since
 from studies.actions.events import Actor, What, record
@@ -57,7 +57,7 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     and then. Raises CannotExport when the folder or the disk does not allow it.
     """
     writer = get_writer(format)
-    path = folder / f"{study.slug}-{writer.filename}"
+    path = folder / _file_name(study, writer)
     name_annotators(project=study.project)
     total = count_rows(writer.rows, study)
     try:
@@ -72,21 +72,41 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     return Written(path, done)
 
 
-def describe_exports(*, study: Study, written: Sequence[Path], format: str) -> Path | None:
-    """Write croissant.json beside the exports of one run, or nothing for a format without a description.
+def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | None:
+    """Say in croissant.json what the tables in the folder of `written` hold: these, and those of earlier exports.
 
-    `study` is the last one; what is said of the data is said of it and of the studies before it.
+    Nothing is written for folders, which have a description inside. Raises CannotExport.
     """
-    writer = get_writer(format)
-    if writer.is_folder or writer.rows != "instances":
+    tables = [path for path in written if path.is_file()]
+    if not tables:
         return None
-    path = written[0].parent / DESCRIPTION
+    path = tables[0].parent / DESCRIPTION
     try:
         with new_place(path) as place:
-            place.write_text(describe_files(written, writer, study_dossier(study, About())), encoding="utf-8")
+            text = describe_files(
+                path.parent,
+                written={table.name for table in tables},
+                ours=_tables_of(project),
+                dossier=exports_dossier(project),
+            )
+            place.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path
+
+
+def _tables_of(project: Project) -> dict[str, tuple[Writer, str]]:
+    """Return the names under which the studies of `project` are exported as tables -> writer, what the records are."""
+    writers = [writer for writer in map(get_writer, FORMATS) if not writer.is_folder]
+    return {
+        _file_name(study, writer): (writer, f"{writer.title}, of the study {study.slug} of {project.name}.")
+        for study in project.studies.all()
+        for writer in writers
+    }
+
+
+def _file_name(study: Study, writer: Writer) -> str:
+    return f"{study.slug}-{writer.filename}"
 
 
 def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:

@@ -94,7 +94,9 @@ def _answered(annotator: Annotator, project: Project) -> dict[Question, Answered
     found = given.select_related("question__study", "question__instance").order_by("pk")
     return {
         (response.question.study.slug, question_name(response.question)): AnsweredQuestion(
-            response.question.instance.key, response.question.answers_wanted
+            key=response.question.instance.key,
+            wanted=response.question.answers_wanted,
+            accepts=response.question.study.accepts,
         )
         for response in found.iterator(chunk_size=500)
     }

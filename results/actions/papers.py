@@ -1,12 +1,12 @@
 """What lies beside the data of a dataset: its card and its description, with the digest of every file."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from results.exporting import Writer
 from results.exporting.card import card
-from results.exporting.croissant import DataFile, croissant
+from results.exporting.croissant import DataFile, Described, croissant, read_described
 from results.exporting.dossier import Dossier
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
@@ -24,13 +24,42 @@ def add_papers(folder: Path, writer: Writer, dossier: Dossier, others: Sequence[
     (folder / CARD).write_text(text, encoding="utf-8", newline="\n")
 
 
-def describe_files(written: Iterable[Path], writer: Writer, dossier: Dossier) -> str:
-    """Return the description of files of one format that lie in one folder."""
-    return croissant(dossier, [_data_file(path, path.parent, writer) for path in written])
+def describe_files(
+    folder: Path, *, written: Collection[str], ours: Mapping[str, tuple[Writer, str]], dossier: Dossier
+) -> str:
+    """Return the description of all tables in `folder`, each with a record set of its own.
+
+    ours: the name that a table of this project has -> its writer, and what its records are. written: those of them
+    that have just been written. What is described there already, and has not changed since, keeps its description:
+    another project may have written it.
+    """
+    before = read_described(_text_of(folder / DESCRIPTION))
+    kept = [each for each in before if each.path not in written and _unchanged(folder / each.path, each)]
+    known = {each.path for each in kept}
+    files = [
+        _data_file(folder / name, folder, writer, about)
+        for name, (writer, about) in sorted(ours.items())
+        if name not in known and (folder / name).is_file()
+    ]
+    return croissant(dossier, files, kept)
 
 
-def _data_file(path: Path, folder: Path, writer: Writer) -> DataFile:
-    with path.open("rb") as data:
-        digest = hashlib.file_digest(data, "sha256").hexdigest()
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return ""
+
+
+def _unchanged(path: Path, described: Described) -> bool:
+    return path.is_file() and _digest(path) == described.file.get("sha256")
+
+
+def _data_file(path: Path, folder: Path, writer: Writer, about: str = "") -> DataFile:
     name = path.relative_to(folder).as_posix()
-    return DataFile(name, digest, path.stat().st_size, writer.content_type, writer.columns)
+    return DataFile(name, _digest(path), path.stat().st_size, writer.content_type, writer.columns, about)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()

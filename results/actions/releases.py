@@ -29,14 +29,18 @@ from results.exporting.dossier import About, Dossier
 from results.exporting.frozen import read_row, row_line
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
+from results.models.releases import LONGEST_LICENCE
 from results.tables.dossiers import study_dossier
 from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
 from results.tables.offered import removed_since
 from results.tables.reporting import release_studies
 from studies.actions.events import Actor, What, person, record
 from studies.models import Study, StudyState
+from studies.naming import problem_with_line, problem_with_text
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+# What people say about a release, beside its name.
+_TEXTS = ("description", "licence", "citation")
 # What lies beside the data of every release, in its folder of annotations.
 OTHERS: tuple[Rows, ...] = ("responses", "decisions", "predictions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows == "instances")
@@ -46,13 +50,14 @@ RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows == "in
 def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> tuple[Release, bool]:
     """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
 
-    One that is there already stays what it is, whatever `about` says.
+    One that is there already stays what it is: `about` may leave its texts out, but not say others.
     """
     if not NAME.fullmatch(about.release):
         raise CannotExport(
             f"{about.release!r} cannot name a release. Use up to 40 letters, digits, dots, dashes and underscores; "
             "v1, for instance."
         )
+    _check_texts(about)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to release yet: the study has not been launched.")
     release, created = Release.objects.get_or_create(
@@ -72,9 +77,35 @@ def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> 
             f"The release {about.release} of {study.project.slug} is one of the study {release.study.slug}. "
             "Choose another name."
         )
+    _check_unchanged(release, about)
     if created:
         record(project=study.project, study=study, what=What.RELEASE_MADE, by=by, now=now, release=release.name)
     return release, created
+
+
+def _check_texts(about: About) -> None:
+    for name in _TEXTS:
+        text: str = getattr(about, name)
+        if reason := problem_with_text(text):
+            raise CannotExport(f"The {name} of the release cannot be used. {reason}")
+    if len(about.licence) > LONGEST_LICENCE:
+        raise CannotExport(
+            f"The licence has {len(about.licence):,} characters; at most {LONGEST_LICENCE} fit. Write its SPDX name or "
+            "the address of its text."
+        )
+    if about.licence and (reason := problem_with_line(about.licence)):
+        raise CannotExport(f"The licence of the release cannot be used. {reason}")
+
+
+def _check_unchanged(release: Release, about: About) -> None:
+    """Refuse texts that the release does not have: it was frozen with its own, and these would be dropped."""
+    for name in _TEXTS:
+        text = getattr(about, name)
+        if text and text != getattr(release, name):
+            raise CannotExport(
+                f"The release {release.name} is there already, with another {name}, and stays as it is. Choose another "
+                f"name, or leave the {name} out to write it again."
+            )
 
 
 def freeze_release(*, release: Release) -> None:

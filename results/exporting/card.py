@@ -10,16 +10,17 @@ from results.exporting.croissant import DataFile
 from results.exporting.dossier import About, Dossier
 from results.exporting.licences import hub_id
 from results.reports.base import Report
-from results.reports.cost import FINISHED
+from results.reports.cost import FINISHED, people_left_out
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.formats.md import escape, section
 from results.reports.simulated import simulation_notice
 from results.reports.text import cell_text
 
-PRIVACY = (
-    "Annotators appear under random names that are made for this release alone. No name, no e-mail address, no IP "
-    "address and no id of a recruitment platform is in it. People who withdrew are not in it."
+NO_IDS = (
+    "No name, no e-mail address, no IP address and no id of a recruitment platform is in it. People who withdrew are "
+    "not in it."
 )
+PRIVACY = f"Annotators appear under random names that are made for this release alone. {NO_IDS}"
 # The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
 AGREEMENT_TABLES = ("pairs", "filtering")
 SCORE_TABLES = ("scores", "intervals", "models", "comparison")
@@ -28,6 +29,14 @@ CAPTION_RULES = {
     "as-is-v1": "as the source has them",
     "bivlc-release-v1": "outer white space removed, a full stop at the end, the first letter large and all others not",
     "keep-case-v1": "white space tidied, a mark at the end of the sentence, the first letter large, all else kept",
+}
+# What a study was declared to be for, in words.
+PURPOSES = {
+    "filter": "a filter, which accepts and rejects",
+    "baseline": "a human baseline, which accepts nothing",
+    "pilot": "a pilot",
+    "qualification": "a qualification",
+    "collection": "a collection",
 }
 
 
@@ -47,7 +56,7 @@ def dossier_of(
     """Say everything that is known of what `study` accepted. `origins`: where images come from -> how many do."""
     name = "-".join(filter(None, (study, about.release)))
     limits = list(_limits(facts, origins))
-    protocol = [_protocol(each) for each in facts.studies]
+    protocol = [*(_protocol(each) for each in facts.studies), people_left_out(facts)]
     citation = about.citation.strip() or _citation(name, _title(facts, about), about.made_on)
     description = about.description or _description(facts, study, size)
     parts = [
@@ -56,8 +65,10 @@ def dossier_of(
         *_notices(facts),
         *(section(report.table(name)) for name in ("dataset",) if size),
         "## How it was made",
+        escape(_dataset(facts, study, about.kept_by)),
         *_imported(facts),
         *(_made(each) for each in facts.studies),
+        escape(people_left_out(facts)),
         section(report.table("funnel")),
         section(report.table("cost")),
         "## Agreement",
@@ -82,12 +93,13 @@ def dossier_of(
         made_on=about.made_on,
         size=size,
         body="\n\n".join(parts) + "\n",
-        collection=_collection(facts),
+        collection=collection(facts),
         protocol=protocol,
-        annotations_per_item=_answers_per_question(facts),
+        annotations_per_item=answers_per_question(facts),
         analysis=_analysis(report),
         limits=limits,
         privacy=PRIVACY,
+        notice=simulation_notice(facts.studies),
     )
 
 
@@ -192,6 +204,11 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or "> (none)"
 
 
+def words_for(study: StudyFacts) -> str:
+    """Say what a study is for and which kinds of questions it asks."""
+    return f"{PURPOSES[study.purpose]}; {', '.join(study.kinds)}"
+
+
 def _protocol(study: StudyFacts) -> str:
     """Say in words how a study worked."""
     answers = f"{study.answers_wanted} answer{'s' if study.answers_wanted > 1 else ''} per question"
@@ -201,11 +218,30 @@ def _protocol(study: StudyFacts) -> str:
     if more:
         answers += f" ({more:,} questions have more, for agreement)"
     return (
-        f"Study {study.slug} ({', '.join(study.kinds)}) asked {len(study.questions):,} questions about instances of "
+        f"Study {study.slug} ({words_for(study)}) asked {len(study.questions):,} questions about instances of "
         f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {_who(study)} answered"
         f"{_when(study)}; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
         f"{cell_text(study.per_session, 'money')} for an estimated {study.estimated_minutes:g} minutes."
+        f"{_went_missing(study)}"
     )
+
+
+def _went_missing(study: StudyFacts) -> str:
+    """Say how many questions were skipped, and how many instances left the study."""
+    skipped = f" {study.skipped:,} times somebody skipped a question whose images could not be shown."
+    undone = f" {study.undone:,} instances left it, because the acceptance that they were drawn from was undone."
+    return (skipped if study.skipped else "") + (undone if study.undone else "")
+
+
+def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
+    """Say which study keeps the dataset of the project, and how many instances left what `study` accepted."""
+    declared = f"What the study {kept_by} accepts is the dataset of the project." if kept_by else ""
+    undone = sum(each.undone for each in facts.studies if each.slug == study)
+    left = (
+        f"{undone:,} instances that were drawn into the study {study} are not in it any more, because the acceptance "
+        "that they were drawn from was undone."
+    )
+    return " ".join(filter(None, (declared or "No study was declared to keep the dataset of the project.", left)))
 
 
 def _who(study: StudyFacts) -> str:
@@ -263,12 +299,12 @@ def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]
     yield "Wages are computed on this site's clock, from arrival to the way back; fees and taxes are not in them."
 
 
-def _collection(facts: ProjectFacts) -> str:
+def collection(facts: ProjectFacts) -> str:
     people = ", ".join(f"{_who(study)} in {study.slug}" for study in facts.studies)
     return f"Answers of people on web pages, one question at a time: {people}."
 
 
-def _answers_per_question(facts: ProjectFacts) -> str:
+def answers_per_question(facts: ProjectFacts) -> str:
     return "; ".join(f"{study.slug}: {study.answers_wanted}" for study in facts.studies)
 
 

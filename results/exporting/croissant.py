@@ -5,7 +5,7 @@ See http://docs.mlcommons.org/croissant. `mlcroissant` validates it and loads th
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,26 +60,43 @@ _ENCODINGS = {"application/vnd.apache.parquet": "application/x-parquet", "applic
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of the dataset. `columns` are the columns that are described; without them it is only listed."""
+    """A file of the dataset. `columns` are the columns that are described; without them it is only listed.
+
+    `about` says what its records are when they are a record set of their own; "" lets files share one.
+    """
 
     path: str
     sha256: str
     size: int
     content_type: str
     columns: Sequence[Column] = ()
+    about: str = ""
 
 
-def croissant(dossier: Dossier, files: Sequence[DataFile]) -> str:
+@dataclass(frozen=True)
+class Described:
+    """One file with a record set of its own, as a description has them: JSON-LD of both."""
+
+    file: Mapping[str, Any]
+    record_set: Mapping[str, Any]
+
+    @property
+    def path(self) -> str:
+        return str(self.file["@id"])
+
+
+def croissant(dossier: Dossier, files: Sequence[DataFile], others: Sequence[Described] = ()) -> str:
     """Return the description of a dataset of these files as JSON-LD.
 
-    Files with the same columns are the parts of one record set, in their order.
+    Files with the same columns are the parts of one record set, in their order, unless `about` tells them apart.
+    `others` are described already; all are put in the order of their names.
     """
     content: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": dossier.name,
-        "description": dossier.description,
+        "description": " ".join(filter(None, (dossier.description, dossier.notice))),
         "version": version_of(dossier.release),
         **_known(license=address(dossier.licence), citeAs=dossier.citation, datePublished=dossier.made_on),
         **_responsible(dossier),
@@ -88,7 +105,24 @@ def croissant(dossier: Dossier, files: Sequence[DataFile]) -> str:
     content["distribution"] = [_file_object(file) for file in files]
     content["distribution"] += [_file_set(name, part) for name, part in parts if len(part) > 1]
     content["recordSet"] = [_record_set(name, part) for name, part in parts]
+    if others:
+        content["distribution"] = sorted([*content["distribution"], *(each.file for each in others)], key=_by_name)
+        content["recordSet"] = sorted([*content["recordSet"], *(each.record_set for each in others)], key=_by_name)
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_described(text: str) -> list[Described]:
+    """Return the files that a description of ours gives a record set of their own; none when it is something else."""
+    try:
+        content = json.loads(text)
+        files = {file["@id"]: file for file in content["distribution"] if file["@type"] == "cr:FileObject"}
+        return [
+            Described(files[source], found)
+            for found in content["recordSet"]
+            if (source := found["field"][0]["source"].get("fileObject", {}).get("@id")) in files
+        ]
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return []
 
 
 def version_of(release: str) -> str:
@@ -110,7 +144,7 @@ def _responsible(dossier: Dossier) -> dict[str, Any]:
         "rai:dataAnnotationProtocol": list(dossier.protocol),
         "rai:dataAnnotationPlatform": ["Lineup, self-hosted"],
         "rai:annotationsPerItem": dossier.annotations_per_item,
-        "rai:dataAnnotationAnalysis": list(dossier.analysis),
+        **({"rai:dataAnnotationAnalysis": list(dossier.analysis)} if dossier.analysis else {}),
         "rai:dataLimitations": list(dossier.limits),
         "rai:personalSensitiveInformation": [dossier.privacy],
     }
@@ -118,12 +152,19 @@ def _responsible(dossier: Dossier) -> dict[str, Any]:
 
 def _parts(files: Iterable[DataFile]) -> list[tuple[str, list[DataFile]]]:
     """Return the record sets: name -> the files of it. The first is called after what a dataset holds."""
+    own: list[tuple[str, list[DataFile]]] = []
     grouped: dict[tuple[str, Sequence[Column]], list[DataFile]] = {}
     for file in files:
-        if file.columns:
+        if file.columns and file.about:
+            own.append((file.path.replace(".", "-"), [file]))
+        elif file.columns:
             grouped.setdefault((file.path.rpartition("/")[0], file.columns), []).append(file)
     names = [RECORDS, *(found[0].path.rpartition("/")[2].partition(".")[0] for found in list(grouped.values())[1:])]
-    return list(zip(names, grouped.values(), strict=True)) if grouped else []
+    return own + (list(zip(names, grouped.values(), strict=True)) if grouped else [])
+
+
+def _by_name(described: Mapping[str, Any]) -> str:
+    return str(described["@id"])
 
 
 def _encoding(content_type: str) -> str:
@@ -160,6 +201,7 @@ def _record_set(name: str, files: Sequence[DataFile]) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
+        **_known(description=files[0].about),
         "field": [_field(name, column, source) for column in files[0].columns],
     }
 

@@ -23,13 +23,14 @@ _MEANINGS = {
     "settled": "Whether a researcher settled it.",
     "answers": "How many answers the decision rests on.",
     "votes": "How many answers each option got.",
+    "simulated": "Whether a program gave one of the answers that it rests on; empty where nobody noted that.",
     "study": "The study that accepted it.",
     "kind": "The kind of question that was asked.",
     "source_file": "The file it was imported from.",
     "source_row": "Its record in that file, from 1.",
     "images": "All its images: role, place, name, SHA-256, size, source, licence and generator.",
 }
-_TYPES = {"answers": "sc:Integer", "source_row": "sc:Integer", "settled": "sc:Boolean"}
+_TYPES = {"answers": "sc:Integer", "source_row": "sc:Integer", "settled": "sc:Boolean", "simulated": "sc:Boolean"}
 # Columns that are lists or objects are left out: what describes them differs between JSONL and Parquet.
 _NESTED = {"original_captions", "votes", "images"}
 INSTANCE_DESCRIPTIONS = tuple(

@@ -6,18 +6,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class About:
-    """What people say about a release; everything else is counted. `made_on`: an ISO date, or ""."""
+    """What people say about a release; everything else is counted.
+
+    `made_on`: an ISO date, or "". `kept_by`: the study that was declared to keep the dataset of the project, or "".
+    """
 
     release: str = ""
     description: str = ""
     licence: str = ""
     citation: str = ""
     made_on: str = ""
+    kept_by: str = ""
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """`body` is the card below its front matter, in Markdown; `size` how many instances there are."""
+    """`body` is the card below its front matter, in Markdown; `size` how many instances there are.
+
+    `notice` says that a program gave answers, "" when all came from people, and where an older version froze it.
+    """
 
     name: str
     title: str
@@ -34,3 +41,4 @@ class Dossier:
     analysis: Sequence[str]
     limits: Sequence[str]
     privacy: str
+    notice: str = ""

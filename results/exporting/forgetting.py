@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from analytics.acceptance import State, decide
+from analytics.outcomes import Outcome, outcome_of_question, progress_of
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 
@@ -19,20 +20,26 @@ Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A question that the forgotten person answered: about which instance, and how many answers it wants."""
+    """A question that the forgotten person answered: about which instance, how many answers it wants, and whether its
+    study accepts and rejects."""
 
     key: str
     wanted: int
+    accepts: bool
 
 
 @dataclass
 class Changes:
-    """What is to be changed in frozen rows. `votes`: the answers that are left of each question that they answered;
-    `decided`: what follows from them; `keys`: the instances that are no longer accepted as they were, by study."""
+    """What is to be changed in frozen rows.
+
+    `votes`: the answers that are left of each question of `answered`; `decided`: what follows from them; `keys`: the
+    instances that are no longer accepted as they were, by study.
+    """
 
     votes: dict[Question, dict[str, int]] = field(default_factory=dict)
     decided: dict[Question, tuple[str, str]] = field(default_factory=dict)
     keys: dict[str, set[str]] = field(default_factory=dict)
+    answered: Mapping[Question, AnsweredQuestion] = field(default_factory=dict)
 
 
 def changes(
@@ -47,7 +54,7 @@ def changes(
                 left[row.study, row.task].append((row.received_at, row.label))
         elif isinstance(row, DecidedQuestion) and (row.study, row.task) in left:
             decisions.append(row)
-    found = Changes()
+    found = Changes(answered=answered)
     for row in decisions:
         question = (row.study, row.task)
         labels = [label for _, label in sorted(left[question])]
@@ -96,4 +103,12 @@ def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
         return row
     state, winner = found.decided.get(question, (row.state, row.winner))
     at = None if state == State.UNDECIDED else row.decided_at
-    return replace(row, votes=votes, answers=sum(votes.values()), state=state, winner=winner, decided_at=at)
+    changed = replace(row, votes=votes, answers=sum(votes.values()), state=state, winner=winner, decided_at=at)
+    return changed if row.wanted is None else _in_words(changed, row.wanted, accepts=found.answered[question].accepts)
+
+
+def _in_words(row: DecidedQuestion, wanted: int, *, accepts: bool) -> DecidedQuestion:
+    """Return `row` with what has become of its question now."""
+    undone = row.outcome == Outcome.UNDONE
+    outcome = outcome_of_question(row.state, answers=row.answers, wanted=wanted, accepts=accepts, undone=undone)
+    return replace(row, outcome=outcome.value, progress=progress_of(row.answers, wanted).value)

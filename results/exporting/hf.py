@@ -1,7 +1,7 @@
-"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC.
+"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and two more.
 
 `datasets.load_dataset(folder)` opens it. Images are embedded in Parquet shards as they are stored, one set of shards
-per split; instances without a split are "test".
+per split; instances without a split are "test". `key` is what answers and decisions call the instance, too.
 """
 
 import json
@@ -26,10 +26,15 @@ COLUMNS = (
     Column("negative_image", "sc:ImageObject", "The image that the negative caption describes."),
     Column("type", "sc:Text", "How the caption was changed."),
     Column("subtype", "sc:Text", "What was changed in it."),
+    Column("key", "sc:Text", "The name of the instance, as in the annotations."),
+    Column("simulated", "sc:Boolean", "Whether a program gave one of the answers that it rests on."),
 )
+_DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
 # What the `datasets` library reads to know that a column holds images.
 FEATURES: Mapping[str, Mapping[str, str]] = {
-    column.name: {"_type": "Image"} if column.type == "sc:ImageObject" else {"dtype": "string", "_type": "Value"}
+    column.name: {"_type": "Image"}
+    if column.type == "sc:ImageObject"
+    else {"dtype": _DTYPES[column.type], "_type": "Value"}
     for column in COLUMNS
 }
 
@@ -84,7 +89,8 @@ def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
     firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
     pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
     captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
-    return pictures | captions | {"type": row.type, "subtype": row.subtype}
+    about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated}
+    return pictures | captions | about
 
 
 def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, Any] | None:
@@ -96,7 +102,10 @@ def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, An
 def _schema() -> "pa.Schema":
     import pyarrow as pa
 
-    types: dict[str, Any] = {"sc:ImageObject": pa.struct([("bytes", pa.binary()), ("path", pa.string())])}
+    types: dict[str, Any] = {
+        "sc:ImageObject": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
+        "sc:Boolean": pa.bool_(),
+    }
     features = {"info": {"features": FEATURES}}
     return pa.schema(
         [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],

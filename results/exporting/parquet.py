@@ -52,6 +52,7 @@ def _schema() -> "pa.Schema":
         "answers": pa.int32(),
         "source_row": pa.int64(),
         "settled": pa.bool_(),
+        "simulated": pa.bool_(),
         "original_captions": pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())])),
         "votes": pa.list_(pa.struct([("option", pa.string()), ("answers", pa.int32())])),
         "images": pa.list_(image),

@@ -23,6 +23,7 @@ class Predictions(TextWriter):
         Column("caption_rule", "sc:Text", "The rule that made the captions that the model read."),
         Column("is_right", "sc:Text", "Whether it was right, true or false; empty where nobody knows."),
         Column("scores", "sc:Text", "The score of every option, as a JSON object; empty where the source has none."),
+        Column("key", "sc:Text", "The instance, as in the files of instances."),
     )
 
     def start(self, out: IO[str]) -> None:

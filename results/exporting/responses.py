@@ -1,7 +1,8 @@
 """`responses`: every version of every answer as a long table that begins `task, worker, label`.
 
 Analysis libraries read these three. Older versions and answers that came too late are in it too: keep the rows with
-`counted` true to get what the decisions rest on. Cells are escaped as in `results.exporting.spreadsheets`.
+`counted` true to get what decisions and numbers rest on; answers of people whom a researcher excluded are marked, those
+of people who withdrew are not in it. Cells are escaped as in `results.exporting.spreadsheets`.
 """
 
 import csv
@@ -23,7 +24,11 @@ class Responses(TextWriter):
         Column("label", "sc:Text", "The option chosen, by its identity."),
         Column("version", "sc:Integer", "1, 2 and so on as somebody changed their mind."),
         Column("is_current", "sc:Boolean", "Whether it is the last version."),
-        Column("counted", "sc:Boolean", "Whether a decision rests on it: not replaced by a newer version, not late."),
+        Column("counted", "sc:Boolean", "Whether it counts: not replaced, not late, of nobody who was excluded."),
+        Column(
+            "left_out", "sc:Text", "excluded when a researcher let this person's answers count nowhere; else empty."
+        ),
+        Column("simulated", "sc:Boolean", "Whether a program gave it, no person; empty where nobody noted that."),
         Column("shown_order", "sc:Text", "All options in the order in which they were shown, a JSON list."),
         Column("received_at", "sc:DateTime", "When the server had it, UTC."),
         Column("first_choice_ms", "sc:Integer", "Milliseconds from shown to the first choice, by the browser."),
@@ -38,6 +43,7 @@ class Responses(TextWriter):
         Column("study", "sc:Text", "The study that asked."),
         Column("kind", "sc:Text", "The kind of question."),
         Column("right", "sc:Text", "The right option; empty where none is known."),
+        Column("key", "sc:Text", "The instance, as in the files of instances."),
     )
 
     def start(self, out: IO[str]) -> None:

@@ -30,7 +30,8 @@ class AcceptedInstance:
     """An instance that a study accepted, with what the decision added to it (for best_of_n the chosen image).
 
     `task` names the question as in the responses; it is the key where a study asks one question about an instance.
-    `settled` is True when a researcher decided what the answers had left undecided.
+    `settled` is True when a researcher decided what the answers had left undecided. `simulated` is True when a program
+    gave one of the counted answers that it rests on, in this study or one that fed it; None where nobody noted that.
     """
 
     task: str
@@ -52,15 +53,17 @@ class AcceptedInstance:
     votes: Mapping[str, int]
     source_file: str
     source_row: int
+    simulated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GivenResponse:
     """One version of one answer. `worker` and `session` are pseudonyms; `_ms` are the browser's milliseconds.
 
-    `is_current` is False for a version that a newer one has replaced; `counted` is True for a current answer that
-    the decision rests on, False for one that came after its seat had gone to somebody else. `right` is the right
-    option, empty where none is known.
+    `is_current` is False for a version that a newer one has replaced; `counted` is True for an answer that decisions
+    and numbers rest on: the current version, in its seat's time, of nobody who was excluded. `left_out` is why it
+    counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
+    that. `right` is the right option, empty where none is known.
     """
 
     task: str
@@ -83,11 +86,20 @@ class GivenResponse:
     study: str
     kind: str
     right: str
+    left_out: str = ""
+    simulated: bool | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedQuestion:
-    """What followed for a question under its rule. `settled`: a researcher decided it, not the answers."""
+    """What has become of a question. `outcome` and `progress` are words of `analytics.outcomes`.
+
+    `state` is what its rule, or a researcher (`settled`), made of its answers, and `winner` the option it decided for,
+    empty without one; the state does not leave, because it calls questions accepted where nothing is. `answers` counted
+    ones are there of so many `wanted` by now. `simulated`: a program gave one of them. In rows that an older version
+    froze, outcome and progress are empty, and wanted and simulated None: it did not keep them.
+    """
 
     task: str
     study: str
@@ -100,6 +112,11 @@ class DecidedQuestion:
     votes: Mapping[str, int]
     settled: bool
     decided_at: datetime | None
+    outcome: str = ""
+    progress: str = ""
+    wanted: int | None = None
+    simulated: bool | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +132,7 @@ class GivenPrediction:
     caption_rule: str
     is_right: bool | None
     scores: Mapping[str, float] | None
+    key: str = ""
 
 
 INSTANCE_COLUMNS = (
@@ -136,6 +154,7 @@ INSTANCE_COLUMNS = (
     "settled",
     "answers",
     "votes",
+    "simulated",
     "study",
     "kind",
     "task",
@@ -151,6 +170,8 @@ RESPONSE_COLUMNS = (
     "version",
     "is_current",
     "counted",
+    "left_out",
+    "simulated",
     "shown_order",
     "received_at",
     "first_choice_ms",
@@ -165,6 +186,7 @@ RESPONSE_COLUMNS = (
     "study",
     "kind",
     "right",
+    "key",
 )
 
 
@@ -193,7 +215,23 @@ def image_record(image: ExportedImage) -> dict[str, Any]:
     return {name: getattr(image, name) for name in ExportedImage.__slots__}
 
 
-DECISION_COLUMNS = DecidedQuestion.__slots__
+DECISION_COLUMNS = (
+    "task",
+    "study",
+    "kind",
+    "outcome",
+    "progress",
+    "rule",
+    "winner",
+    "right",
+    "answers",
+    "wanted",
+    "votes",
+    "settled",
+    "decided_at",
+    "simulated",
+    "key",
+)
 PREDICTION_COLUMNS = GivenPrediction.__slots__
 
 

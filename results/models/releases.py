@@ -4,6 +4,8 @@ from django.db import models
 from annotation.models import Annotator
 from studies.models import Project, Study
 
+LONGEST_LICENCE = 200
+
 
 class Release(models.Model):
     """A frozen export: what a study had accepted, and every answer behind it, at one moment.
@@ -18,7 +20,7 @@ class Release(models.Model):
     made_at = models.DateTimeField()
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     description = models.TextField(blank=True)
-    licence = models.CharField(max_length=200, blank=True)
+    licence = models.CharField(max_length=LONGEST_LICENCE, blank=True)
     citation = models.TextField(blank=True)
     file = models.CharField(max_length=255, blank=True, help_text="Name in the storage; empty until it is frozen.")
     sha256 = models.CharField(max_length=64, blank=True)

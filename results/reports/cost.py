@@ -40,18 +40,32 @@ def _row(study: StudyFacts) -> Sequence[Cell]:
 def protocol_table(project: ProjectFacts) -> Table:
     """Say what each study asked, in the order of the pipeline."""
     columns = [
-        *(Column("Study"), Column("Title"), Column("Kinds"), Column("Rule"), Column("Takes its instances from")),
+        *(Column("Study"), Column("Title"), Column("Purpose"), Column("Kinds"), Column("Rule")),
+        Column("Takes its instances from"),
         *(
             Column("Answers per question", "count"),
             Column("At most", "count"),
             Column("Settled by researchers", "count"),
+            Column("Questions skipped", "count"),
         ),
     ]
     rows: list[Sequence[Cell]] = [
         (
-            *(study.slug, study.title, ", ".join(study.kinds), study.rule, study.fed_by or "the import"),
-            *(study.answers_wanted, study.max_answers, study.settled),
+            *(study.slug, study.title, study.purpose, ", ".join(study.kinds), study.rule),
+            *(study.fed_by or "the import", study.answers_wanted, study.max_answers, study.settled, study.skipped),
         )
         for study in project.studies
     ]
-    return Table("protocol", "The studies in the order of the pipeline", columns, rows)
+    notes = [
+        "A question is skipped when its images could not be shown; somebody else is asked.",
+        people_left_out(project),
+    ]
+    return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
+
+
+def people_left_out(project: ProjectFacts) -> str:
+    """Say in a sentence how many people's answers are in no number."""
+    return (
+        f"In the project {project.slug}, the answers of {project.withdrawn:,} people who withdrew and of "
+        f"{project.excluded:,} whom researchers excluded count nowhere."
+    )

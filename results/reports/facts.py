@@ -74,6 +74,7 @@ class StudyFacts:
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
+    `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     """
 
@@ -99,11 +100,17 @@ class StudyFacts:
     first_day: str = ""
     last_day: str = ""
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    skipped: int = 0
     above: Sequence[Played] = ()
 
     @property
     def kinds(self) -> list[str]:
         return [part.kind for part in self.parts]
+
+    @property
+    def undone(self) -> int:
+        """How many instances left it, because the acceptance that they were drawn from was undone."""
+        return len({question.instance for question in self.questions if question.outcome is Outcome.UNDONE})
 
     @property
     def knows_answers(self) -> bool:
@@ -137,7 +144,8 @@ class SourceFacts:
 class ProjectFacts:
     """`categories`: instance id -> (type, subtype), of all instances of the project.
 
-    `dataset`: the study that was declared to keep the dataset, "" where all instances are.
+    `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
+    many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
     """
 
     slug: str
@@ -147,3 +155,5 @@ class ProjectFacts:
     dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())
+    withdrawn: int = 0
+    excluded: int = 0

@@ -2,19 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from results.exporting.card import Origin, dossier_of
 from results.exporting.dossier import About, Dossier
+from results.exporting.outline import outline_of
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
 from results.reports.build import report_of
 from results.tables.exported import accepted_instances
-from results.tables.reporting import release_facts
-from studies.models import Study
+from results.tables.reporting import project_outline, release_facts
+from studies.models import Project, Study
 
 
 def study_dossier(study: Study, about: About) -> Dossier:
     """Return what there is to say about what `study` accepted."""
     facts = release_facts(study)
+    dataset = study.project.dataset
+    about = replace(about, kept_by=dataset.slug if dataset else "")
     origins: Counter[Origin] = Counter()
     keys: set[str] = set()
     for instance in accepted_instances(study):
@@ -22,6 +26,11 @@ def study_dossier(study: Study, about: About) -> Dossier:
             keys.add(instance.key)
             origins.update(_origins(instance))
     return dossier_of(facts, report_of(facts), study=study.slug, size=len(keys), origins=origins, about=about)
+
+
+def exports_dossier(project: Project) -> Dossier:
+    """Return what there is to say about the tables exported from `project`; reads no row of them."""
+    return outline_of(project_outline(project))
 
 
 def _origins(instance: AcceptedInstance) -> Iterable[Origin]:

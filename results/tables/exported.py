@@ -5,15 +5,19 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Window
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, QuerySet, Value, Window
+from django.db.models.expressions import Combinable
 from django.db.models.functions import RowNumber
 
+from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
 from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
 from results.models import Pseudonym
+from results.simulated import played_by_a_program
+from results.tables.simulated import above
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Question, Study
 
@@ -58,6 +62,7 @@ _DECISION_FIELDS = (
     "answers",
     "votes",
     "settled_choice",
+    "simulated",
     "question__instance__key",
     "question__instance__type",
     "question__instance__subtype",
@@ -72,11 +77,26 @@ _DECISION_FIELDS = (
 
 def accepted_instances(study: Study) -> Iterator[AcceptedInstance]:
     """Yield what `study` accepted, in the order of its questions."""
-    decisions = _accepted(study).order_by("question_id").values_list(*_DECISION_FIELDS)
-    for chunk in _chunks(decisions.iterator(chunk_size=CHUNK)):
+    decisions = _accepted(study).annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
+    for chunk in _chunks(decisions.values_list(*_DECISION_FIELDS).iterator(chunk_size=CHUNK)):
         images = _images_of([row[0] for row in chunk])
         for row in chunk:
             yield _accepted_instance(row, study, images[row[0]])
+
+
+def _rests_on_a_program(study: Study) -> Combinable:
+    """Return whether a program gave a counted answer about the instance of a decision, in `study` or above it."""
+    answers = _simulated_answers([study, *above(study)])
+    if answers is None:
+        return Value(False)
+    return Exists(answers.filter(question__instance=OuterRef("question__instance")))
+
+
+def _simulated_answers(studies: Sequence[Study]) -> QuerySet[Response] | None:
+    """Return the counted answers that a program gave in `studies`, None where only people answered."""
+    if not Session.objects.filter(played_by_a_program(), study__in=studies).exists():
+        return None
+    return Response.objects.counted().filter(played_by_a_program("session__"), study__in=studies).order_by()
 
 
 def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
@@ -144,7 +164,10 @@ def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) 
 
 
 def _given(study: Study) -> QuerySet[Response]:
-    return Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+    withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
+    given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+    # An answer may have been on its way when the person withdrew.
+    return given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
 
 
 def question_name(question: Question) -> str:
@@ -156,8 +179,8 @@ def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> I
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
     workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
-    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those of
-    people whom a researcher excluded are not counted.
+    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those
+    of people who were excluded are marked.
     """
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
@@ -191,6 +214,7 @@ _RESPONSE_FIELDS = (
     "slot__seat__survey__number",
     "slot__seat__number",
     "session_id",
+    "left_out",
 )
 
 
@@ -198,19 +222,22 @@ _ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id"
 
 
 def _given_response(
-    row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: dict[int, int]
+    row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
 ) -> GivenResponse:
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
+    key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
     return GivenResponse(
-        task=task_name(study, values.pop("question__instance__key"), kind, values.pop("question__variant")),
+        task=task_name(study, key, kind, values.pop("question__variant")),
+        key=key,
         worker=worker,
         label=values.pop("choice"),
-        # As `Response.is_counted`. All in one go: each takes its column out.
-        counted=(values.pop("slot_id") is not None) & (values.pop("left_out") == "") & values["is_current"],
+        # As `Response.is_counted` says.
+        counted=values.pop("slot_id") is not None and values["is_current"] and not values["left_out"],
+        simulated=simulated,
         survey=values.pop("slot__seat__survey__number"),
         seat=values.pop("slot__seat__number"),
-        session=f"{worker}-{sittings[values.pop('session_id')]}",
+        session=f"{worker}-{sitting}",
         study=study.slug,
         kind=kind,
         right=values.pop("question__right"),
@@ -218,38 +245,69 @@ def _given_response(
     )
 
 
-def _sittings(study: Study) -> dict[int, int]:
-    """Return for each session of `study` the how-manieth of its annotator it is, from 1."""
+def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
+    """Return for each session of `study` the how-manieth of its annotator it is, from 1, and if a program played it."""
     number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
-    return dict(Session.objects.filter(study=study).annotate(sitting=number).values_list("pk", "sitting"))
+    played = ExpressionWrapper(played_by_a_program(), output_field=BooleanField())
+    sessions = Session.objects.filter(study=study).annotate(sitting=number, simulated=played)
+    return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
 
 
 def _decided(study: Study) -> QuerySet[Decision]:
     return Decision.objects.filter(study=study)
 
 
+_DECIDED_FIELDS = (
+    "question__instance__key",
+    "question__kind",
+    "question__variant",
+    "question__right",
+    "question__answers_wanted",
+    "question__undone_at",
+    "state",
+    "rule",
+    "winner",
+    "answers",
+    "votes",
+    "settled_choice",
+    "decided_at",
+    "simulated",
+)
+
+
 def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
-    """Yield every question of `study` with what followed from its answers."""
-    about = ("question__instance__key", "question__kind", "question__variant", "question__right")
-    rows = (
-        _decided(study)
-        .order_by("question_id")
-        .values_list(*about, "state", "rule", "winner", "answers", "votes", "settled_choice", "decided_at")
+    """Yield every question of `study` with what has become of it."""
+    played = _simulated_answers([study])
+    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
+    rows = _decided(study).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
+
+
+def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
+    key, kind = values["question__instance__key"], values["question__kind"]
+    answers, wanted = values["answers"], values["question__answers_wanted"]
+    undone = values["question__undone_at"] is not None
+    return DecidedQuestion(
+        task=task_name(study, key, kind, values["question__variant"]),
+        study=study.slug,
+        kind=kind,
+        state=values["state"],
+        outcome=outcome_of_question(
+            values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone
+        ).value,
+        progress=progress_of(answers, wanted).value,
+        rule=values["rule"],
+        winner=values["winner"],
+        right=values["question__right"],
+        answers=answers,
+        wanted=wanted,
+        votes=values["votes"],
+        settled=bool(values["settled_choice"]),
+        decided_at=values["decided_at"],
+        simulated=values["simulated"],
+        key=key,
     )
-    for key, kind, variant, right, state, rule, winner, answers, votes, settled, at in rows.iterator(chunk_size=CHUNK):
-        yield DecidedQuestion(
-            task=task_name(study, key, kind, variant),
-            study=study.slug,
-            kind=kind,
-            state=state,
-            rule=rule,
-            winner=winner,
-            right=right,
-            answers=answers,
-            votes=votes,
-            settled=bool(settled),
-            decided_at=at,
-        )
 
 
 def _predicted(study: Study) -> QuerySet[Prediction]:
@@ -269,4 +327,4 @@ def given_predictions(study: Study) -> Iterator[GivenPrediction]:
     )
     for key, name, version, weights, kind, variant, caption_rule, is_right, scores in rows.iterator(chunk_size=CHUNK):
         task = "/".join(filter(None, (key, kind, variant)))
-        yield GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores)
+        yield GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores, key)

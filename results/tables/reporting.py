@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, QuerySet
 
 from analytics.outcomes import outcome_of_question
-from annotation.models import Decision, Response, Session
+from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
 from results.reports.facts import (
     AnswerFacts,
@@ -41,7 +41,15 @@ def project_facts(project: Project) -> ProjectFacts:
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         dataset=project.dataset.slug if project.dataset else "",
         models=list(model_facts(project)),
+        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
+        excluded=_removed(project, Removal.Why.EXCLUDED),
     )
+
+
+def _removed(project: Project, why: str) -> int:
+    """Return how many people's answers count nowhere in `project` for that reason."""
+    removed = Removal.objects.filter(project=project, why=why, ended_at=None).order_by()
+    return removed.values("annotator").distinct().count()
 
 
 def release_facts(study: Study) -> ProjectFacts:
@@ -86,6 +94,26 @@ def in_pipeline_order(project: Project) -> list[Study]:
 
 
 def study_facts(study: Study) -> StudyFacts:
+    """Return what there is to report of `study`, with every question and every counted answer."""
+    questions, categories = _questions(study)
+    return replace(study_outline(study), questions=questions, categories=categories, answers=_answers(study))
+
+
+def project_outline(project: Project) -> ProjectFacts:
+    """Return what can be said of `project` and its studies without reading questions, answers or predictions."""
+    return ProjectFacts(
+        slug=project.slug,
+        name=project.name,
+        categories={},
+        studies=[study_outline(study) for study in in_pipeline_order(project)],
+        dataset=project.dataset.slug if project.dataset else "",
+        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
+        excluded=_removed(project, Removal.Why.EXCLUDED),
+    )
+
+
+def study_outline(study: Study) -> StudyFacts:
+    """Return what can be said of `study` without its questions and answers, which are left empty."""
     # Who withdrew was paid all the same, so the sessions are all counted.
     sessions = Session.objects.filter(study=study).order_by()
     design = study.design
@@ -99,7 +127,6 @@ def study_facts(study: Study) -> StudyFacts:
             last=Max("arrived_at"),
         )
     )
-    questions, categories = _questions(study)
     return StudyFacts(
         slug=study.slug,
         title=study.title,
@@ -119,11 +146,11 @@ def study_facts(study: Study) -> StudyFacts:
         first_day=_day(who["first"]),
         last_day=_day(who["last"]),
         paid_seconds=paid_seconds(study),
-        questions=questions,
-        categories=categories,
-        answers=_answers(study),
+        questions=(),
+        answers=(),
         above=played_in(above(study)),
         settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
+        skipped=Skip.objects.filter(study=study).count(),
     )
 
 

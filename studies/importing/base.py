@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from re import compile as compile_pattern
 from typing import Any, BinaryIO, Protocol
 
-from studies.naming import problem_with_key
+from studies.naming import problem_with_key, problem_with_text
 
 # The widths of the columns that take these values.
 LONGEST = {"type": 50, "subtype": 50, "split": 20}
@@ -160,10 +160,8 @@ def _unstorable(value: Any) -> str:
         if depth > DEEPEST_REFERENCE:
             return f"The value is nested more than {DEEPEST_REFERENCE} deep."
         if isinstance(part, str):
-            if "\x00" in part:
-                return "The text has a NUL character, which cannot be stored. Remove it."
-            if any("\ud800" <= character <= "\udfff" for character in part):
-                return "The text has half a character (a lone surrogate), which cannot be stored. Mend or remove it."
+            if reason := problem_with_text(part):
+                return reason
         elif isinstance(part, Mapping):
             waiting += [(inner, depth + 1) for pair in part.items() for inner in pair]
         elif isinstance(part, list | tuple):

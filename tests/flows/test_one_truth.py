@@ -9,14 +9,14 @@ Eight vases. Step 3 wants three answers each, of Ann, Ben and Cleo:
     vase-6         candidate-0, candidate-1, candidate-2
     vase-7         candidate-0, candidate-1, None; a researcher settles it with candidate-0
 
-So six are accepted (one of them settled), one is rejected and one conflicting. Step 4 asks a program about these six: it
-keeps vase-0 to vase-4, and not vase-7. The baseline asks Eve and Fay about those five, twenty questions each: Eve is
+So six are accepted (one of them settled), one is rejected and one conflicting. Step 4 asks a program about these six;
+it keeps vase-0 to vase-4, and not vase-7. The baseline asks Eve and Fay about those five, twenty questions each: Eve is
 always right, Fay is wrong about every image (10 of 20 right). Gus answers a second baseline of five questions, always
 right; a pilot that was launched last has no answer.
 
 Then Cleo withdraws. Two of three answers are left to every question of step 3: vase-0 to 2 keep their majority of two,
-and vase-3 its own; vase-5 stays rejected. Vase-4 has one against one, and vase-6 too: nothing is decided while an answer
-is missing. What was drawn from vase-4 is undone, so the dataset has four instances. Then Fay is excluded.
+and vase-3 its own; vase-5 stays rejected. Vase-4 has one against one, and vase-6 too: nothing is decided while an
+answer is missing. What was drawn from vase-4 is undone, so the dataset has four instances. Then Fay is excluded.
 """
 
 import csv
@@ -129,8 +129,8 @@ def report_of(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
 
 def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:
     out = tmp_path / f"{study}-{format}"
-    call_command("export", f"vases/{study}", "--format", format, "--out", str(out), verbosity=0)
-    (file,) = [path for path in out.rglob("*") if path.name.startswith(("responses", "decisions", "instances"))]
+    call_command("export", "vases", study=study, format=format, out=out)
+    (file,) = [path for path in out.rglob("*") if path.name.startswith(f"{study}-")]
     if file.suffix == ".csv":
         with file.open(newline="", encoding="utf-8") as rows:
             return list(csv.DictReader(rows))
@@ -206,7 +206,7 @@ def test_no_two_places_disagree(
         assert len(accepted) == outcomes.get("accepted", 0), study
         disagreements = client.get(f"/studies/vases/{study}/disagreements/?show=conflicting").context["filters"]
         monitor = client.get(f"/studies/vases/{study}/").context["progress"].questions
-        assert dict((name, n) for name, _, n in disagreements)["conflicting"] == monitor.outcomes["conflicting"]
+        assert {name: n for name, _, n in disagreements}["conflicting"] == monitor.outcomes["conflicting"]
         decided = Counter(row["outcome"] for row in exported(study, "decisions", tmp_path))
         assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
 
@@ -226,7 +226,7 @@ def test_the_dataset_is_the_same_everywhere(
     call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=str(tmp_path / "out"), verbosity=0)
     released = [path for path in (tmp_path / "out").rglob("*.jsonl") if "instances" in path.name]
     assert len(released[0].read_text().splitlines()) == size
-    (card,) = [path for path in (tmp_path / "out").rglob("README.md")]
+    (card,) = list((tmp_path / "out").rglob("README.md"))
     assert f"{size:,} instances" in card.read_text()
 
 

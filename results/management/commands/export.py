@@ -31,7 +31,7 @@ class Command(BaseCommand):
         try:
             studies = exportable_studies(project=project, study=options["study"])
             paths = [self._export(study, options["format"], options["out"], by) for study in studies]
-            described = describe_exports(study=studies[-1], written=paths, format=options["format"])
+            described = describe_exports(project=project, written=paths)
         except CannotExport as error:
             raise CommandError(str(error)) from error
         if described:

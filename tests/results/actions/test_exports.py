@@ -200,7 +200,7 @@ def test_the_command_writes_a_file_per_launched_study(
 ) -> None:
     make_study(study.project, "still-a-draft")
     call_command("export", "birds", format="responses", out=folder)
-    assert [path.name for path in folder.iterdir()] == ["birds-step-3-responses.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == ["birds-step-3-responses.csv", "croissant.json"]
     assert "birds-step-3-responses.csv: 4 rows" in capsys.readouterr().out
 
 

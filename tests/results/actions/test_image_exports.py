@@ -18,7 +18,7 @@ from studies.actions.images import original_name
 from studies.models import Image, Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.factories import NOON, arrive_at_work, launch_study
-from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
+from tests.results.exporting.test_columnar import COLUMNS, digests
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,7 @@ def test_the_last_study_of_a_pipeline_exports_all_six_columns(tmp_path: Path) ->
     written = write_export(study=step_4, format="hf", folder=tmp_path, report=no_report)
     assert (written.path, written.rows) == (tmp_path / "step-4-hf", 2)
     loaded = datasets.load_dataset(str(written.path), cache_dir=str(tmp_path / "cache"))["test"]
-    assert loaded.column_names == BIVLC_COLUMNS
+    assert loaded.column_names == COLUMNS
     kept = Question.objects.filter(study=step_4, decision__state="accepted").select_related("instance").order_by("id")
     assert len(loaded) == len(kept) == 2
     for row, question in zip(loaded, kept, strict=True):

@@ -28,7 +28,7 @@ from results.tables.exported import given_responses
 from studies.models import Project
 from tests.factories import NOON, create_draft, make_person, make_project
 from tests.results.actions.test_image_exports import store_pictures
-from tests.results.exporting.test_columnar import BIVLC_COLUMNS, digests
+from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.tables.test_reporting import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +67,7 @@ def records(folder: Path, record_set: str) -> list[dict[str, Any]]:
 def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path) -> None:
     loaded = datasets.load_dataset(str(release(tmp_path)), cache_dir=str(tmp_path / "cache"))
     assert list(loaded) == ["test"]
-    assert (len(loaded["test"]), loaded["test"].column_names) == (4, BIVLC_COLUMNS)
+    assert (len(loaded["test"]), loaded["test"].column_names) == (4, COLUMNS)
     assert loaded["test"][0]["image"].size == (8, 6)
 
 
@@ -117,7 +117,7 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
     # The hub knows it by this name.
     assert about["license"] == "cc-by-4.0"
     assert about["configs"][0]["data_files"] == [{"split": "test", "path": "data/test-*"}]
-    assert [feature["name"] for feature in about["dataset_info"]["features"]] == BIVLC_COLUMNS
+    assert [feature["name"] for feature in about["dataset_info"]["features"]] == COLUMNS
     made = [line for line in body.splitlines() if line.startswith("### ")]
     assert [line.split(":")[0] for line in made[:3]] == ["### best-vase", "### step-4", "### baseline"]
     for study in pipeline.studies.all():
@@ -306,14 +306,3 @@ def test_several_shards_are_one_record_set(pipeline: Project, tmp_path: Path, mo
     assert len(list((folder / "data").iterdir())) == 4
     assert len(records(folder, "instances")) == 4
     assert len(datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]) == 4
-
-
-def test_exports_of_one_run_are_described_beside_them(pipeline: Project, tmp_path: Path) -> None:
-    call_command("export", "vases", format="parquet", study="step-4", out=tmp_path)
-    assert len(records(tmp_path, "instances")) == 4
-    call_command("export", "vases", format="jsonl", out=tmp_path / "all")
-    listed = json.loads((tmp_path / "all" / "croissant.json").read_text(encoding="utf-8"))["distribution"]
-    assert [file["@id"] for file in listed if "sha256" in file] == [
-        *("best-vase-instances.jsonl", "step-4-instances.jsonl", "baseline-instances.jsonl")
-    ]
-    assert len(records(tmp_path / "all", "instances")) == 5 + 4 + 8

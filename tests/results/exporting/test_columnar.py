@@ -19,7 +19,8 @@ from results.exporting import columnar, get_writer, hf
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, ExportedImage
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 
-BIVLC_COLUMNS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype"]
+# Those of the released BiVLC, and what tells the rows apart.
+COLUMNS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "key", "simulated"]
 
 
 def png(shade: int) -> bytes:
@@ -75,10 +76,11 @@ def test_an_awaited_image_is_null_in_parquet(tmp_path: Path) -> None:
 def test_datasets_loads_the_folder_in_the_columns_of_bivlc(tmp_path: Path) -> None:
     loaded = load(write("hf", tmp_path / "hf", [INSTANCE]), tmp_path / "cache")
     assert list(loaded) == ["test"]
-    assert loaded["test"].column_names == BIVLC_COLUMNS
+    assert loaded["test"].column_names == COLUMNS
     assert isinstance(loaded["test"].features["image"], datasets.Image)
     row = loaded["test"][0]
     assert (row["image"].getpixel((0, 0)), row["negative_image"].getpixel((0, 0))) == ((10, 0, 0), (20, 0, 0))
+    assert (row["key"], row["simulated"]) == ("17", True)
     assert (row["caption"], row["type"], row["subtype"]) == ("A dog\nchases “a cat”.", "swap", "obj")
 
 
@@ -109,7 +111,7 @@ def test_an_instance_asked_about_in_several_questions_stands_in_the_folder_once(
 def test_nothing_accepted_makes_a_file_without_rows_in_the_same_columns(tmp_path: Path) -> None:
     folder = write("hf", tmp_path / "hf", [])
     table = pq.read_table(folder / "data" / "test-00000-of-00001.parquet")
-    assert (table.num_rows, table.column_names) == (0, BIVLC_COLUMNS)
+    assert (table.num_rows, table.column_names) == (0, COLUMNS)
 
 
 def test_a_large_split_is_cut_into_shards_that_are_numbered_in_order(

@@ -10,7 +10,9 @@ import pytest
 from results.exporting import FORMATS, get_writer
 from results.exporting.base import TextWriter
 from results.exporting.rows import (
+    DECISION_COLUMNS,
     INSTANCE_COLUMNS,
+    PREDICTION_COLUMNS,
     RESPONSE_COLUMNS,
     AcceptedInstance,
     ExportedImage,
@@ -44,6 +46,7 @@ INSTANCE = AcceptedInstance(
     votes={"candidate-2": 1},
     source_file="manifest.csv",
     source_row=18,
+    simulated=True,
 )
 
 RESPONSE = GivenResponse(
@@ -67,6 +70,8 @@ RESPONSE = GivenResponse(
     study="step-3",
     kind="best_of_n",
     right="candidate-3",
+    simulated=False,
+    key="17",
 )
 
 
@@ -108,6 +113,7 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         "settled": False,
         "answers": 1,
         "votes": {"candidate-2": 1},
+        "simulated": True,
         "study": "step-3",
         "kind": "best_of_n",
         "task": "17",
@@ -172,6 +178,8 @@ def test_responses_begin_with_task_worker_label() -> None:
         "version": "2",
         "is_current": "true",
         "counted": "true",
+        "left_out": "",
+        "simulated": "false",
         "shown_order": '["candidate-1", "candidate-0", "none"]',
         "received_at": "2026-11-20T12:00:00.250Z",
         "first_choice_ms": "900",
@@ -186,6 +194,7 @@ def test_responses_begin_with_task_worker_label() -> None:
         "study": "step-3",
         "kind": "best_of_n",
         "right": "candidate-3",
+        "key": "17",
     }
 
 
@@ -207,7 +216,7 @@ def test_other_cells_stay_as_they_are(value: Any) -> None:
     assert cell(value) == value
 
 
-@pytest.mark.parametrize("columns", [INSTANCE_COLUMNS, RESPONSE_COLUMNS])
+@pytest.mark.parametrize("columns", [INSTANCE_COLUMNS, RESPONSE_COLUMNS, DECISION_COLUMNS, PREDICTION_COLUMNS])
 def test_the_guide_names_every_column(columns: tuple[str, ...]) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
     assert [name for name in columns if f"`{name}`" not in guide] == []

@@ -24,13 +24,18 @@ DECISION = DecidedQuestion(
     study="step-3",
     kind="best_of_n",
     state="accepted",
+    outcome="accepted",
+    progress="complete",
     rule="chosen-v1",
     winner="candidate-2",
     right="",
     answers=2,
+    wanted=2,
     votes={"none": 0, "candidate-2": 2},
     settled=False,
     decided_at=datetime(2026, 11, 20, 13, 0, 0, 250_999, tzinfo=timezone(timedelta(hours=1))),
+    simulated=False,
+    key="17",
 )
 PREDICTION = GivenPrediction(
     task="17/image_to_text/image",
@@ -97,14 +102,18 @@ def test_decisions_leave_with_rule_and_version() -> None:
             "task": "17",
             "study": "step-3",
             "kind": "best_of_n",
-            "state": "accepted",
+            "outcome": "accepted",
+            "progress": "complete",
             "rule": "chosen-v1",
             "winner": "candidate-2",
             "right": "",
             "answers": "2",
+            "wanted": "2",
             "votes": '{"candidate-2": 2, "none": 0}',
             "settled": "false",
             "decided_at": "2026-11-20T12:00:00.250Z",
+            "simulated": "false",
+            "key": "17",
         }
     ]
     assert Decisions().rows == "decisions"

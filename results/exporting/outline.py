@@ -1,0 +1,39 @@
+"""What is said beside exported tables: where they come from, without counting what is in them."""
+
+from results.exporting.card import NO_IDS, answers_per_question, collection, words_for
+from results.exporting.dossier import Dossier
+from results.reports.cost import people_left_out
+from results.reports.facts import ProjectFacts, StudyFacts
+from results.reports.simulated import simulation_notice
+
+
+def outline_of(facts: ProjectFacts) -> Dossier:
+    """Return a dossier without a body, a size and an analysis, which rest on rows."""
+    notice = simulation_notice(facts.studies)
+    kept = f"The dataset of the project is what the study {facts.dataset} accepts." if facts.dataset else ""
+    return Dossier(
+        name=facts.slug,
+        title=facts.name,
+        release="",
+        description=f"Tables exported from the project {facts.name}.",
+        licence="",
+        citation="",
+        made_on="",
+        size=0,
+        body="",
+        collection=collection(facts),
+        protocol=[*map(_asked, facts.studies), *filter(None, [kept]), people_left_out(facts)],
+        annotations_per_item=answers_per_question(facts),
+        analysis=(),
+        limits=[notice] if notice else ["Exports hold what there is at a moment; a release is frozen."],
+        privacy=f"Annotators appear under random names that are the same in all exports of the project. {NO_IDS}",
+        notice=notice,
+    )
+
+
+def _asked(study: StudyFacts) -> str:
+    skipped = f" {study.skipped:,} times a question was skipped." if study.skipped else ""
+    return (
+        f"Study {study.slug} ({words_for(study)}) asks about instances of "
+        f"{study.fed_by or 'the import'}; its rule is {study.rule}.{skipped}"
+    )
