@@ -30,7 +30,7 @@ DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
 # "table" or "table.column" -> where what it held stands now, or why it says something else.
 CHANGED = {
-    "annotation_practiceanswer.round": "rounds are numbered by annotator, over all their sessions of a study",
+    "annotation_practiceanswer.round": "rounds are the person's: those of older sessions went behind the newest one's",
     "results_signinfailure": "failures lived for a quarter of an hour; they are counted anew, by name and by network",
 }
 
