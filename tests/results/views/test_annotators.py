@@ -54,12 +54,12 @@ def test_more_answers_take_no_more_queries(
 ) -> None:
     client.get(PAGE)
     # Session, user, study; who has no name yet; names, answers, who is simulated. Of who counts: how many people, those
-    # of the page, their answers, those counted, removals; events; whether an owner asks.
-    with django_assert_num_queries(14):
+    # of the page, their answers, removals; events; whether an owner asks.
+    with django_assert_num_queries(13):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get("/studies/vases/again/annotators/")
