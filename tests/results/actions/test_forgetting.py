@@ -28,12 +28,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def released() -> Release:
+def released(tmp_path: Path) -> Release:
     """Of four instances, with 6 answers of ann's, 6 of ben's, 5 of cleo's and 8 of dora's."""
     project = make_whole_pipeline()
     store_pictures()
     name_annotators(project=project)
-    write(project, "v1", Path(default_storage.location) / "first")
+    write(project, "v1", tmp_path / "first")
     return Release.objects.get()
 
 
