@@ -249,7 +249,9 @@ def revive(*, session: Session, now: datetime) -> Session:
     first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
     try:
         with transaction.atomic():
-            # The session before its seat, as everywhere, so that a page and an answer never wait for one another.
+            # The annotator before everything, as whoever starts does, and the session before its seat: whatever comes
+            # at the same moment, a new arrival or an answer, neither waits for the other.
+            lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
             given = seats.claim(session=session, now=now, seat=session.last_seat) if lapsed.first() else None
             if given is not None:
