@@ -73,17 +73,16 @@ def test_there_are_fifty_on_a_page_and_more_ask_no_more_queries(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     assert "Nothing has been noted yet." in client.get(PAGE).content.decode()
-    happened(study, What.ANNOTATOR_LET_BACK, minutes=1, annotator=1, answers=1)
+    happened(study, What.STUDY_PAUSED, minutes=1)
+    happened(study, What.ANNOTATOR_LET_BACK, minutes=60, annotator=1, answers=1)
     # Session, user and project; how many, the events with their studies, and the names of annotators.
     with django_assert_num_queries(6):
         client.get(PAGE)
-    for number in range(2, 52):
+    for number in range(2, 51):
         happened(study, What.STUDY_RESUMED, minutes=number)
     with django_assert_num_queries(6):
         assert len(told(client)) == 50
-    assert told(client, f"{PAGE}?page=2") == [
-        "The command line let 1 answer of an annotator count again 20 Nov 2026, 12:01 UTC"
-    ]
+    assert told(client, f"{PAGE}?page=2") == ["The command line paused birds-step-3 20 Nov 2026, 12:01 UTC"]
     assert len(told(client, f"{PAGE}?page=nonsense")) == 50
 
 
