@@ -90,16 +90,30 @@ def agreement_over_units(
 
     Example: `agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(7))`.
     """
-    settings = _Settings("units", resamples, level)
     coded = code(ratings, categories)
-    coefficient = estimate_coded(measure, coded)
-    if coefficient.value is None:
-        return settings.undefined(coefficient.reason or "", coefficient.n_units)
+    found = estimate_coded(measure, coded)
+    return interval_of(found, measure, coded, rng=rng, resamples=resamples, level=level, method=method)
+
+
+def interval_of(
+    found: Coefficient,
+    measure: Measure,
+    coded: Coded,
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    method: Method = "percentile",
+) -> Interval:
+    """As `agreement_over_units`, of a coefficient that `measure` has found already."""
+    settings = _Settings("units", resamples, level)
+    if found.value is None:
+        return settings.undefined(found.reason or "", found.n_units)
     rows = measure.rows(coded)
     statistic = measure.statistic(coded, rows)
-    correction = _correction(statistic, rows.counts, coefficient.value) if method == "BCa" else None
-    found = _over_units(statistic, rows.counts, settings, rng, correction)
-    return replace(found, warning=warning_of(coded)) if found.reason is None else found
+    correction = _correction(statistic, rows.counts, found.value) if method == "BCa" else None
+    interval = _over_units(statistic, rows.counts, settings, rng, correction)
+    return replace(interval, warning=warning_of(coded)) if interval.reason is None else interval
 
 
 def warning_of(coded: Coded) -> str:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.agreement import Coefficient, estimate, specific_agreement
-from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, agreement_over_units
+from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of
 from analytics.coefficients import FleissKappa, GwetAC1, KrippendorffAlpha, Measure, PercentAgreement
 from analytics.scores import Score
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.funnel import accepted_of
-from results.reports.labels import Labels, answers_to, labels_of, rarity
+from results.reports.labels import Labels, answers_to, labels_of, main_labels, rarity
 
 PERCENT = "Percent agreement"
 MEASURES: Mapping[str, Measure] = {
@@ -80,6 +80,8 @@ def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
 
 
 def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[AnswerFacts]) -> Iterable[Reliability]:
+    # Leaving annotators out takes long, so that it is done for what the kind's rule tells apart.
+    is_main = main_labels(study)[labels.kind].title == labels.title
     used = f"first {study.answers_wanted}" if study.max_answers > study.answers_wanted else "all"
     what = (study.slug, labels.kind, labels.title)
     if not answers:
@@ -90,8 +92,8 @@ def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[
     agreed = estimate(PercentAgreement(), ratings)
     for name, measure in MEASURES.items():
         found = estimate(measure, ratings)
-        over_questions = agreement_over_units(measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
-        over_both = agreement_over_both(measure, ratings) if when == BEFORE else None
+        over_questions = interval_of(found, measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
+        over_both = agreement_over_both(measure, ratings) if when == BEFORE and is_main else None
         by_chance = name not in (PERCENT, "Gwet's AC1")
         remark = " ".join(filter(None, (rarity(agreed, found, ratings) if by_chance else "", over_questions.warning)))
         yield _reliability(what, name, when, used, found, over_questions, over_both, remark)
@@ -158,7 +160,8 @@ def reliability_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
         "Questions with two or more answers count, each kind for itself. After: only those about instances that the "
         "study accepted; filtering keeps what people agree on. Labels that nobody gave count where they could have "
         f"been given. Over questions: BCa bootstrap. Over people and questions: jackknife, from {LEAST_RATERS} people "
-        "on. Agreement on a label: when one person says it, how often another does."
+        "on, for the labels that the kind's rule tells apart. Agreement on a label: when one person "
+        "says it, how often another does."
     ]
     return Table("reliability", "Agreement over all questions with several answers", columns, rows, notes, list(found))
 

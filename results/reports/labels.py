@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from analytics.acceptance import NONE, ORIGINAL
 from analytics.agreement import Coefficient
 from analytics.ratings import Coded, by_unit
@@ -42,6 +44,12 @@ class Labels:
             self.categories,
             [answer.annotator for answer in answers],
         )
+
+    def paired(self, ratings: Sequence[tuple[str, str]]) -> Coded:
+        """Return questions x two people; `ratings` are labels."""
+        place = {category: number for number, category in enumerate(self.categories)}
+        codes = np.array([(place[first], place[second]) for first, second in ratings], dtype=np.int32)
+        return Coded(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
 
 
 # How a kind's options are put together for agreement: what its acceptance rule tells apart. The first label is the

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.agreement import Coefficient, cohen_kappa, gwet_ac1, percent_agreement, specific_agreement
-from analytics.bootstrap import Interval, agreement_over_units
+from analytics.bootstrap import Interval, interval_of
 from analytics.coefficients import CohenKappa
 from analytics.pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
-from analytics.ratings import code
 from results.reports.base import SEED, Cell, Column, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
@@ -77,10 +76,11 @@ def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
 def _pair_agreement(
     study: StudyFacts, labels: Labels, pair: Pair, seats: Mapping[tuple[int, int], str]
 ) -> PairAgreement:
-    ratings = code(pair.ratings, labels.categories)
+    ratings = labels.paired(pair.ratings)
     survey = int(str(pair.group))
     first, second = (seats[survey, int(str(person))] for person in pair.annotators)
     percent, kappa = percent_agreement(ratings), cohen_kappa(ratings)
+    interval = interval_of(kappa, CohenKappa(), ratings, rng=np.random.default_rng(SEED), method="BCa")
     two = len(labels.categories) == TWO
     return PairAgreement(
         study=study.slug,
@@ -91,7 +91,7 @@ def _pair_agreement(
         n=len(pair.ratings),
         percent=percent,
         kappa=kappa,
-        interval=agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(SEED), method="BCa"),
+        interval=interval,
         ac1=gwet_ac1(ratings),
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,

@@ -38,22 +38,22 @@ def replay(folder: Path, **options: Any) -> str:
 
 def test_the_tables_of_a_small_replay_are_those_counted_by_hand(tmp_path: Path) -> None:
     out = replay(tmp_path, results=write_results(tmp_path / "results"))
-    assert "| imported | all | all | 60 | " in out
-    assert "| bivlc-step-3 | all | all | 60 | 60 | 40 | 20 | 0 |" in out
-    assert "| bivlc-step-3 | replace | obj | 42 | 42 | 32 | 10 | 0 |" in out
-    assert "| bivlc-step-4 | all | all | 40 | 40 | 35 | 5 | 0 |" in out
-    assert "| bivlc-step-4 | swap | att | 8 | 8 | 7 | 1 | 0 |" in out
+    assert "| imported |  | all | all | 60 | " in out
+    assert "| bivlc-step-3 | filter | all | all | 60 | 0 | 0 | 60 | 0 |  | 0 | 40 | 20 |" in out
+    assert "| bivlc-step-3 | filter | replace | obj | 42 | 0 | 0 | 42 | 0 |  | 0 | 32 | 10 |" in out
+    assert "| bivlc-step-4 | filter | all | all | 40 | 0 | 0 | 40 | 0 |  | 0 | 35 | 5 |" in out
+    assert "| bivlc-step-4 | filter | swap | att | 8 | 0 | 0 | 8 | 0 |  | 0 | 7 | 1 |" in out
     assert "| replace | obj | 28 | 112 |" in out
     assert "| all | all | 35 | 140 |" in out
     # The share of 7 in 8.
-    assert "| Humans | all | all | 8 | 87.50" in out
+    assert "| bivlc-baseline | Humans | all | all | 4 | 8 | 87.50" in out
     assert "| instances kept | 35 | 35 | yes |" in out
     assert "172 answers of " in out.splitlines()[-1]
 
 
 def test_models_are_scored_on_what_was_kept(tmp_path: Path) -> None:
     out = replay(tmp_path, results=write_results(tmp_path / "results"))
-    models = out.partition("## Models on all instances that were kept")[2]
+    models = out.partition("## Models on the dataset")[2]
     # 7 of the 35 rows have the image of the caption wrong: 80 % are right.
     shares = ["100.00", "80.00", "80.00", "100.00", "100.00", "80.00", "100.00"]
     (row,) = (line for line in models.splitlines() if line.startswith("| guesser | all | all | 35 |"))

@@ -81,6 +81,7 @@ BASELINE = StudyFacts(
 
 PROJECT = ProjectFacts(
     slug="small",
+    dataset="step-3",
     name="Small & <odd> 100%",
     categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")},
     studies=[STEP_3, BASELINE],

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Removal, Response
 from predictions.models import QUESTIONS, Model, Prediction
 from results.reports.base import Undefined
 from results.reports.build import report_of
@@ -12,6 +11,7 @@ from results.tables.reporting import in_pipeline_order, project_facts, release_s
 from studies.models import Project
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.factories import NOON, arrive_at_work, create_draft, launch_study
+from tests.removing import withdraw
 
 pytestmark = pytest.mark.django_db
 
@@ -128,7 +128,7 @@ def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> Non
 
 def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
     project = make_whole_pipeline()
-    Response.objects.filter(annotator__provider_id="ben").update(left_out=Removal.Why.WITHDRAWN)
+    withdraw(project, "ben")
     facts = project_facts(project)
     assert facts.studies[0].annotators == 1
     assert len(facts.studies[0].answers) == 6
