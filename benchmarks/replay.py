@@ -70,10 +70,10 @@ def measure(database_url: str, rows: int, bivlc: Path) -> Measured:
             [*command, str(folder / MANIFEST), "--accepted", str(folder / ACCEPTED)],
             cwd=ROOT,
             env=environment,
-            check=True,
-            capture_output=True,
+            stdout=subprocess.PIPE,
             text=True,
         )
+        replayed.check_returncode()
     stages = STAGE.findall(replayed.stdout.splitlines()[-1])
     with psycopg.connect(database_url) as connection:
         first, last = (float(row[0]) for row in connection.execute(QUARTERS))

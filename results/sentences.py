@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from annotation.actions.removals import Followed
 
-NOTHING_TO_DO = "nothing had to be done; it was so already."
-
 
 def in_numbers(change: str, followed: Followed | int) -> Sequence[tuple[str, int]]:
     """Return what `change` ("withdraw", "exclude", "include", "reopen") leads to: what is counted, and how many."""
@@ -26,7 +24,5 @@ def in_numbers(change: str, followed: Followed | int) -> Sequence[tuple[str, int
 
 def told(change: str, followed: Followed | int) -> str:
     """Return what `change` has done."""
-    if not followed or followed == Followed():
-        return NOTHING_TO_DO
     numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in in_numbers(change, followed)]
     return f"{'; '.join(numbers)}."

@@ -8,12 +8,16 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
+from annotation.actions import removals
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.launching import launch
+from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early, expire
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from results.actions import people
 from results.actions.exports import export_into, request_export
+from results.actions.forgetting import forget
 from results.actions.releases import (
     freeze_release,
     prepare_release,
@@ -28,7 +32,8 @@ from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
 from studies.actions.studies import change_state, create_study
 from studies.models import Event, Question, Study, StudyState
-from tests.factories import NOON, arrive, create_draft, launch_study, make_person, make_project
+from tests.annotation.test_responses import send
+from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study, make_person, make_project
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 
@@ -62,6 +67,17 @@ def frozen() -> Release:
     release, _ = prepare_release(study=visited(), about=About(release="v1"), by=make_person("ben"), now=NOON)
     freeze_release(release=release)
     return release
+
+
+def of_visitor(*, excluded: bool = False) -> dict[str, Any]:
+    """Return somebody who has answered one question, and the project they did it in."""
+    study = launch_study()
+    session = arrive_at_work(study, CAME, session=f"session-of-{CAME}")
+    send(session, open_slots(session=session, limit=1)[0])
+    about = {"annotator": session.annotator, "project": study.project}
+    if excluded:
+        removals.exclude(**about, reason="clicked through", by=make_person("ben"), now=NOON)
+    return about
 
 
 def jsonl(folder: Path) -> dict[str, Any]:
@@ -131,6 +147,11 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "answers simulated",
         lambda _: with_fixed(announce_simulation, study=visited(), annotators=2, accuracy=0.9, seed="1"),
     ),
+    "withdraw": ("annotator withdrawn", lambda _: with_fixed(people.withdraw, **of_visitor())),
+    "exclude": ("annotator excluded", lambda _: with_fixed(removals.exclude, **of_visitor(), reason="clicked through")),
+    "include": ("annotator let back", lambda _: with_fixed(removals.include, **of_visitor(excluded=True))),
+    "reopen_slots": ("slots opened again", lambda _: with_fixed(removals.reopen_slots, **of_visitor(excluded=True))),
+    "forget": ("annotator forgotten", lambda _: with_fixed(forget, **of_visitor())),
     "set_dataset": ("dataset set", lambda _: _choosing()),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
     "create_study": ("study created", lambda _: _creating()),

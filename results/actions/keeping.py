@@ -86,6 +86,7 @@ def _state(page: Page, project: Project, study: Study | None) -> str:
     facts = [_sessions(studies), _decisions(studies), _removals(project)]
     if study is None:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
+        facts.append({"dataset": project.dataset_id})
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
         # Models stand beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))

@@ -228,8 +228,8 @@ def _protocol(study: StudyFacts) -> str:
 
 def _went_missing(study: StudyFacts) -> str:
     """Say how many questions were skipped, and how many instances left the study."""
-    skipped = f" {study.skipped:,} times somebody skipped a question whose images could not be shown."
-    undone = f" {study.undone:,} instances left it, because the acceptance that they were drawn from was undone."
+    skipped = f" Questions skipped, because their images could not be shown: {study.skipped:,}."
+    undone = f" Instances that left it, because the acceptance that they were drawn from was undone: {study.undone:,}."
     return (skipped if study.skipped else "") + (undone if study.undone else "")
 
 
@@ -237,10 +237,7 @@ def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
     """Say which study keeps the dataset of the project, and how many instances left what `study` accepted."""
     declared = f"What the study {kept_by} accepts is the dataset of the project." if kept_by else ""
     undone = sum(each.undone for each in facts.studies if each.slug == study)
-    left = (
-        f"{undone:,} instances that were drawn into the study {study} are not in it any more, because the acceptance "
-        "that they were drawn from was undone."
-    )
+    left = f"Instances that left {study}, because the acceptance that they were drawn from was undone: {undone:,}."
     return " ".join(filter(None, (declared or "No study was declared to keep the dataset of the project.", left)))
 
 

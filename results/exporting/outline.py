@@ -32,7 +32,7 @@ def outline_of(facts: ProjectFacts) -> Dossier:
 
 
 def _asked(study: StudyFacts) -> str:
-    skipped = f" {study.skipped:,} times a question was skipped." if study.skipped else ""
+    skipped = f" Questions skipped: {study.skipped:,}." if study.skipped else ""
     return (
         f"Study {study.slug} ({words_for(study)}) asks about instances of "
         f"{study.fed_by or 'the import'}; its rule is {study.rule}.{skipped}"

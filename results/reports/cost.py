@@ -66,6 +66,6 @@ def protocol_table(project: ProjectFacts) -> Table:
 def people_left_out(project: ProjectFacts) -> str:
     """Say in a sentence how many people's answers are in no number."""
     return (
-        f"In the project {project.slug}, the answers of {project.withdrawn:,} people who withdrew and of "
-        f"{project.excluded:,} whom researchers excluded count nowhere."
+        f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. "
+        f"People whom researchers excluded: {project.excluded:,}. Their answers are in no number."
     )

@@ -1,16 +1,25 @@
 """What has happened in a project, in plain sentences."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 
+from results.models import Pseudonym
 from studies.actions.events import What
 from studies.models import Event, Project
 
 EVENTS_PER_PAGE = 50
+EVENTS_ABOUT_PEOPLE = 20
+ABOUT_PEOPLE = (
+    What.ANNOTATOR_WITHDRAWN,
+    What.ANNOTATOR_EXCLUDED,
+    What.ANNOTATOR_LET_BACK,
+    What.SLOTS_REOPENED,
+    What.ANNOTATOR_FORGOTTEN,
+)
 Details = Mapping[str, Any]
 
 
@@ -27,8 +36,25 @@ def event_lines(project: Project, page: Any) -> Page[Event]:
     """Return one page of the events of `project`, newest first, as EventLines."""
     events = Event.objects.filter(project=project).select_related("study")
     found: Page[Any] = Paginator(events, EVENTS_PER_PAGE).get_page(page)
-    found.object_list = [_line(event) for event in found.object_list]
+    found.object_list = _lines(project, list(found.object_list))
     return found
+
+
+def events_about_people(project: Project) -> list[EventLine]:
+    """Return the latest events of `project` about whose answers count, newest first."""
+    events = Event.objects.filter(project=project, what__in=ABOUT_PEOPLE).select_related("study")
+    return _lines(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+
+
+def _lines(project: Project, events: Sequence[Event]) -> list[EventLine]:
+    people = {event.details["annotator"] for event in events if "annotator" in event.details}
+    named = Pseudonym.objects.filter(project=project, annotator__in=people) if people else Pseudonym.objects.none()
+    names = dict(named.values_list("annotator_id", "name"))
+    for event in events:
+        if "annotator" in event.details:
+            # Kept by a number that leads nowhere once they are forgotten.
+            event.details["annotator"] = names.get(event.details["annotator"], "somebody who is forgotten by now")
+    return [_line(event) for event in events]
 
 
 def _line(event: Event) -> EventLine:
@@ -78,6 +104,29 @@ def _exported(study: str, told: Details) -> str:
     return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
 
 
+def _removed(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence about a person, with what followed."""
+
+    def sentence(study: str, told: Details) -> str:
+        followed = [_counted(told["answers"], "answer"), f"{_counted(told['decisions'], 'question')} decided otherwise"]
+        if told["undone"]:
+            followed.append(f"{_counted(told['undone'], 'question')} out of the dataset")
+        if told["restored"]:
+            followed.append(f"{_counted(told['restored'], 'question')} back in the dataset")
+        return f"{template.format_map(told)}: {', '.join(followed)}"
+
+    return sentence
+
+
+def _reopened(study: str, told: Details) -> str:
+    return f"opened {_counted(told['slots'], 'slot')} of {told['annotator']} for others"
+
+
+def _forgotten(study: str, told: Details) -> str:
+    releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
+    return f"deleted what was stored of an annotator, {_counted(told['responses'], 'answer')}{releases}"
+
+
 def _simple(template: str) -> Callable[[str, Details], str]:
     """Return a sentence in which only names stand."""
     return lambda study, told: template.format_map({"study": study, **told})
@@ -101,10 +150,11 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
     What.SEAT_FREED: _freed,
     What.SESSION_LAPSED: _lapsed,
-    What.ANNOTATOR_WITHDRAWN: _simple("noted that {annotator} took their consent back"),
-    What.ANNOTATOR_EXCLUDED: _simple("excluded {annotator}"),
-    What.ANNOTATOR_LET_BACK: _simple("took back the exclusion of {annotator}"),
-    What.ANNOTATOR_FORGOTTEN: _simple("deleted what was stored of an annotator"),
+    What.ANNOTATOR_WITHDRAWN: _removed("noted that {annotator} took their consent back"),
+    What.ANNOTATOR_EXCLUDED: _removed("excluded {annotator} ({reason})"),
+    What.ANNOTATOR_LET_BACK: _removed("let the answers of {annotator} count again"),
+    What.SLOTS_REOPENED: _reopened,
+    What.ANNOTATOR_FORGOTTEN: _forgotten,
     What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),
     What.EXPORT_WRITTEN: _exported,
     What.RELEASE_MADE: _simple("made the release {release} of {study}"),

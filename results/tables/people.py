@@ -1,8 +1,7 @@
 """Who has come to a study: under which name, with how many answers, and whether they count."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -10,12 +9,9 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Removal, Response, Session
 from results.models import Pseudonym
-from studies.actions.events import What
-from studies.models import Event, Project, Study
+from studies.models import Study
 
 PER_PAGE = 50
-EVENTS_SHOWN = 20
-ABOUT_PEOPLE = (What.ANNOTATOR_WITHDRAWN, What.ANNOTATOR_EXCLUDED, What.ANNOTATOR_LET_BACK, What.SLOTS_REOPENED)
 
 
 @dataclass(frozen=True)
@@ -27,17 +23,6 @@ class PersonLine:
     answers: int
     counted: int
     removal: Removal | None
-
-
-@dataclass(frozen=True)
-class PersonEvent:
-    """What somebody did about a person's answers. `name` is empty when the person has been forgotten since."""
-
-    at: datetime
-    by: str
-    what: str
-    name: str
-    details: Mapping[str, Any]
 
 
 def people_lines(study: Study, *, who: str, page: Any) -> Page[PersonLine]:
@@ -69,18 +54,4 @@ def _lines(study: Study, named: Sequence[Pseudonym]) -> list[PersonLine]:
             each.name, given.get(each.annotator_id, 0), counted.get(each.annotator_id, 0), why.get(each.annotator_id)
         )
         for each in named
-    ]
-
-
-def people_events(project: Project) -> list[PersonEvent]:
-    """Return what was done about people's answers in `project`, the latest first."""
-    events = list(Event.objects.filter(project=project, what__in=ABOUT_PEOPLE)[:EVENTS_SHOWN])
-    people = {event.details.get("annotator") for event in events}
-    named = Pseudonym.objects.filter(project=project, annotator__in=people - {None})
-    names = dict(named.values_list("annotator_id", "name"))
-    return [
-        PersonEvent(
-            event.at, event.by_name, event.what, names.get(event.details.get("annotator") or 0, ""), event.details
-        )
-        for event in events
     ]

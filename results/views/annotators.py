@@ -8,8 +8,9 @@ from results.actions.keeping import annotators_findings
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.reports.findings import from_plain
+from results.tables.events import events_about_people
 from results.tables.overview import answers_sent, owns
-from results.tables.people import people_events, people_lines
+from results.tables.people import people_lines
 from results.tables.simulated import simulated_in_study
 from results.views.guards import study_view
 from results.views.keeping import kept_numbers
@@ -22,7 +23,9 @@ from studies.models import Study
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
     findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
-    name_annotators(project=study.project)
+    if kept is not None:
+        # The findings of small studies have done it.
+        name_annotators(project=study.project)
     who = request.GET.get("who", "")
     context = {
         "study": study,
@@ -32,7 +35,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "simulated": simulated_in_study(study),
         "people": people_lines(study, who=who, page=request.GET.get("page")),
         "who": who,
-        "events": people_events(study.project),
+        "events": events_about_people(study.project),
         "providers": PROVIDERS if owns(request.user, study.project) else {},
     }
     return render(request, "results/results/annotators.html", context)

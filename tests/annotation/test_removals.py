@@ -10,34 +10,32 @@ from analytics.outcomes import Outcome
 from annotation.actions import adjudication, removals, responses, sessions
 from annotation.actions.removals import CannotRemove, Followed
 from annotation.errors import CannotTakePart, NothingLeft
-from annotation.models import Annotator, Decision, Removal, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, Removal, Response, Seat, Session, SessionState, Slot
 from studies.models import Event, Project, Question, Study
+from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.removing import REMOVED as LATER
+from tests.removing import person
 
 pytestmark = pytest.mark.django_db
-LATER = NOON + timedelta(hours=1)
-
-
-def person(name: str) -> Annotator:
-    return Annotator.objects.get(provider_id=name)
 
 
 def withdraw(study: Study, name: str) -> Followed:
-    return removals.withdraw(annotator=person(name), project=study.project, by="tests", now=LATER)
+    return removing.withdraw(study.project, name)
 
 
-def exclude(study: Study, name: str, reason: str = "clicked through") -> Followed:
-    return removals.exclude(annotator=person(name), project=study.project, reason=reason, by="tests", now=LATER)
+def exclude(study: Study, name: str, **about: str) -> Followed:
+    return removing.exclude(study.project, name, **about)
 
 
 def include(study: Study, name: str) -> Followed:
-    return removals.include(annotator=person(name), project=study.project, by="tests", now=LATER)
+    return removing.include(study.project, name)
 
 
 def reopen(study: Study, name: str) -> int:
-    return removals.reopen_slots(annotator=person(name), project=study.project, by="tests", now=LATER)
+    return removing.reopen(study.project, name)
 
 
 def decision(study: Study) -> Decision:

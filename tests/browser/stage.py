@@ -42,6 +42,16 @@ def draw(image: Image) -> None:
     Image.objects.filter(pk=image.pk).update(width=512, height=512)
 
 
+def come_from_prolific(page: Page, site: str, study: Study, person: str = "ann") -> None:
+    """Open the link that Prolific gives, and press Start by keyboard unless there is a session already."""
+    ids = f"PROLIFIC_PID={person}&STUDY_ID=study&SESSION_ID=sitting-of-{person}"
+    page.goto(f"{site}/take/{study.entry_name}/?{ids}")
+    if "/take/" in page.url:
+        page.get_by_role("button", name="Start", exact=True).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/s/**")
+
+
 def question_number(page: Page) -> int:
     """Return the number of the question that is shown, once its images have been seen."""
     page.locator("[data-stage] [data-question][data-seen]").wait_for()

@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Response, Session
-from tests.browser.stage import answer, open_study, question_number
+from annotation.models import Response, Session, SessionState
+from tests.browser.stage import answer, come_from_prolific, open_study, question_number
 from tests.factories import make_instance, make_project
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -99,8 +99,10 @@ def test_every_state_of_the_question_is_accessible(
 def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_server: LiveServer) -> None:
     page = walked
     study = open_study(instances=3, consent="Stop when you like.")
-    take = f"{live_server.url}/take/{study.slug}/"
+    take = f"{live_server.url}/take/{study.entry_name}/"
     page.goto(f"{take}?PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=sitting")
+    assert_accessible(page)
+    come_from_prolific(page, live_server.url, study)
     page.get_by_role("button", name="I do not agree").click()
     page.get_by_role("heading", name="You did not agree to take part").wait_for()
     assert_accessible(page)
@@ -116,8 +118,13 @@ def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_se
     page.get_by_role("button", name="Stop here").click()
     page.get_by_role("heading", name="You have stopped").wait_for()
     assert_accessible(page)
-    page.goto(f"{live_server.url}/nothing-here/")
-    assert_accessible(page)
+    for state in (SessionState.LEFT_OUT, SessionState.LAPSED):
+        Session.objects.filter(annotator__provider="invite").update(state=state)
+        page.reload()
+        assert_accessible(page)
+    for address in ("/nothing-here/", "/take/nothing-here/"):
+        page.goto(f"{live_server.url}{address}")
+        assert_accessible(page)
 
 
 def test_an_image_with_texts_to_choose_from_works_and_is_accessible(

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Session
-from tests.browser.stage import NONE, answer, picture_of, question_number
+from studies.models import Study
+from tests.browser.stage import NONE, answer, come_from_prolific, picture_of, question_number
 
 IMAGES = Path(__file__).resolve().parents[3] / "shared" / "data" / "images"
 STUDY = """\
@@ -22,6 +23,7 @@ study: real-sets
 title: Which image fits the description?
 kind: best_of_n
 ask: {caption: caption}
+recruitment: {any_ids: true}
 answers: 2
 surveys: {size: 26}
 consent: You may stop at any time.
@@ -54,8 +56,7 @@ def laptop(browser: Browser) -> Iterator[Page]:
 
 
 def arrive(page: Page, live_server: LiveServer, person: str) -> None:
-    ids = f"PROLIFIC_PID={person}&STUDY_ID=study&SESSION_ID=sitting-of-{person}"
-    page.goto(f"{live_server.url}/take/real-sets/?{ids}")
+    come_from_prolific(page, live_server.url, Study.objects.get(slug="real-sets"), person)
 
 
 def begin(page: Page) -> None:

@@ -36,7 +36,7 @@ def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(
     expect(page.locator("[data-stage] [data-failed]")).to_have_count(1)
     expect(way_on).to_be_hidden()
     expect(way_on).to_be_visible(timeout=OFFER_MS)
-    expect(page.get_by_role("status").filter(has_text="you lose nothing by it")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="a few such questions cost you nothing")).to_be_visible()
     expect(page.get_by_role("button", name="Send")).to_be_disabled()
     assert_accessible(page)
     whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
@@ -82,7 +82,7 @@ def test_without_a_connection_the_button_says_so_and_can_be_pressed_again(page: 
     expect(page.get_by_role("alert").filter(has_text="There is no connection at the moment.")).to_be_visible()
     page.unroute("**/skip/")
     way_on.click()
-    page.get_by_role("heading", name="All saved. Thank you!").wait_for()
+    page.get_by_role("heading", name="This sitting ends here").wait_for()
     assert Skip.objects.count() == 1
 
 

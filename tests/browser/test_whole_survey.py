@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session, SessionState
 from studies.models import CompletionCode, Outcome, Study
-from tests.browser.stage import answer, picture_of, question_number, stored_pictures
+from tests.browser.stage import answer, come_from_prolific, picture_of, question_number, stored_pictures
 
 CONSENT = {"consent": "You may stop at any time."}
 
@@ -18,7 +18,7 @@ def test_a_whole_survey_by_keyboard_alone(
 ) -> None:
     study = open_study(instances=5, **CONSENT)
     page.route("https://app.prolific.com/**", lambda route: route.fulfill(body="Prolific"))
-    page.goto(f"{live_server.url}/take/{study.slug}/?PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=sitting")
+    come_from_prolific(page, live_server.url, study)
     page.get_by_role("button", name="I agree", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page).to_have_title("Instructions · Which vase?")
@@ -54,7 +54,7 @@ def test_a_whole_survey_without_javascript(
     study = open_study(instances=3, **CONSENT)
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        page.goto(f"{live_server.url}/take/{study.slug}/?PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=sitting")
+        come_from_prolific(page, live_server.url, study)
         page.get_by_role("button", name="I agree", exact=True).click()
         page.get_by_role("button", name="Start").click()
         page.get_by_role("link", name="Instructions").click()

@@ -155,8 +155,9 @@ def answers_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[s
     decisions = exported(study, "decisions", tmp_path)
     yield "decisions", sum(int(row["answers"]) for row in decisions)
     yield "votes", sum(sum(json.loads(row["votes"] or "{}").values()) for row in decisions)
-    times = client.get(f"/studies/vases/{study}/annotators/").context["findings"]
-    yield "annotators", sum(int(row[1][0].replace(",", "")) for finding in times for row in finding.rows)
+    table = tables_of(client.get(f"/studies/vases/{study}/annotators/").context["findings"]).get("annotators")
+    place = [column.title for column in table.columns].index("Answers") if table else 0
+    yield "annotators", sum(row[place] for row in table.rows) if table else 0
 
 
 def outcomes_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[str, dict[str, int]]]:
@@ -223,7 +224,7 @@ def test_the_dataset_is_the_same_everywhere(
     listed = client.get("/projects/vases/instances/", {"state": "accepted"}).context["lines"].paginator
     assert listed.count == size
     assert len(exported("step-4", "jsonl", tmp_path)) == size
-    call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=str(tmp_path / "out"), verbosity=0)
+    call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=tmp_path / "out")
     released = [path for path in (tmp_path / "out").rglob("*.jsonl") if "instances" in path.name]
     assert len(released[0].read_text().splitlines()) == size
     (card,) = list((tmp_path / "out").rglob("README.md"))

@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from studies.models import Image, Instance, Membership, Project
+from studies.models import Event, Image, Instance, Membership, Project
 from tests.factories import draw_instance, make_project
 
 pytestmark = pytest.mark.django_db
@@ -51,3 +51,29 @@ def test_a_stranger_sees_nothing(client: Client) -> None:
     client.force_login(User.objects.create_user("stranger"))
     assert client.get("/admin/studies/project/").status_code == 302
     assert Project.objects.count() == 0
+
+
+def test_who_changes_a_project_and_its_members_is_noted(operator: Client) -> None:
+    project, person = make_project("birds"), User.objects.create_user("anna")
+    address = f"/admin/studies/project/{project.pk}/change/"
+    form = {"slug": "birds", "name": "Birds", "memberships-TOTAL_FORMS": "1", "memberships-INITIAL_FORMS": "0"}
+    member = {"memberships-0-user": str(person.pk), "memberships-0-role": "owner"}
+    operator.post(address, form | member)
+    member |= {"memberships-0-id": str(Membership.objects.get().pk), "memberships-0-project": str(project.pk)}
+    form["memberships-INITIAL_FORMS"] = "1"
+    operator.post(address, form | member | {"memberships-0-role": "researcher"})
+    operator.post(address, form | {"name": "Other birds"} | member | {"memberships-0-DELETE": "on"})
+    assert not Membership.objects.exists()
+    assert list(Event.objects.order_by("pk").values_list("what", "by_name", "details")) == [
+        ("member added", "operator", {"member": "anna", "role": "owner"}),
+        ("member changed", "operator", {"member": "anna", "role": "researcher"}),
+        ("project changed", "operator", {"changed": ["name"]}),
+        ("member removed", "operator", {"member": "anna", "role": "researcher"}),
+    ]
+
+
+def test_who_makes_a_project_is_noted(operator: Client) -> None:
+    form = {"slug": "fish", "name": "Fish", "memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+    operator.post("/admin/studies/project/add/", form)
+    event = Event.objects.get()
+    assert (event.project.slug, event.what, event.by_name) == ("fish", "project made", "operator")

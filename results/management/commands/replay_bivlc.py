@@ -69,6 +69,8 @@ class Command(BaseCommand):
 
     def _report(self, replay: Replay, results: Path | None) -> None:
         with replay.timed("report"):
+            # Which study keeps its dataset was declared by the launches.
+            replay.setting.project.refresh_from_db()
             facts = project_facts(replay.setting.project)
             found = checks(replay, facts)
             text = get_files("md")(report(replay, facts, found, results))["report.md"]

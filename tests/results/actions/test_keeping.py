@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.actions.adjudication import settle
-from annotation.models import Annotator, SessionState
+from annotation.models import SessionState
 from predictions.models import Model, Prediction
-from results.actions import keeping
+from results.actions import keeping, people
 from results.models import KeptNumbers
 from results.reports.base import Column, Report, Table
 from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
@@ -17,6 +17,7 @@ from results.tables.progress import progress_of, study_progress
 from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import NOON, answer, make_launched, questions, sit_down
+from tests.removing import exclude, include, person, reopen, withdraw
 
 Page = KeptNumbers.Page
 LATER = NOON + timedelta(hours=1)
@@ -52,17 +53,28 @@ def test_an_answer_makes_them_old(study: Study) -> None:
     assert (found.is_current, found.to_make) == (False, True)
 
 
-def test_withdrawing_makes_them_old(study: Study) -> None:
+def test_taking_somebody_out_letting_them_back_and_opening_their_slots_make_them_old(study: Study) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "none")
+    hour = timedelta(hours=1)
+    changes = (exclude, reopen, include, withdraw)
+    for number, change in enumerate(changes, start=2):
+        make(look(study, NOON + number * hour))
+        assert look(study, NOON + number * hour).is_current
+        change(study.project, "ann", now=NOON + number * hour)
+        assert not look(study, NOON + number * hour).is_current, change
+
+
+def test_no_page_keeps_numbers_of_before_somebody_withdrew(study: Study) -> None:
     answer(sit_down(study, "ann"), questions(study)[0], "none")
     make(look(study))
-    Annotator.objects.update(withdrawn_at=NOON)
-    assert not look(study).is_current
+    people.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
+    assert look(study, LATER).content is None
 
 
 def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
     study = make_launched(draft, seats=2)
-    for person, choice in (("ann", "none"), ("ben", "candidate-0")):
-        answer(sit_down(study, person), questions(study)[0], choice)
+    for name, choice in (("ann", "none"), ("ben", "candidate-0")):
+        answer(sit_down(study, name), questions(study)[0], choice)
     make(look(study))
     settle(question=questions(study)[0], choice="none", by=researcher, note="", now=LATER)
     assert not look(study).is_current

@@ -13,7 +13,6 @@ import mlcroissant
 import pandas as pd
 import pytest
 import yaml
-from annotation.actions.withdrawing import withdraw
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
@@ -27,6 +26,7 @@ from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.tables.exported import given_responses
 from studies.models import Project
 from tests.factories import NOON, create_draft, make_person, make_project
+from tests.removing import withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.tables.test_reporting import make_whole_pipeline
@@ -203,18 +203,65 @@ def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_
     assert not [path for path in files if b"c0ffee" in path.read_bytes() or b"session-of-" in path.read_bytes()]
 
 
-def test_somebody_who_withdrew_leaves_nowhere_though_the_release_was_frozen_before(
+def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:
+    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
+    name = ReleasePseudonym.objects.get(annotator__provider_id="ben").name
+    assert (before["worker"] == name).sum() == 6
+    withdraw(pipeline, "ben")
+    with pytest.raises(CommandError, match="Somebody whose answers are in the release v1 has withdrawn"):
+        release(tmp_path / "two", format="jsonl")
+    assert not (tmp_path / "two" / "step-4-v1").exists()
+
+
+def test_somebody_who_withdrew_is_in_no_release_frozen_afterwards_and_its_votes_do_not_give_them_away(
     pipeline: Project, tmp_path: Path
 ) -> None:
-    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
-    ben = Annotator.objects.get(provider_id="ben")
-    name = ReleasePseudonym.objects.get(annotator=ben).name
-    assert (before["worker"] == name).sum() == 6
-    withdraw(annotator=ben, now=NOON)
-    folder = release(tmp_path / "two", format="jsonl", with_provider_ids=True)
-    assert not [path for path in folder.rglob("*") if path.is_file() and name in path.read_text(encoding="utf-8")]
-    assert len(pd.read_csv(folder / "annotations" / "responses.csv")) == len(before) - 6
-    assert "ben" not in (tmp_path / "two" / "step-4-v1-provider-ids.csv").read_text(encoding="utf-8")
+    """Ann and ben both chose or rejected everything in step 3; ann's answers alone are one of two wanted: undecided."""
+    release(tmp_path / "one", format="jsonl")
+    withdraw(pipeline, "ben")
+    folder = release(tmp_path / "two", name="v2", format="jsonl", with_provider_ids=True)
+    responses = pd.read_csv(folder / "annotations" / "responses.csv")
+    # Ann's 6, cleo's 5 in step 4, dora's 8 in the baseline.
+    assert len(responses) == 19
+    decisions = pd.read_csv(folder / "annotations" / "decisions.csv")
+    step_3 = decisions[decisions["study"] == "best-vase"]
+    assert sorted(step_3["votes"]) == ['{"candidate-1": 1}'] * 5 + ['{"none": 1}']
+    assert set(step_3["answers"]) == {1}
+    # Nothing that step 4 kept rests on an acceptance any more.
+    assert not (folder / "instances.jsonl").read_text(encoding="utf-8").strip()
+    assert "ben" not in (tmp_path / "two" / "step-4-v2-provider-ids.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("format", ["hf", "parquet"])
+def test_a_release_can_be_joined_to_its_annotations(pipeline: Project, format: str, tmp_path: Path) -> None:
+    folder = release(tmp_path, format=format)
+    (file,) = folder.glob("data/*.parquet" if format == "hf" else "*.parquet")
+    instances = pd.read_parquet(file, columns=["key", "caption"])
+    assert len(instances) == 4
+    answers = instances.merge(pd.read_csv(folder / "annotations" / "responses.csv"), on="key")
+    # Two people answered about each in step 3 and one in step 4; the baseline asked four questions about two of them.
+    assert answers.groupby("study").size().to_dict() == {"best-vase": 8, "step-4": 4, "baseline": 8}
+    decisions = instances.merge(pd.read_csv(folder / "annotations" / "decisions.csv"), on="key")
+    assert decisions.groupby("study").size().to_dict() == {"best-vase": 4, "step-4": 4, "baseline": 8}
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        ({"licence": "MIT"}, "with another licence, and stays as it is. Choose another name, or leave the licence out"),
+        ({"description": "New."}, "with another description"),
+        ({"citation": "@misc{new}"}, "with another citation"),
+    ],
+)
+def test_a_name_that_is_taken_drops_nothing_that_was_typed_in(
+    texts: dict[str, str], sentence: str, pipeline: Project, tmp_path: Path
+) -> None:
+    release(tmp_path, format="jsonl")
+    with pytest.raises(CommandError, match=sentence):
+        release(tmp_path / "again", format="jsonl", **texts)
+    assert not (tmp_path / "again").exists()
+    assert Release.objects.get().licence == "CC-BY-4.0"
+    assert release(tmp_path / "again", format="jsonl", licence="", citation="").exists()
 
 
 def test_provider_ids_are_a_file_of_their_own_that_only_its_owner_can_read(pipeline: Project, tmp_path: Path) -> None:

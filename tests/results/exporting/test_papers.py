@@ -150,3 +150,28 @@ def test_the_web_process_does_not_load_what_writes_parquet() -> None:
         "sys.exit('pyarrow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# As version 878c08f froze them.
+OLD_ROWS = {
+    "responses": {
+        **{"task": "17", "worker": "A-7KQ3F", "label": "none", "version": 1, "is_current": True, "counted": True},
+        **{"shown_order": ["none"], "received_at": "2026-11-20T12:00:00+00:00", "first_choice_ms": None},
+        **{"send_ms": None, "hidden_ms": None, "changes_of_mind": None, "window_width": None, "window_height": None},
+        **{"survey": 1, "seat": 1, "session": "A-7KQ3F-1", "study": "step-3", "kind": "best_of_n", "right": ""},
+    },
+    "decisions": {
+        **{"task": "17", "study": "step-3", "kind": "best_of_n", "state": "accepted", "rule": "chosen-v1"},
+        **{"winner": "candidate-2", "right": "", "answers": 1, "votes": {"candidate-2": 1}, "settled": False},
+        "decided_at": None,
+    },
+}
+
+
+@pytest.mark.parametrize("format", ["responses", "decisions"])
+def test_rows_that_an_older_version_froze_leave_with_what_it_did_not_note_empty(format: Any) -> None:
+    line = json.dumps([format, OLD_ROWS[format]]).encode()
+    (row,) = rows_of(format, read_row(line, format))
+    assert (row["task"], row["simulated"], row["key"]) == ("17", "", "")
+    if format == "decisions":
+        assert (row["outcome"], row["progress"], row["wanted"], row["winner"]) == ("", "", "", "candidate-2")

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.actions import adjudication, removals
-from annotation.models import Annotator, Removal, Response
+from annotation.actions import adjudication
+from annotation.models import Response
 from predictions.models import QUESTIONS, Model, Prediction
 from results.reports.base import Undefined
 from results.reports.build import report_of
@@ -14,6 +14,7 @@ from results.tables.reporting import in_pipeline_order, project_facts, release_s
 from studies.models import Project, Study
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_person
+from tests.removing import withdraw
 
 pytestmark = pytest.mark.django_db
 
@@ -130,7 +131,7 @@ def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> Non
 
 def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
     project = make_whole_pipeline()
-    Response.objects.filter(annotator__provider_id="ben").update(left_out=Removal.Why.WITHDRAWN)
+    withdraw(project, "ben")
     facts = project_facts(project)
     assert facts.studies[0].annotators == 1
     assert len(facts.studies[0].answers) == 6
@@ -196,6 +197,5 @@ def test_settling_a_tie_changes_no_human_score_and_withdrawing_takes_the_person_
     assert human_score(project, "Group") == 0.75
     adjudication.settle(question=wrong, choice=wrong.right, by=make_person("rita"), note="", now=NOON)
     assert human_score(project, "Group") == 0.75
-    ben = Annotator.objects.get(provider_id="ben")
-    removals.withdraw(annotator=ben, project=project, by=make_person("sam"), now=NOON)
+    withdraw(project, "ben")
     assert human_score(project, "Group") == 1.0

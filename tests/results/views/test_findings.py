@@ -3,9 +3,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Annotator
-from studies.models import Study
-from tests.factories import NOON, create_draft
+from studies.models import Project, Study
+from tests.factories import create_draft
+from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
@@ -50,7 +50,7 @@ def test_plots_are_pictures_with_words_and_without_styles(client: Client) -> Non
 
 @pytest.mark.usefixtures("step_3")
 def test_answers_of_somebody_who_withdrew_are_in_no_result(client: Client) -> None:
-    Annotator.objects.filter(provider_id="ben").update(withdrawn_at=NOON)
+    withdraw(Project.objects.get(), "ben")
     assert table(client, STUDY, "rates")[0][4:6] == ["4", "1"]
 
 

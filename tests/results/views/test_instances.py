@@ -4,10 +4,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Annotator, Response
+from annotation.models import Response
 from results.models import Pseudonym
 from studies.models import Instance, Project, Study
-from tests.factories import NOON, make_instance, make_project
+from tests.factories import make_instance, make_project
+from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
 
@@ -128,9 +129,16 @@ def test_answers_that_do_not_count_are_told_apart(client: Client, project: Proje
     assert page.count("changed later") == 1
 
 
-def test_an_answer_of_somebody_who_withdrew_is_marked(client: Client, project: Project) -> None:
-    Annotator.objects.filter(provider_id="ann").update(withdrawn_at=NOON)
-    assert page_of(client, "vase-0").count("counted; has withdrawn since") == 1
+def test_an_answer_of_somebody_who_withdrew_is_not_shown_and_of_somebody_excluded_is_marked(
+    client: Client, project: Project
+) -> None:
+    exclude(project, "ann")
+    assert page_of(client, "vase-0").count("excluded, not counted") == 1
+    withdraw(Project.objects.get(), "ann")
+    page = page_of(client, "vase-0")
+    assert "excluded, not counted" not in page
+    assert "withdrawn, not counted" not in page
+    assert Pseudonym.objects.get(annotator__provider_id="ann").name not in page
 
 
 def test_the_way_of_an_instance_counts_its_right_answers(client: Client, project: Project) -> None:

@@ -9,9 +9,9 @@ from django.urls import get_resolver
 from annotation.models import Decision
 from results import urls
 from results.actions.exports import make_export, request_export
-from results.models import Export, Release
+from results.models import Export, Pseudonym, Release
 from studies.models import Membership, Question, Study, StudyState
-from tests.factories import NOON, draw_instance, make_launched, make_person
+from tests.factories import NOON, draw_instance, make_launched, make_person, sit_down
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 
@@ -20,7 +20,15 @@ PRIVATE = {
     "/projects/birds/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
+    "/projects/birds/people/A-34679/withdraw/": (FINE, ELSEWHERE),
+    # Without a reason.
+    "/projects/birds/people/A-34679/exclude/": (FINE, 409),
+    # Of somebody who is not excluded.
+    "/projects/birds/people/A-34679/include/": (409, 409),
+    "/projects/birds/people/A-34679/reopen/": (409, 409),
     "/projects/birds/results/": (FINE, NOT_ALLOWED),
+    "/projects/birds/events/": (FINE, NOT_ALLOWED),
+    "/projects/birds/dataset/": (NOT_ALLOWED, ELSEWHERE),
     "/projects/birds/report/md/": (FINE, NOT_ALLOWED),
     "/studies/birds/birds-step-3/results/": (FINE, NOT_ALLOWED),
     "/studies/birds/birds-step-3/annotators/": (FINE, NOT_ALLOWED),
@@ -38,12 +46,16 @@ PRIVATE = {
     "/studies/birds/birds-step-3/exports/": (ELSEWHERE, ELSEWHERE),
     "/studies/birds/birds-step-3/preview/": (FINE, 303),
     "/studies/birds/birds-step-3/releases/": (FINE, 409),
+    "/studies/birds/birds-step-3/sessions/1/free/": (FINE, ELSEWHERE),
     "/studies/birds/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
-# Members get 403, owners what it holds.
-OWNERS = {"/releases/1/provider-ids/"}
+# address: (what a member gets by GET and by POST, what an owner gets by GET and by POST).
+OWNERS = {
+    "/releases/1/provider-ids/": ((403, NOT_ALLOWED), (FINE, NOT_ALLOWED)),
+    "/projects/birds/people/find/": ((NOT_ALLOWED, 403), (NOT_ALLOWED, ELSEWHERE)),
+}
 PUBLIC = {"/sign-in/", "/healthz", "/readyz"}
 OWN = {"/", "/sign-out/", "/password/"}
 
@@ -67,10 +79,13 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})
+    sit_down(study, "somebody", pk=1)
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
+    somebody = sit_down(study, "somebody").annotator
+    Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
     Release.objects.create(pk=1, project=study.project, study=study, name="v1", made_at=NOON)
 
 
@@ -130,11 +145,13 @@ def test_members_and_superusers_get_it(
     assert (status(client, "GET", address), status(client, "POST", address)) == expected
 
 
-@pytest.mark.parametrize("address", OWNERS)
-def test_what_is_for_owners_is_for_owners(client: Client, address: str) -> None:
-    assert (status(client, "GET", address), status(client, "POST", address)) == (403, NOT_ALLOWED)
+@pytest.mark.parametrize(("address", "expected"), OWNERS.items())
+def test_what_is_for_owners_is_for_owners(
+    client: Client, address: str, expected: tuple[tuple[int, int], tuple[int, int]]
+) -> None:
+    assert (status(client, "GET", address), status(client, "POST", address)) == expected[0]
     Membership.objects.update(role=Membership.Role.OWNER)
-    assert (status(client, "GET", address), status(client, "POST", address)) == (FINE, NOT_ALLOWED)
+    assert (status(client, "GET", address), status(client, "POST", address)) == expected[1]
 
 
 @pytest.mark.parametrize("address", [*PRIVATE, *OWNERS])

@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 from predictions.models import Model, Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dossier import About
-from studies.models import InstanceImage, Study
+from studies.models import Event, InstanceImage, Study
 from tests.factories import (
     NOON,
     TESTS,
@@ -13,6 +13,7 @@ from tests.factories import (
     draw_instance,
     make_image,
     make_launched,
+    make_person,
     make_project,
     make_study,
     questions,
@@ -105,3 +106,58 @@ def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, resear
         address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
         assert f'href="{address}"' in page
         assert client.get(address.replace("&amp;", "&")).context["lines"].paginator.count == number
+
+
+def choose(client: Client, name: str) -> str:
+    page = client.post("/projects/birds/dataset/", {"study": name}, follow=True)
+    return " ".join(page.content.decode().split())
+
+
+def kept_by(study: Study) -> str:
+    study.project.refresh_from_db()
+    return study.project.dataset.slug if study.project.dataset else ""
+
+
+def test_a_member_says_which_study_keeps_the_dataset(client: Client, study: Study) -> None:
+    page = client.get("/projects/birds/").content.decode()
+    assert '<option value="birds-step-3">what birds-step-3 kept</option>' in page
+    assert "The dataset is what birds-step-3 kept." in choose(client, "birds-step-3")
+    assert kept_by(study) == "birds-step-3"
+    page = client.get("/projects/birds/").content.decode()
+    assert '<option value="birds-step-3" selected>what birds-step-3 kept</option>' in page
+    event = Event.objects.get()
+    assert (event.what, event.by_name, event.study) == ("dataset set", "researcher", study)
+    assert "The dataset is all instances." in choose(client, "")
+    assert kept_by(study) == ""
+
+
+def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> None:
+    make_study(study.project, "draft")
+    baseline = make_launched(make_study(study.project, "baseline"))
+    Study.objects.filter(pk=baseline.pk).update(purpose="baseline")
+    make_launched(make_study(make_project("fish"), "of-fish"))
+    page = client.get("/projects/birds/").content.decode()
+    assert page.count("<option ") == 2
+    for name, sentence in (
+        ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
+        ("draft", "draft is a draft, so it has kept nothing."),
+        ("of-fish", "The project birds has no study called of-fish."),
+        ("fish/of-fish", "fish/of-fish is a study of another project than birds."),
+        ("a\0b", "The project birds has no study called ab."),
+    ):
+        assert sentence in choose(client, name)
+    assert kept_by(study) == ""
+    assert not Event.objects.exists()
+
+
+def test_a_stranger_does_not_choose_it(study: Study) -> None:
+    stranger = Client()
+    stranger.force_login(make_person("stranger"))
+    assert stranger.post("/projects/birds/dataset/", {"study": "birds-step-3"}).status_code == 404
+    assert kept_by(study) == ""
+
+
+def test_choosing_it_needs_the_token_of_our_own_form(study: Study) -> None:
+    member = Client(enforce_csrf_checks=True)
+    member.force_login(make_person("root", superuser=True))
+    assert member.post("/projects/birds/dataset/", {"study": "birds-step-3"}).status_code == 403

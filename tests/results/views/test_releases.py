@@ -68,7 +68,17 @@ def test_the_same_name_in_another_format_is_the_same_release(
 
 @pytest.mark.parametrize(
     ("form", "sentence"),
-    [({"name": "../v1"}, "cannot name a release"), ({"format": "responses"}, "A release cannot be in the format")],
+    [
+        ({"name": "../v1"}, "cannot name a release"),
+        ({"name": "v1\0"}, "cannot name a release"),
+        ({"format": "responses"}, "A release cannot be in the format"),
+        ({"format": "\0"}, "A release cannot be in the format"),
+        ({"description": "Birds.\0"}, "The description of the release cannot be used. The text has a NUL character"),
+        ({"licence": "MIT\0"}, "The licence of the release cannot be used. The text has a NUL character"),
+        ({"licence": "MIT\nor none"}, "The licence of the release cannot be used. Its character 4 (U+000A)"),
+        ({"licence": "x" * 201}, "The licence has 201 characters; at most 200 fit."),
+        ({"citation": "@misc{birds}\0"}, "The citation of the release cannot be used. The text has a NUL character"),
+    ],
 )
 def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
     client: Client,
@@ -77,7 +87,7 @@ def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
     sentence: str,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    response = ask(client, django_capture_on_commit_callbacks, citation="@misc{birds}", **form)
+    response = ask(client, django_capture_on_commit_callbacks, **{"citation": "@misc{birds}", **form})
     assert response.status_code == 409
     assert sentence in response.content.decode()
     assert "@misc{birds}" in response.content.decode()

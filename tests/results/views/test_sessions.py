@@ -1,12 +1,16 @@
 """Giving back the seat of a submission that ended on the platform."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
 from annotation.actions.responses import open_slots
-from annotation.models import Response, Seat, SessionState
+from annotation.models import Response, Seat, Session, SessionState
+from results.models import Pseudonym
+from studies.models import Event
 from tests.annotation.test_responses import send
-from tests.factories import arrive, arrive_at_work, launch_study, make_person
+from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -43,3 +47,70 @@ def test_an_id_that_no_open_session_has_changes_nothing_and_says_so(owner: Clien
 def test_texts_with_a_zero_character_are_no_error(owner: Client) -> None:
     launch_study()
     assert owner.get("/projects/vases/instances/%00/").status_code == 404
+
+
+def free(session: Session) -> str:
+    return f"/studies/vases/best-vase/sessions/{session.pk}/free/"
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: Client) -> None:
+    study = launch_study(instances=3)
+    session = arrive_at_work(study, "65f00000000000000000aa01", session="65f00000000000000000bb01")
+    send(session, open_slots(session=session, limit=1)[0])
+    assert f'href="{free(session)}"' in text(owner.get("/studies/vases/best-vase/"))
+    asked = text(owner.get(free(session)))
+    name = Pseudonym.objects.get().name
+    assert f"Free the seat of {name}?" in asked
+    assert f"{name} has answered 1 of 3 questions" in asked
+    assert "What they have answered stays and counts." in asked
+    assert "65f00000000000000000" not in asked
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
+    told = text(owner.post(free(session), follow=True))
+    session.refresh_from_db()
+    assert session.state == SessionState.RETURNED
+    assert Seat.objects.get(study=study).session is None
+    assert "The seat is free again. What was answered in it stays: 1 answer." in told
+    assert f'href="{free(session)}"' not in told
+    event = Event.objects.get(what="seat freed")
+    assert (event.by_name, event.details) == ("owner", {"session": session.pk, "answers": 1})
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_the_seat_of_a_session_that_has_ended_is_not_freed_again(owner: Client, method: str) -> None:
+    session = arrive(launch_study())
+    owner.post(free(session))
+    before = Session.objects.values().get()
+    page = text(getattr(owner, method)(free(session), follow=True))
+    assert "This session has ended already (returned), so its seat is not held. Nothing changed." in page
+    assert Session.objects.values().get() == before
+    assert Event.objects.filter(what="seat freed").count() == 1
+
+
+def test_a_session_of_another_study_is_not_found(owner: Client) -> None:
+    project = make_project()
+    session = arrive(launch_study(project))
+    launch_study(project, study="other")
+    assert owner.post(f"/studies/vases/other/sessions/{session.pk}/free/").status_code == 404
+    session.refresh_from_db()
+    assert session.state == SessionState.INSTRUCTIONS
+
+
+def test_a_stranger_frees_no_seat(client: Client) -> None:
+    session = arrive(launch_study())
+    client.force_login(make_person("stranger"))
+    for response in (client.get(free(session)), client.post(free(session))):
+        assert response.status_code == 404
+    session.refresh_from_db()
+    assert session.state == SessionState.INSTRUCTIONS
+
+
+def test_freeing_a_seat_needs_the_token_of_our_own_form() -> None:
+    session = arrive(launch_study())
+    member = Client(enforce_csrf_checks=True)
+    member.force_login(make_person("root", superuser=True))
+    assert member.post(free(session)).status_code == 403

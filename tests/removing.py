@@ -1,0 +1,32 @@
+"""Taking people's answers out of every count, as researchers' pages and commands do."""
+
+from datetime import datetime, timedelta
+
+from annotation.actions import removals
+from annotation.actions.removals import Followed
+from annotation.models import Annotator
+from studies.models import Project
+from tests.factories import NOON
+
+# When people are taken out, unless a test says otherwise: after they have answered.
+REMOVED = NOON + timedelta(hours=1)
+
+
+def person(name: str) -> Annotator:
+    return Annotator.objects.get(provider_id=name)
+
+
+def withdraw(project: Project, name: str, *, now: datetime = REMOVED) -> Followed:
+    return removals.withdraw(annotator=person(name), project=project, by="tests", now=now)
+
+
+def exclude(project: Project, name: str, *, reason: str = "clicked through", now: datetime = REMOVED) -> Followed:
+    return removals.exclude(annotator=person(name), project=project, reason=reason, by="tests", now=now)
+
+
+def include(project: Project, name: str, *, now: datetime = REMOVED) -> Followed:
+    return removals.include(annotator=person(name), project=project, by="tests", now=now)
+
+
+def reopen(project: Project, name: str, *, now: datetime = REMOVED) -> int:
+    return removals.reopen_slots(annotator=person(name), project=project, by="tests", now=now)

@@ -1,0 +1,44 @@
+"""What events say about people: by pseudonym, and of nobody who is forgotten."""
+
+import pytest
+
+from results.actions.forgetting import forget
+from results.actions.pseudonyms import name_annotators
+from results.models import Pseudonym
+from results.tables.events import events_about_people
+from tests.annotation.test_pipeline import answer_all
+from tests.factories import arrive_at_work, launch_study
+from tests.removing import REMOVED, exclude, include, person, reopen, withdraw
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_change_about_a_person_is_told_by_pseudonym_and_in_numbers() -> None:
+    study = launch_study(instances=2)
+    answer_all(arrive_at_work(study, "ann"), "candidate-1")
+    name_annotators(project=study.project)
+    name = Pseudonym.objects.get().name
+    exclude(study.project, "ann", reason="A bot.")
+    reopen(study.project, "ann")
+    include(study.project, "ann")
+    withdraw(study.project, "ann")
+    assert [line.what for line in reversed(events_about_people(study.project))] == [
+        f"excluded {name} (A bot.): 2 answers, 2 questions decided otherwise",
+        f"opened 2 slots of {name} for others",
+        f"let the answers of {name} count again: 2 answers, 2 questions decided otherwise",
+        f"noted that {name} took their consent back: 2 answers, 2 questions decided otherwise",
+    ]
+
+
+def test_nobody_who_is_forgotten_is_named() -> None:
+    study = launch_study(instances=1)
+    answer_all(arrive_at_work(study, "ann"), "candidate-1")
+    name_annotators(project=study.project)
+    name = Pseudonym.objects.get().name
+    forget(annotator=person("ann"), project=study.project, by="tests", now=REMOVED)
+    told = [line.what for line in events_about_people(study.project)]
+    assert told == [
+        "deleted what was stored of an annotator, 1 answer",
+        "noted that somebody who is forgotten by now took their consent back: 1 answer, 1 question decided otherwise",
+    ]
+    assert name not in " ".join(told)
