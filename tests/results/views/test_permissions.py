@@ -79,12 +79,11 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})
-    sit_down(study, "somebody", pk=1)
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
-    somebody = sit_down(study, "somebody").annotator
+    somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
     Release.objects.create(pk=1, project=study.project, study=study, name="v1", made_at=NOON)
 
