@@ -22,8 +22,8 @@ NO_IDS = (
 )
 PRIVACY = f"Annotators appear under random names that are made for this release alone. {NO_IDS}"
 # The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
-AGREEMENT_TABLES = ("pairs", "filtering")
-SCORE_TABLES = ("scores", "intervals", "models", "comparison")
+AGREEMENT_TABLES = ("pairs", "reliability", "filtering")
+SCORE_TABLES = ("scores", "intervals", "majority", "models", "comparison")
 # What the rules of `studies.importing.captions` do, for readers who do not have this program.
 CAPTION_RULES = {
     "as-is-v1": "as the source has them",
@@ -229,7 +229,7 @@ def _protocol(study: StudyFacts) -> str:
 def _went_missing(study: StudyFacts) -> str:
     """Say how many questions were skipped, and how many instances left the study."""
     skipped = f" Questions skipped, because their images could not be shown: {study.skipped:,}."
-    undone = f" Instances that left it, because the acceptance that they were drawn from was undone: {study.undone:,}."
+    undone = f" Instances that left it, because the acceptance that they came from was undone: {study.undone:,}."
     return (skipped if study.skipped else "") + (undone if study.undone else "")
 
 
@@ -237,7 +237,7 @@ def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
     """Say which study keeps the dataset of the project, and how many instances left what `study` accepted."""
     declared = f"What the study {kept_by} accepts is the dataset of the project." if kept_by else ""
     undone = sum(each.undone for each in facts.studies if each.slug == study)
-    left = f"Instances that left {study}, because the acceptance that they were drawn from was undone: {undone:,}."
+    left = f"Instances that left the study {study}, because the acceptance that they came from was undone: {undone:,}."
     return " ".join(filter(None, (declared or "No study was declared to keep the dataset of the project.", left)))
 
 
@@ -309,9 +309,10 @@ def _analysis(report: Report) -> list[str]:
     """Say what agreement there was before filtering, in words."""
     there = {table.name: table for table in report.tables}
     found = []
-    for study, labels, measure, n, value, *_ in there["filtering"].rows if "filtering" in there else ():
+    for study, kind, labels, measure, n, value, *_ in there["filtering"].rows if "filtering" in there else ():
         if isinstance(value, float):
-            found.append(f"{measure} before filtering, {study}, {labels}: {cell_text(value, 'coefficient')} (n = {n}).")
+            said = f"{measure} before filtering, {study}, {kind}, {labels}"
+            found.append(f"{said}: {cell_text(value, 'coefficient')} (n = {n}).")
     return found or ["No two annotators answered the same questions."]
 
 

@@ -66,6 +66,6 @@ def protocol_table(project: ProjectFacts) -> Table:
 def people_left_out(project: ProjectFacts) -> str:
     """Say in a sentence how many people's answers are in no number."""
     return (
-        f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. "
-        f"People whom researchers excluded: {project.excluded:,}. Their answers are in no number."
+        f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. People whom researchers "
+        f"excluded: {project.excluded:,}. Their answers are in no number."
     )

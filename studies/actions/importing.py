@@ -173,8 +173,11 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
 def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime) -> None:
     """Leave an event, unless everything was there already."""
     done = [_summary(source) for source in sources]
-    if any(file.added or file.filled for file in done):
-        files = [{"file": file.file, "added": file.added, "images": file.filled} for file in done]
+    if any(file.added or file.filled or file.corrected for file in done):
+        files = [
+            {"file": file.file, "added": file.added, "images": file.filled, "corrected": file.corrected}
+            for file in done
+        ]
         record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
 
 

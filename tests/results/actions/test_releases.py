@@ -18,6 +18,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from annotation.actions.removals import withdraw
 from annotation.models import Annotator, Response, Session
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
@@ -100,6 +101,8 @@ def test_the_description_says_what_is_known(pipeline: Project, tmp_path: Path) -
     assert content["rai:annotationsPerItem"] == "best-vase: 2; step-4: 1; baseline: 1"
     assert "2 annotators in best-vase" in content["rai:dataCollection"]
     assert any("sessions were finished, each paid USD" in line for line in content["rai:dataAnnotationProtocol"])
+    agreed = "Percent agreement before filtering, best-vase, best_of_n, any image / None: 1.00 (n = 6)."
+    assert agreed in content["rai:dataAnnotationAnalysis"]
 
 
 def test_pandas_reads_the_parquet_file_and_the_long_table(pipeline: Project, tmp_path: Path) -> None:
@@ -124,7 +127,8 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
         for part in study.design["parts"]:
             for line in part["instructions"].strip().splitlines():
                 assert f"> {line}".rstrip() in body.splitlines()
-    assert "| best-vase | 1 | any image / None | 6 | 100.00 | 1.00 |" in body
+    pair = "| best-vase | best_of_n | survey 1, seats 1 and 2 | any image / None | 6 | 100.00 | 1.00 |"
+    assert pair in body.replace("\\", "")
     assert "The licence of 8 images is not stated." in body
 
 
@@ -166,7 +170,11 @@ def test_a_release_with_simulated_annotators_says_that_they_are_no_people(pipeli
 
 
 def test_a_release_of_people_has_no_such_warning(pipeline: Project, tmp_path: Path) -> None:
-    assert "imulated" not in (release(tmp_path) / "README.md").read_text(encoding="utf-8")
+    folder = release(tmp_path)
+    for name in ("README.md", "croissant.json"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "Simulated" not in text
+        assert "simulated by a program" not in text
 
 
 @pytest.mark.parametrize("format", FORMATS)

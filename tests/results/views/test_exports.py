@@ -40,11 +40,16 @@ def test_asking_notes_the_export_and_sends_its_task_after_the_commit(
     assert "Waiting for the worker" in response.content.decode()
 
 
+@pytest.mark.parametrize("format", ["../../etc/passwd", "a\0b", "x" * 5000, ""])
 def test_an_unknown_format_is_refused_in_words(
-    client: Client, study: Study, sent: list[int], django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    format: str,
+    client: Client,
+    study: Study,
+    sent: list[int],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
-    response = ask(client, django_capture_on_commit_callbacks, format="../../etc/passwd")
-    assert "There is no export format called ../../etc/passwd. Choose one of" in response.content.decode()
+    response = ask(client, django_capture_on_commit_callbacks, format=format)
+    assert f"There is no export format called {format}. Choose one of" in response.content.decode()
     assert not Export.objects.exists()
     assert sent == []
 
