@@ -34,8 +34,8 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
 def round_shown(*, session: Session) -> int:
     """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
     begun = rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
-    rounds_allowed: int = session.study.design["practice"]["rounds"]
-    return min(len(begun) + 1, rounds_allowed)
+    rounds_there_are: int = session.study.design["practice"]["rounds"]
+    return min(len(begun) + 1, rounds_there_are)
 
 
 @transaction.atomic

@@ -184,7 +184,7 @@ def study_file(replay: Replay, name: str) -> str:
 
 
 def slug(replay: Replay, name: str) -> str:
-    """Return the name of a study; the project's stands in it, because two studies cannot have the same."""
+    """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
     return name.replace("bivlc", replay.setting.project.slug, 1)
 
 

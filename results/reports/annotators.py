@@ -70,13 +70,13 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     """
     found = [row for kind in dict.fromkeys(one.kind for one in answers) for row in _rows_of(kind, answers)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
-    columns = [Column("Annotator"), Column("Kind"), Column("Answers", "count"), Column("Median seconds", "coefficient")]
+    columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
     columns += [Column("None or Both", "share"), Column("Right", "share"), Column("p (places)", "p")]
     columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
     columns += [Column("MACE", "share"), Column("Dawid-Skene", "share")]
     applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
     if len({one.kind for one in answers}) == 1:
-        applies.remove(1)
+        applies.remove(2)
     notes = [*_notes(_several(answers)), *_habits(answers)]
     columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
@@ -95,7 +95,7 @@ def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[
     for name, mine in by_annotator.items():
         reason = modelled.reason if shared[name] else ALONE
         row = (
-            *(name, kind, len(mine), _median(mine), *_shares(mine), _place_habit(mine)),
+            *(name, len(mine), kind, _median(mine), *_shares(mine), _place_habit(mine)),
             *(shared[name], value_or_reason(with_others[name].share, ALONE)),
             *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )

@@ -1,6 +1,8 @@
 """What becomes of practice rounds that a person began anew with every session of the version before."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -13,20 +15,20 @@ BEFORE = [("annotation", "0007_left_out_answers_and_order_keys"), ("studies", "0
 AFTER = [("annotation", "0011_count_more_odd_arrivals")]
 
 
-def migrate(targets):
+def migrate(targets: list[tuple[str, str]]) -> Any:
     executor = MigrationExecutor(connection)
     executor.migrate(targets)
     return MigrationExecutor(connection).loader.project_state(targets).apps
 
 
 @pytest.fixture
-def before():
+def before() -> Iterator[Any]:
     yield migrate(BEFORE)
     executor = MigrationExecutor(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 
-def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(before) -> None:
+def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(before: Any) -> None:
     model = before.get_model
     project = model("studies", "Project").objects.create(slug="vases", name="Vases")
     study = model("studies", "Study").objects.create(
@@ -40,7 +42,7 @@ def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(befor
     ]
     people = [model("annotation", "Annotator").objects.create(provider="prolific", provider_id=who) for who in "ab"]
 
-    def sit(person, number, rounds, state="superseded"):
+    def sit(person: Any, number: int, rounds: list[int], state: str = "superseded") -> int:
         session = model("annotation", "Session").objects.create(
             token=f"{person.pk}-{number}",
             study=study,
@@ -60,7 +62,7 @@ def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(befor
                 model("annotation", "PracticeAnswer").objects.create(
                     session=session, practice_question=question, round=round_number, choice="", is_right=False, at=NOON
                 )
-        return session.pk
+        return int(session.pk)
 
     ann, ben = people
     oldest, middle = sit(ann, 0, [1, 2]), sit(ann, 1, [1])
@@ -69,7 +71,7 @@ def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(befor
     waiting_behind, waiting = sit(ben, 1, [1]), sit(ben, 4, [], state="practice")
     after = migrate(AFTER)
 
-    def rounds_of(session):
+    def rounds_of(session: int) -> list[int]:
         answers = after.get_model("annotation", "PracticeAnswer").objects.filter(session=session)
         assert set(answers.values_list("annotator", flat=True)) <= {ann.pk, ben.pk}
         return sorted(set(answers.values_list("round", flat=True)))

@@ -62,7 +62,8 @@ def test_who_changes_a_project_and_its_members_is_noted(operator: Client) -> Non
     member |= {"memberships-0-id": str(Membership.objects.get().pk), "memberships-0-project": str(project.pk)}
     form["memberships-INITIAL_FORMS"] = "1"
     operator.post(address, form | member | {"memberships-0-role": "researcher"})
-    operator.post(address, form | {"name": "Other birds"} | member | {"memberships-0-DELETE": "on"})
+    gone = {"memberships-0-role": "researcher", "memberships-0-DELETE": "on"}
+    operator.post(address, form | {"name": "Other birds"} | member | gone)
     assert not Membership.objects.exists()
     assert list(Event.objects.order_by("pk").values_list("what", "by_name", "details")) == [
         ("member added", "operator", {"member": "anna", "role": "owner"}),

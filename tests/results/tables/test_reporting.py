@@ -1,16 +1,19 @@
 """What is gathered for reports, at the end of BiVLC's pipeline in small."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from annotation.actions import adjudication
+from annotation.models import Response
 from predictions.models import QUESTIONS, Model, Prediction
 from results.reports.base import Undefined
 from results.reports.build import report_of
 from results.tables.reporting import in_pipeline_order, project_facts, release_studies
-from studies.models import Project
+from studies.models import Project, Study
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
-from tests.factories import NOON, arrive_at_work, create_draft, launch_study
+from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_person
 from tests.removing import withdraw
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +53,7 @@ def test_studies_stand_in_the_order_of_the_pipeline() -> None:
 def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     project = make_pipeline_project(1)
     draft = create_draft(project, instances=1)
-    study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase"}})
+    study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 2}})
     assert (study.fed_by, draft.state) == (draft, "draft")
     assert in_pipeline_order(project) == release_studies(study) == [study]
 
@@ -139,5 +142,60 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(14):
         project_facts(project)
+
+
+def test_an_answer_that_was_asked_for_later_is_told_from_the_first_ones_even_when_those_change() -> None:
+    study = launch_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
+    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
+        answer_all(arrive_at_work(study, person), choice)
+    # Ann changes her mind when cleo has answered: a new row, later than cleo's, in the slot she always had.
+    first = Response.objects.get(annotator__provider_id="ann")
+    Response.objects.filter(pk=first.pk).update(is_current=False)
+    first.pk, first.version, first.submission_id = None, 2, uuid4()
+    first.save()
+    (facts,) = project_facts(study.project).studies
+    by_person = dict(Response.objects.filter(is_current=True).values_list("annotator_id", "annotator__provider_id"))
+    assert {by_person[answer.annotator]: answer.added for answer in facts.answers} == {
+        "ben": False,
+        "cleo": True,
+        "ann": False,
+    }
+    assert facts.parts[0].options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
+
+
+def make_baseline(project: Project, **design: Any) -> Study:
+    """Launch a baseline of the four questions about two instances, each with two answers."""
+    parts = [{"kind": "image_to_text"}, {"kind": "text_to_image"}]
+    step_3 = launch_study(project, instances=2)
+    answer_all(arrive_at_work(step_3, "feeder"), "candidate-1")
+    file = {
+        "study": "baseline",
+        "parts": parts,
+        "instances": {"from": "best-vase", "sample": 2},
+        "surveys": {"size": 8},
+        "answers": 2,
+    }
+    return launch_file(project, file | design)
+
+
+def human_score(project: Project, score: str) -> Any:
+    (found,) = [row for row in rows(project, "intervals") if row[1:3] == ["Humans", score]]
+    return found[3]
+
+
+def test_settling_a_tie_changes_no_human_score_and_withdrawing_takes_the_person_out() -> None:
+    project = make_pipeline_project(2)
+    baseline = make_baseline(project)
+    answer_all(arrive_at_work(baseline, "ann"), lambda question: question.right)
+    wrong = baseline.questions.filter(kind="image_to_text").first()
+    assert wrong is not None
+    others = {"caption": "negative_caption", "negative_caption": "caption"}
+    answer_all(arrive_at_work(baseline, "ben"), lambda q: others[q.right] if q.pk == wrong.pk else q.right)
+    # Ben has one of two groups right.
+    assert human_score(project, "Group") == 0.75
+    adjudication.settle(question=wrong, choice=wrong.right, by=make_person("rita"), note="", now=NOON)
+    assert human_score(project, "Group") == 0.75
+    withdraw(project, "ben")
+    assert human_score(project, "Group") == 1.0

@@ -86,7 +86,9 @@ def test_the_seat_of_a_session_that_has_ended_is_not_freed_again(owner: Client, 
     owner.post(free(session))
     before = Session.objects.values().get()
     page = text(getattr(owner, method)(free(session), follow=True))
-    assert "This session has ended already (returned), so its seat is not held. Nothing changed." in page
+    assert (
+        "This session has ended already (returned on the platform), so its seat is not held. Nothing changed." in page
+    )
     assert Session.objects.values().get() == before
     assert Event.objects.filter(what="seat freed").count() == 1
 

@@ -1,0 +1,45 @@
+"""The study files that ship work in several projects of one site, each under its own name."""
+
+from io import StringIO
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from studies.models import Study
+from tests.factories import make_instance, make_person, make_project
+
+pytestmark = pytest.mark.django_db
+
+DESIGNS = ("bivlc-step-3", "bivlc-step-4", "bivlc-baseline")
+
+
+@pytest.fixture
+def two_projects() -> None:
+    for name in ("birds", "fish"):
+        make_instance(make_project(name), f"{name}-1")
+        for design in DESIGNS:
+            file = settings.BASE_DIR / "studies" / "designs" / f"{design}.yaml"
+            call_command("create_study", str(file), project=name, stdout=StringIO())
+
+
+@pytest.mark.usefixtures("two_projects")
+def test_each_project_has_them_all_and_each_is_fed_by_its_own() -> None:
+    assert Study.objects.count() == 2 * len(DESIGNS)
+    for study in Study.objects.exclude(fed_by=None).select_related("fed_by"):
+        assert study.fed_by is not None
+        assert study.fed_by.project_id == study.project_id
+
+
+@pytest.mark.usefixtures("two_projects")
+def test_a_command_says_which_ones_there_are_and_takes_the_one_that_is_named(client: Client) -> None:
+    with pytest.raises(CommandError, match="birds/bivlc-step-4, fish/bivlc-step-4"):
+        call_command("launch_study", "bivlc-step-4")
+    call_command("launch_study", "fish/bivlc-step-4", stdout=StringIO())
+    states = Study.objects.filter(slug="bivlc-step-4").order_by("project__slug").values_list("state", flat=True)
+    assert list(states) == ["draft", "open"]
+    client.force_login(make_person("root", superuser=True))
+    assert "Draft" in client.get("/studies/birds/bivlc-step-4/").content.decode()
+    assert "Open" in client.get("/studies/fish/bivlc-step-4/").content.decode()
+    assert client.get("/studies/bivlc-step-4/").status_code == 404
