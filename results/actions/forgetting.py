@@ -114,7 +114,7 @@ def _write_again(
     workers = set(release.pseudonyms.filter(annotator=annotator).values_list("name", flat=True))
     found = changes(_rows(release), workers=workers, answered=answered)
     before = release.file
-    size = _keep(release, without(_rows(release), found, workers=workers, above=_above(release.study)))
+    size = _keep(release, without(_rows(release), found, workers=workers, above=_above(release.project)))
     release.dossier = _dossier(release.dossier, size=size, names={*workers, *names}, now=now)
     release.save(update_fields=["file", "sha256", "instances", "responses", "dossier"])
     if release.file != before:
@@ -147,13 +147,16 @@ def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
     return len(keys)
 
 
-def _above(study: Study) -> set[str]:
-    """Return the names of `study` and of the studies that fed it."""
-    above: set[str] = set()
-    step: Study | None = study
-    while step is not None:
-        above.add(step.slug)
-        step = step.fed_by
+def _above(project: Project) -> dict[str, set[str]]:
+    """Return for each study of `project` the names of those that fed it."""
+    studies = {study.pk: study for study in Study.objects.filter(project=project)}
+    above: dict[str, set[str]] = {}
+    for study in studies.values():
+        names, step = set(), study.fed_by_id
+        while step is not None:
+            names.add(studies[step].slug)
+            step = studies[step].fed_by_id
+        above[study.slug] = names
     return above
 
 

@@ -61,7 +61,7 @@ def changes(
         found.votes[question] = dict(sorted(Counter(labels).items()))
         if row.settled:
             continue
-        verdict = decide(row.rule, labels, answered[question].wanted)
+        verdict = decide(row.rule, labels, row.wanted or answered[question].wanted)
         now = (verdict.state.value, verdict.winner or "")
         if now != (row.state, row.winner):
             found.decided[question] = now
@@ -70,23 +70,28 @@ def changes(
 
 
 def without(
-    rows: Iterable[tuple[Rows, Row]], found: Changes, *, workers: Set[str], above: Collection[str]
+    rows: Iterable[tuple[Rows, Row]], found: Changes, *, workers: Set[str], above: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[Rows, Row]]:
     """Yield `rows` as they are without `workers`.
 
-    above: the study whose accepted instances were frozen, and those that fed it: an instance that one of them no
-    longer accepts as it did leaves the rows.
+    above: for each study of the rows, those that fed it. An instance that its study or one above it no longer accepts
+    as it did leaves the rows, and nothing follows from a question about it further down.
     """
-    gone = set().union(*(found.keys.get(study, set()) for study in above))
+    undone = {
+        study: set().union(*(found.keys.get(each, set()) for each in feeding)) for study, feeding in above.items()
+    }
     for sort, row in rows:
         if isinstance(row, GivenResponse):
             if row.worker not in workers:
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
-            if row.key not in gone:
+            if row.key not in undone.get(row.study, set()) | found.keys.get(row.study, set()):
                 yield sort, _counted_again(row, found)
         elif isinstance(row, DecidedQuestion):
-            yield sort, _decided_again(row, found)
+            again = _decided_again(row, found)
+            # Rows that an older version froze say neither outcome nor key.
+            drawn_from_it = bool(row.outcome) and row.key in undone.get(row.study, set())
+            yield sort, replace(again, outcome=Outcome.UNDONE.value) if drawn_from_it else again
         else:
             yield sort, row
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.models import Removal, Response, Session
+from annotation.models.responses import counts
 from results.models import Pseudonym
 from studies.models import Study
 
@@ -16,12 +17,13 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class PersonLine:
-    """Somebody who has come to a study. answers: those that have a place in it, whether they count or not; counted:
-    those that do. `removal` says why they do not."""
+    """Somebody who has come to a study. answers: those they gave, counted: those that count, slots: those that count no
+    more and still have a slot. `removal` says why."""
 
     name: str
     answers: int
     counted: int
+    slots: int
     removal: Removal | None
 
 
@@ -44,14 +46,17 @@ def people_lines(study: Study, *, who: str, page: Any) -> Page[PersonLine]:
 def _lines(study: Study, named: Sequence[Pseudonym]) -> list[PersonLine]:
     people = [each.annotator_id for each in named]
     mine = Response.objects.filter(study=study, annotator__in=people, is_current=True).order_by()
-    given = dict(mine.values_list("annotator_id").annotate(n=Count("pk")))
-    counted = dict(mine.counted().values_list("annotator_id").annotate(n=Count("pk")))
+    numbers = mine.values_list("annotator_id").annotate(
+        answers=Count("pk"),
+        counted=Count("pk", filter=counts()),
+        left=Count("pk", filter=Q(slot__isnull=False) & ~Q(left_out="")),
+    )
+    given = {annotator: (answers, counted, left) for annotator, answers, counted, left in numbers}
     # The person's own wish stands before a researcher's.
     removals = Removal.objects.in_force().filter(project=study.project_id, annotator__in=people).order_by("why")
     why = {each.annotator_id: each for each in removals}
-    return [
-        PersonLine(
-            each.name, given.get(each.annotator_id, 0), counted.get(each.annotator_id, 0), why.get(each.annotator_id)
-        )
-        for each in named
-    ]
+    lines = []
+    for each in named:
+        answers, counted, left = given.get(each.annotator_id, (0, 0, 0))
+        lines.append(PersonLine(each.name, answers, counted, left, why.get(each.annotator_id)))
+    return lines

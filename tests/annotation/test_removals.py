@@ -26,8 +26,8 @@ def withdraw(study: Study, name: str) -> Followed:
     return removing.withdraw(study.project, name)
 
 
-def exclude(study: Study, name: str, **about: str) -> Followed:
-    return removing.exclude(study.project, name, **about)
+def exclude(study: Study, name: str, reason: str = "clicked through") -> Followed:
+    return removing.exclude(study.project, name, reason=reason)
 
 
 def include(study: Study, name: str) -> Followed:

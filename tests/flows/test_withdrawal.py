@@ -122,7 +122,7 @@ def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answ
     decisions = {row["task"]: row for row in exported(answered, "decisions", tmp_path)}
     assert json.loads(decisions["vase-0"]["votes"]) == {"candidate-0": 3, "candidate-1": 2}
     assert json.loads(decisions["vase-1"]["votes"]) == {"candidate-0": 3, "none": 2}
-    assert {(row["answers"], row["state"]) for row in decisions.values()} == {("5", "undecided")}
+    assert {(row["answers"], row["outcome"]) for row in decisions.values()} == {("5", "none yet")}
     assert count_rows("instances", answered) == 0
 
 

@@ -1,5 +1,6 @@
 """Numbers of what has many answers: made in the background, kept with their moment, made anew after a change."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_an_answer_makes_them_old(study: Study) -> None:
 def test_taking_somebody_out_letting_them_back_and_opening_their_slots_make_them_old(study: Study) -> None:
     answer(sit_down(study, "ann"), questions(study)[0], "none")
     hour = timedelta(hours=1)
-    changes = (exclude, reopen, include, withdraw)
+    changes: list[Callable[..., object]] = [exclude, reopen, include, withdraw]
     for number, change in enumerate(changes, start=2):
         make(look(study, NOON + number * hour))
         assert look(study, NOON + number * hour).is_current

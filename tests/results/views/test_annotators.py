@@ -31,8 +31,8 @@ def test_everybody_stands_there_by_pseudonym_with_what_their_answers_say(client:
     found = rows(client)
     names = {person: Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")}
     # Same choice on the first and the last of four questions; ann says None once, ben twice; each took 4.2 s.
-    assert found[names["ann"]][:5] == ["4", "4.20", "25.00", "4", "50.00"]
-    assert found[names["ben"]][:5] == ["4", "4.20", "50.00", "4", "50.00"]
+    assert [found[names["ann"]][place] for place in (0, 1, 2, 4, 5)] == ["4", "4.20", "25.00", "4", "50.00"]
+    assert [found[names["ben"]][place] for place in (0, 1, 2, 4, 5)] == ["4", "4.20", "50.00", "4", "50.00"]
     assert set(found) == set(names.values())
 
 
@@ -54,12 +54,12 @@ def test_more_answers_take_no_more_queries(
 ) -> None:
     client.get(PAGE)
     # Session, user, study; who has no name yet; names, answers, who is simulated. Of who counts: how many people, those
-    # of the page, their answers, those counted, removals; events; whether an owner asks.
-    with django_assert_num_queries(14):
+    # of the page, their answers, removals; events; whether an owner asks.
+    with django_assert_num_queries(13):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get("/studies/vases/again/annotators/")
