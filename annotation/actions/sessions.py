@@ -324,7 +324,7 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
             session.refresh_from_db()
         return
     lease = {"lease_until": now + _lease(study)} if _is_on_first_lease(session) else {}
-    if study.practice_questions.exists() and not rounds.has_passed(study=study, annotator=annotator):
+    if rounds.are_ahead(study=study, annotator=annotator):
         practice_round = rounds.current(study=study, annotator=annotator)
         move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
     else:
