@@ -74,7 +74,7 @@ def of_visitor(*, excluded: bool = False) -> dict[str, Any]:
     study = launch_study()
     session = arrive_at_work(study, CAME, session=f"session-of-{CAME}")
     send(session, open_slots(session=session, limit=1)[0])
-    about = {"annotator": session.annotator, "project": study.project}
+    about: dict[str, Any] = {"annotator": session.annotator, "project": study.project}
     if excluded:
         removals.exclude(**about, reason="clicked through", by=make_person("ben"), now=NOON)
     return about

@@ -18,7 +18,6 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.actions.removals import withdraw
 from annotation.models import Annotator, Response, Session
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators

@@ -1,6 +1,7 @@
 """What has happened in a project, as its members read it."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -15,7 +16,7 @@ from tests.factories import NOON, make_person, make_project
 
 PAGE = "/projects/birds/events/"
 # What followed from a change of whose answers count.
-FOLLOWED = dict.fromkeys(("answers", "decisions", "undone", "restored", "sessions", "without_place"), 1)
+FOLLOWED: dict[str, Any] = dict.fromkeys(("answers", "decisions", "undone", "restored", "sessions", "without_place"), 1)
 
 
 def told(client: Client, page: str = PAGE) -> list[str]:
@@ -23,7 +24,7 @@ def told(client: Client, page: str = PAGE) -> list[str]:
     return [" ".join(line.get_text(" ").split()) for line in html.select(".events li")]
 
 
-def happened(study: Study, what: str, *, by: User | str = "command line", minutes: int = 0, **details: object) -> None:
+def happened(study: Study, what: str, *, by: User | str = "command line", minutes: int = 0, **details: Any) -> None:
     now = NOON + timedelta(minutes=minutes)
     record(project=study.project, study=study, what=what, by=by, now=now, **details)
 

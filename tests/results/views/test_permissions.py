@@ -10,7 +10,7 @@ from annotation.models import Decision
 from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
-from studies.models import Membership, Question, Study, StudyState
+from studies.models import Instance, Membership, Question, Study, StudyState
 from tests.factories import NOON, draw_instance, make_launched, make_person, sit_down
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
@@ -20,6 +20,7 @@ PRIVATE = {
     "/projects/birds/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/": (FINE, NOT_ALLOWED),
     "/projects/birds/instances/row-1/": (FINE, NOT_ALLOWED),
+    "/projects/birds/instances/by-id/1/": (FINE, NOT_ALLOWED),
     "/projects/birds/people/A-34679/withdraw/": (FINE, ELSEWHERE),
     # Without a reason.
     "/projects/birds/people/A-34679/exclude/": (FINE, 409),
@@ -74,8 +75,10 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         invite_token="other",
     )
     study = make_launched(draft)
-    # Where the database has counted on since the last test, there is no question number 1 yet.
+    # Where the database has counted on since the last test, there is no question or instance number 1 yet.
     fields = {"study": study, "instance": draw_instance(study.project, 5), "kind": "best_of_n"}
+    if not Instance.objects.filter(pk=1).exists():
+        draw_instance(study.project, 6, pk=1)
     content = study.questions.values_list("content", flat=True)[0]
     Question.objects.get_or_create(pk=1, defaults=fields | {"content": content, "answers_wanted": 1})
     Decision.objects.get_or_create(question_id=1, defaults={"study": study, "rule": study.rule})

@@ -11,7 +11,7 @@ from django.apps import apps
 from studies.actions.import_source import ImportSummary
 from studies.actions.importing import import_instances
 from studies.models import Event, Image, InstanceImage, Project
-from tests.factories import NOON, draw_image, draw_instance, make_project
+from tests.factories import NOON, TESTS, draw_image, draw_instance, make_project
 from tests.studies.source_files import json_lines, write_images
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,9 @@ def import_rows(
     file = tmp_path / "rows.jsonl"
     file.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "1.jpg"], **said}))
     folder = write_images(tmp_path / "pictures") if images else None
-    return import_instances(project=project, file=file, format="jsonl", images_dir=folder, images_later=later)
+    return import_instances(
+        project=project, file=file, format="jsonl", by=TESTS, now=NOON, images_dir=folder, images_later=later
+    )
 
 
 def said_in(project: Project) -> set[tuple[str, str, str]]:
@@ -77,7 +79,7 @@ def test_a_dry_run_counts_corrections_and_makes_none(tmp_path: Path) -> None:
     import_rows(project, tmp_path, licence="CC-BY-4.0")
     file = tmp_path / "rows.jsonl"
     file.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "1.jpg"], "licence": "CC0-1.0"}))
-    summary = import_instances(project=project, file=file, format="jsonl", dry_run=True)
+    summary = import_instances(project=project, file=file, format="jsonl", by=TESTS, now=NOON, dry_run=True)
     assert summary.corrected == 2
     assert "would have another" in str(summary)
     assert said_in(project) == {("", "CC-BY-4.0", "")}
