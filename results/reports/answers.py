@@ -138,7 +138,9 @@ def places_table(answers: Sequence[AnswerDetails]) -> Table:
             rows.append((kind, str(place), times, expected, None, None, None))
     notes = [
         "Options stand in random order, so without bias every place is chosen equally often. Answers that chose an "
-        "option that always comes last are left out. Cohen's w: .1 is a small effect, .3 a medium one."
+        "option that always comes last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p takes answers "
+        "for independent, and is drawn at random where fewer than 5 are expected at a place. People with a habit each "
+        "of their own cancel out here: the table of the annotators tests everybody alone."
     ]
     return Table("places", "Whether people choose by place", columns, rows, notes)
 

@@ -11,7 +11,7 @@ from results.reports.cells import limits_or_reason, share_of, share_range, value
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.funnel import ALL, Category
 from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
-from results.reports.people import SCORES, Judged, Scored, by_category, by_majority, scored
+from results.reports.people import Judged, Scored, by_category, by_majority, in_category_order, scored
 
 HUMANS = "Humans"
 PER_PERSON = (
@@ -82,7 +82,7 @@ def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[
     categories: dict[Category, None] = {}
     for found in grouped_scores.values():
         categories |= dict.fromkeys(found)
-    for category in sorted(categories, key=lambda each: (each[0] != ALL, each[0], each[1] != ALL, each[1])):
+    for category in sorted(categories, key=in_category_order):
         judged = {name: found.get(category, []) for name, found in grouped_scores.items()}
         every = [one for each in judged.values() for one in each]
         if every:
@@ -209,6 +209,3 @@ def _point(label: str, found: Score) -> Point:
 
 def _label(group: Category) -> str:
     return ALL if group == (ALL, ALL) else " ".join(filter(None, group))
-
-
-__all__ = ["HUMANS", "SCORES", "Baseline", "baseline_of", "intervals_table", "majority_table", "scores_plot"]

@@ -53,7 +53,7 @@ def test_studies_stand_in_the_order_of_the_pipeline() -> None:
 def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     project = make_pipeline_project(1)
     draft = create_draft(project, instances=1)
-    study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 2}})
+    study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase"}})
     assert (study.fed_by, draft.state) == (draft, "draft")
     assert in_pipeline_order(project) == release_studies(study) == [study]
 
