@@ -16,6 +16,12 @@ def has_passed(*, study: Study, annotator: Annotator) -> bool:
     return Session.objects.filter(study=study, annotator=annotator).exclude(first_question_at=None).exists()
 
 
+def are_ahead(*, study: Study, annotator: Annotator) -> bool:
+    """Tell whether practice comes before the questions; who has passed it once is done with it."""
+    asks = PracticeQuestion.objects.filter(study=study).exists()
+    return asks and not has_passed(study=study, annotator=annotator)
+
+
 def has_failed(*, study: Study, annotator: Annotator) -> bool:
     return Session.objects.filter(study=study, annotator=annotator, state=SessionState.FAILED_CHECKS).exists()
 

@@ -249,7 +249,9 @@ def revive(*, session: Session, now: datetime) -> Session:
     first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
     try:
         with transaction.atomic():
-            # The session before its seat, as everywhere, so that a page and an answer never wait for one another.
+            # The annotator before everything, as whoever starts does, and the session before its seat: whatever comes
+            # at the same moment, a new arrival or an answer, neither waits for the other.
+            lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
             given = seats.claim(session=session, now=now, seat=session.last_seat) if lapsed.first() else None
             if given is not None:
@@ -322,7 +324,7 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
             session.refresh_from_db()
         return
     lease = {"lease_until": now + _lease(study)} if _is_on_first_lease(session) else {}
-    if study.practice_questions.exists() and not rounds.has_passed(study=study, annotator=annotator):
+    if rounds.are_ahead(study=study, annotator=annotator):
         practice_round = rounds.current(study=study, annotator=annotator)
         move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
     else:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions import practice, responses, sending, sessions, skipping, skips
+from annotation.actions import practice, responses, rounds, sending, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
@@ -68,7 +68,7 @@ def _instructions(request: HttpRequest, session: Session, *, part: int = 0) -> H
     extra = {
         "estimated_minutes": session.study.design["time"]["estimated_minutes"] if part == 0 else 0,
         "total": session.questions_total,
-        "has_practice": part == 0 and session.study.practice_questions.exists(),
+        "has_practice": part == 0 and rounds.are_ahead(study=session.study, annotator=session.annotator),
         "instructions_html": render_markdown(parts[part]["instructions"]),
         "part": part,
         "part_number": part + 1,

@@ -8,10 +8,11 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
+from annotation.actions import responses
 from annotation.models import PracticeAnswer, Session, SessionState, Skip
 from studies.models import CompletionCode
 from tests.annotation.test_responses import next_slot
-from tests.annotation.test_skipping import lose, practising, with_files
+from tests.annotation.test_skipping import lose, practising, put_back, with_files
 from tests.annotation.test_work_pages import form_of, page_of
 from tests.factories import arrive, arrive_at_work
 
@@ -139,3 +140,42 @@ def test_an_answer_that_is_being_changed_cannot_be_skipped(client: Client) -> No
     session = arrive_at_work(with_files())
     client.post(f"{page_of(session)}answer/", form_of(client.get(page_of(session)).content) | {"choice": "1"})
     assert b"data-skip" not in client.get(f"{page_of(session)}change/").content
+
+
+def test_five_posts_and_no_answer_do_not_lead_to_the_pay(client: Client) -> None:
+    study = with_files(instances=5)
+    session = arrive_at_work(study)
+    for slot in responses.open_slots(session=session, limit=5):
+        skip(client, session, slot=slot.pk, images=failures(5))
+    page = client.get(page_of(session)).content.decode()
+    codes = dict(CompletionCode.objects.filter(study=study).values_list("outcome", "code"))
+    assert [outcome for outcome, code in codes.items() if code in page] == ["left_out"]
+
+
+def test_the_last_skip_that_is_believed_says_what_one_more_would_do(client: Client) -> None:
+    session = arrive_at_work(with_files(instances=8))
+    said = []
+    for slot in responses.open_slots(session=session, limit=3):
+        following = skip(client, session, slot=slot.pk, images=failures(5))["Location"]
+        said.append("this sitting ends" in client.get(following).content.decode())
+    assert said == [False, False, True]
+
+
+def test_a_practice_skipped_eight_times_is_not_passed(client: Client) -> None:
+    session = practising(rounds=4)
+    for question in session.study.practice_questions.all():
+        put_back(*(option["image"] for option in question.content["options"]))
+    for question in [*session.study.practice_questions.all()] * 4:
+        skip(client, session, slot=question.pk, images=failures(9))
+    session.refresh_from_db()
+    assert (session.state, session.first_question_at) == (SessionState.LEFT_OUT, None)
+    assert "You have not failed." in client.get(page_of(session)).content.decode()
+
+
+def test_an_invited_person_is_told_whom_to_tell(client: Client) -> None:
+    session = arrive_at_work(with_files(instances=1))
+    Session.objects.update(provider="invite")
+    skip(client, session, slot=next_slot(session).pk, images=failures(9))
+    page = client.get(page_of(session)).content.decode()
+    assert "Please tell whoever invited you what happened." in page
+    assert "Prolific" not in page

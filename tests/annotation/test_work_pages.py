@@ -407,3 +407,28 @@ def test_a_comment_is_kept_only_at_the_end(client: Client) -> None:
     client.post(f"{page}comment/", {"comment": "Fun\0!"})
     session.refresh_from_db()
     assert session.comment == "Fun!"
+
+
+def test_whoever_reads_the_instructions_for_longer_than_the_seat_is_kept_begins_all_the_same(client: Client) -> None:
+    session = lapsed(arrive(launch_study()))
+    client.post(f"{page_of(session)}begin/")
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
+
+
+def test_a_look_at_a_lapsed_session_takes_its_seat_only_when_that_is_asked_for(client: Client) -> None:
+    study = launch_study()
+    session = lapsed(arrive_at_work(study))
+    page = page_of(session)
+    assert client.get(f"{page}go-on/").status_code == 405
+    assert "Your place is still free" in client.get(page).content.decode()
+    assert Seat.objects.get().session is None
+    assert client.post(f"{page}go-on/")["Location"] == page
+    assert b"data-question" in client.get(page).content
+    ended = lapsed(Session.objects.get())
+    arrive(study, "ben")
+    assert "The time for this sitting is over" in client.get(page).content.decode()
+    client.post(f"{page}go-on/")
+    ended.refresh_from_db()
+    assert ended.state == SessionState.LAPSED
+    assert client.post("/s/no-such-session/go-on/").status_code == 404

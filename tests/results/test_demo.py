@@ -188,8 +188,9 @@ def _check_links(printed: str, site: str) -> None:
     links = re.findall(rf"{site}\S*", printed)
     annotator = next(link for link in links if "PROLIFIC_PID=" in link)
     invite = next(link for link in links if "invite=" in link)
-    for link, words in ((annotator, "demonstration"), (invite, "Which picture shows")):
-        page = httpx.get(link, timeout=30, follow_redirects=True).text
+    # Whoever opens the first presses Start there; the second is only looked at.
+    for ask, link, words in ((httpx.post, annotator, "demonstration"), (httpx.get, invite, "Which picture shows")):
+        page = ask(link, timeout=30, follow_redirects=True).text
         assert words in page
         # The stylesheet is served as in production: named by its content, for ever cacheable.
         sheet = re.search(r'href="(/static/css/app\.[0-9a-f]+\.css)"', page)

@@ -208,7 +208,7 @@ def test_the_command_writes_a_file_per_launched_study(
     ("project", "chosen", "sentence"),
     [
         ("bords", "", "There is no project called bords. The projects are: birds."),
-        ("birds", "step-9", "The project birds has no study called step-9."),
+        ("birds", "step-9", "The project birds has no study called step-9. Its studies are: birds-step-3, draft."),
         ("birds", "draft", "There is nothing to export: draft has not been launched yet."),
     ],
 )

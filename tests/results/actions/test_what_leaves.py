@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.test import Client
 
 from annotation.actions.removals import exclude, withdraw
 from annotation.models import Annotator, Decision, Removal, Response, Session, Skip
@@ -12,8 +14,17 @@ from results.actions.exports import write_export
 from results.reports.build import report_of
 from results.tables.exported import accepted_instances, decided_questions, given_responses
 from results.tables.reporting import project_facts
-from studies.models import Project, Study
-from tests.factories import NOON
+from studies.models import InstanceImage, Project, Study
+from tests.factories import (
+    NOON,
+    answer,
+    draw_instance,
+    make_launched,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
 from tests.results.tables.test_reporting import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db
@@ -163,3 +174,24 @@ def test_an_answer_of_a_program_that_does_not_count_marks_no_decision(pipeline: 
 def test_where_only_people_answered_nothing_is_marked(pipeline: Project) -> None:
     for study in pipeline.studies.all():
         assert not any(value for values in simulated_in(study) for value in values)
+
+
+def test_what_another_project_says_of_the_same_pictures_is_in_no_file_and_on_no_page(
+    client: Client, researcher: User, tmp_path: Path
+) -> None:
+    clinic, birds = make_project("clinic"), make_project("birds", members=[researcher])
+    theirs, ours = draw_instance(clinic, 1), draw_instance(birds, 1)
+    secret = {"source": "an-archive-of-patients", "licence": "not-for-anybody", "generator": "secret-model"}
+    InstanceImage.objects.filter(instance=theirs).update(**secret)
+    study = make_launched(make_study(birds))
+    answer(sit_down(study, "ann"), questions(study)[0], "candidate-1")
+    call_command("export", "birds", format="jsonl", out=tmp_path)
+    call_command("release", "birds", study=study.slug, name="v1", format="csv", out=tmp_path)
+    files = [
+        path for path in tmp_path.rglob("*") if path.is_file() and path.suffix in (".jsonl", ".csv", ".json", ".md")
+    ]
+    assert len(files) >= 7
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    texts.append(client.get(f"/projects/birds/instances/{ours.key}/").content.decode())
+    assert "CC0" in texts[-1]
+    assert not [text for text in texts for said in secret.values() if said in text]

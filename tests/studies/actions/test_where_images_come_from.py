@@ -11,12 +11,16 @@ from django.apps import apps
 from studies.actions.import_source import ImportSummary
 from studies.actions.importing import import_instances
 from studies.models import Event, Image, InstanceImage, Project
-from tests.factories import NOON, TESTS, draw_image, draw_instance, make_project
+from tests.factories import NOON, draw_image, draw_instance, make_project
 from tests.studies.source_files import json_lines, write_images
 
 pytestmark = pytest.mark.django_db
 
-CONFIDENTIAL = {"source": "the clinic's archive", "licence": "not for anybody", "generator": "secret-model"}
+CONFIDENTIAL: dict[str, Any] = {
+    "source": "the clinic's archive",
+    "licence": "not for anybody",
+    "generator": "secret-model",
+}
 upgrade = import_module("studies.migrations.0006_tell_uses_where_images_come_from")
 
 
@@ -27,7 +31,7 @@ def import_rows(
     file.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "1.jpg"], **said}))
     folder = write_images(tmp_path / "pictures") if images else None
     return import_instances(
-        project=project, file=file, format="jsonl", by=TESTS, now=NOON, images_dir=folder, images_later=later
+        project=project, file=file, format="jsonl", by="tests", now=NOON, images_dir=folder, images_later=later
     )
 
 
@@ -60,8 +64,11 @@ def test_a_corrected_licence_counts_from_the_next_import_on(images: bool, tmp_pa
     uses = InstanceImage.objects.order_by("position")
     # What the second file leaves out stays.
     assert list(uses.values_list("source", "licence")) == [("the archive", "CC-BY-4.0"), ("the archive", "CC0-1.0")]
+    events = [event.details["files"][0] for event in Event.objects.order_by("pk")]
+    assert [(file["added"], file["corrected"]) for file in events] == [(1, 0), (0, 1)]
     again = import_rows(project, tmp_path, images=images, licence=["CC-BY-4.0", "CC0-1.0"])
     assert again.corrected == 0
+    assert Event.objects.count() == 2
     assert "another source" not in str(again)
 
 
@@ -79,7 +86,7 @@ def test_a_dry_run_counts_corrections_and_makes_none(tmp_path: Path) -> None:
     import_rows(project, tmp_path, licence="CC-BY-4.0")
     file = tmp_path / "rows.jsonl"
     file.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "1.jpg"], "licence": "CC0-1.0"}))
-    summary = import_instances(project=project, file=file, format="jsonl", by=TESTS, now=NOON, dry_run=True)
+    summary = import_instances(project=project, file=file, format="jsonl", by="tests", now=NOON, dry_run=True)
     assert summary.corrected == 2
     assert "would have another" in str(summary)
     assert said_in(project) == {("", "CC-BY-4.0", "")}
@@ -110,7 +117,7 @@ def test_an_upgrade_tells_the_only_project_that_uses_a_picture(capsys: pytest.Ca
     used(clinic, 2, at=NOON + timedelta(days=9))
     upgrade.tell(apps, None)
     assert told(clinic)
-    assert not Event.objects.exists()
+    assert not Event.objects.filter(by_name="upgrade").exists()
     assert "copied to 2 uses of images. For 0 images in 0 projects" in capsys.readouterr().out
 
 
