@@ -166,7 +166,7 @@ def agreement_over_both(
 
     Student's t with the variance of leaving out one annotator at a time plus that of leaving out one unit at a time,
     which counts the chance of single answers twice and so errs to the wide side; the limits stay within -1 and 1. With
-    five annotators who differ much, alpha of 500 questions is covered about 92 times in 100 and with twenty 95 times,
+    five annotators who differ much, alpha of 500 questions is covered 90 to 92 times in 100 and with twenty 95 times,
     where drawing questions alone covers it 20 to 55 times. Nothing is random, so there are no resamples.
     Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
     Source: Efron and Tibshirani 1993, chapter 11.
