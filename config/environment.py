@@ -19,7 +19,8 @@ DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
 CACHE_FORM = "Use redis://HOST:PORT/NUMBER."
 SITE_FORM = "Write how people reach the site, such as https://lineup.example."
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-SHORTEST_SECRET = 50
+# Django warns below 50. Without HTTPS, sites made long ago have shorter ones, and must still start.
+SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
 CONNECT_SECONDS = 5
 REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
@@ -127,12 +128,12 @@ def read_cache(name: str) -> str:
     return url
 
 
-def read_secret(name: str, file: Path) -> str:
+def read_secret(name: str, file: Path, *, https: bool) -> str:
     """Return variable `name`, a long secret; when it is not set, the one kept in `file`."""
-    secret = read_text(name) or own_secret(file)
-    if len(secret) < SHORTEST_SECRET:
+    secret, shortest = read_text(name) or own_secret(file), SHORTEST_SECRET_WITH_HTTPS if https else SHORTEST_SECRET
+    if len(secret) < shortest:
         raise ImproperlyConfigured(
-            f"{name} is shorter than {SHORTEST_SECRET} characters. Make a long random one and keep it secret."
+            f"{name} is shorter than {shortest} characters. Make a long random one and keep it secret."
         )
     return secret
 

@@ -29,7 +29,7 @@ DEBUG = read_flag("DEBUG", default=False)
 # Production is served through https; one machine on loopback is not.
 HTTPS = read_flag("HTTPS", default=False)
 
-SECRET_KEY = read_secret("SECRET_KEY", DATA_DIR / "secret_key")
+SECRET_KEY = read_secret("SECRET_KEY", DATA_DIR / "secret_key", https=HTTPS)
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
 # Where the outside world finds the site; links for Prolific and the demo start with it.

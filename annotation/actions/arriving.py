@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotation.errors import NoSuchStudy, TooManyAtOnce
 from annotation.recruitment import invite
-from studies.models import Study
+from studies.models import Study, StudyState
 from throttle.counting import hit
 
 WINDOW = timedelta(minutes=10)
@@ -18,10 +18,12 @@ WINDOW = timedelta(minutes=10)
 def study_at(name: str) -> Study:
     """Return the study whose annotators arrive at /take/<name>/. Raises NoSuchStudy.
 
-    Its slug leads to it too, as long as one study alone is called so.
+    Its slug leads to it too, as long as one study alone is called so. Drafts have sent nobody such a link: they take
+    it from no study, and nobody learns by it what is being prepared.
     """
     studies = Study.objects.select_related("project")
-    found = list(studies.filter(public_token=name)) or list(studies.filter(slug=name)[:2])
+    launched = studies.exclude(state=StudyState.DRAFT)
+    found = list(studies.filter(public_token=name)) or list(launched.filter(slug=name)[:2])
     if len(found) == 1:
         return found[0]
     raise NoSuchStudy(

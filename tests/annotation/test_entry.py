@@ -433,6 +433,17 @@ def test_an_old_link_with_the_name_of_the_study_leads_to_it(client: Client) -> N
         assert client.get(reverse("take", args=[name]), PROLIFIC).status_code == 200
 
 
+def test_a_draft_is_not_betrayed_by_its_name_and_takes_no_old_link_from_a_study(client: Client) -> None:
+    ours = launch_study(make_project("ours"))
+    draft = create_draft(make_project("theirs"))
+    shared = reverse("take", args=[ours.slug])
+    assert draft.slug == ours.slug
+    assert client.get(shared, PROLIFIC).status_code == 200
+    Study.objects.filter(pk=ours.pk).update(slug="renamed")
+    assert client.get(shared, PROLIFIC).status_code == 404
+    assert "has not started yet" in client.get(reverse("take", args=[draft.public_token]), PROLIFIC).content.decode()
+
+
 def test_a_name_that_two_studies_have_leads_to_neither_unless_it_is_the_token_of_one(client: Client) -> None:
     ours = launch_study(make_project("ours"))
     theirs = launch_study(make_project("theirs"))

@@ -40,9 +40,15 @@ def test_the_production_settings_have_nothing_to_warn_of(tmp_path: Path) -> None
 
 
 def test_a_short_key_stops_the_start_of_production(tmp_path: Path) -> None:
-    done = _manage("check", folder=tmp_path, HTTPS="1", SECRET_KEY="short", ALLOWED_HOSTS="lineup.example")
+    done = _manage("check", folder=tmp_path, HTTPS="1", SECRET_KEY="k" * 49, ALLOWED_HOSTS="lineup.example")
     assert done.returncode != 0
     assert "SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret." in done.stderr
+
+
+@pytest.mark.parametrize("length", [20, 40, 49])
+def test_a_site_without_https_keeps_a_key_that_was_long_enough_for_it(tmp_path: Path, length: int) -> None:
+    done = _manage("check", folder=tmp_path, SECRET_KEY="k" * length)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -70,8 +76,8 @@ def test_a_short_key_stops_the_start_of_production(tmp_path: Path) -> None:
             "SITE_URL is 'ftp://x'. Write how people reach the site, such as https://lineup.example.",
         ),
         (
-            *("SECRET_KEY", "a"),
-            "SECRET_KEY is shorter than 50 characters. Make a long random one and keep it secret.",
+            *("SECRET_KEY", "k" * 19),
+            "SECRET_KEY is shorter than 20 characters. Make a long random one and keep it secret.",
         ),
     ],
 )
