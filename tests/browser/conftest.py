@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,14 @@ BROWSER_TESTS = Path(__file__).parent
 REST_SECONDS = 10
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what lies here, and run it last: the browser's driver leaves an event loop running in this process."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Mark what lies here before `-m` looks for marks, and run it last, whatever order others have made: the browser's
+    driver leaves an event loop running in this process."""
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker(pytest.mark.browser)
+    yield
     items.sort(key=lambda item: item.path.is_relative_to(BROWSER_TESTS))
 
 
