@@ -11,7 +11,7 @@ from results.reports.of_study import report_of_study
 from results.tables.answers import answer_details, answer_times, facts_alone
 from results.tables.overview import answers_sent
 from results.tables.reporting import project_facts
-from results.tables.simulated import simulated_in_study
+from results.tables.simulated import simulated_in_project, simulated_in_study
 from results.views.guards import project_view, study_view
 from results.views.keeping import kept_numbers
 from studies.models import Project, Study, StudyState
@@ -39,4 +39,5 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
         findings = from_plain(kept.content or ())
     else:
         findings = list(findings_of(report_of(project_facts(project))))
-    return render(request, "results/results/project.html", {"project": project, "findings": findings, "kept": kept})
+    context = {"project": project, "findings": findings, "kept": kept, "simulated": simulated_in_project(project)}
+    return render(request, "results/results/project.html", context)

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, PasswordChangeView, redirect_to_login
 from django.contrib.messages.views import SuccessMessageMixin
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -62,7 +63,7 @@ class SignIn(LoginView):
 def admin_door(request: HttpRequest) -> HttpResponse:
     """Where Django's admin sends whoever may not see a page of it, and where its own form would stand."""
     if request.user.is_authenticated and not request.user.is_staff:
-        raise PermissionDenied
+        return render(request, "403.html", status=403)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 

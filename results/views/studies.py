@@ -98,7 +98,7 @@ DOOR_SENTENCES = {
     ),
     EntryEvent.What.NOT_AN_ID: (
         "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
-        "each, or a study with `any_ids`."
+        "each, or a study file that says any_ids: true."
     ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."

@@ -115,6 +115,7 @@ def test_an_open_session_ends_and_its_seat_is_free(client: Any) -> None:
     page = client.get(f"/s/{session.token}/").content.decode()
     assert "You have taken your consent back" in page
     assert "return the submission" in page
+    assert "Write to the researchers about the pay for your time" in page
 
 
 def test_no_code_is_handed_out_for_a_session_that_was_withdrawn() -> None:

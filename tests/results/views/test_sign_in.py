@@ -142,10 +142,12 @@ def test_an_operator_who_wants_a_page_of_the_admin_gets_there_through_the_one_do
     assert client.get("/admin/login/", follow=True).redirect_chain[-1] == ("/admin/", 302)
 
 
-def test_a_researcher_who_is_no_operator_is_told_so_and_not_sent_in_circles() -> None:
+def test_a_researcher_who_is_no_operator_is_told_so_and_not_sent_in_circles(caplog: pytest.LogCaptureFixture) -> None:
     client = Client()
     client.force_login(make_person("researcher"))
     assert client.get("/admin/", follow=True).status_code == 403
+    # What somebody may not do is no mistake of the site: one line of the log, without a trace.
+    assert [record.exc_info for record in caplog.records if record.name == "django.request"] == [None]
 
 
 def test_no_link_leads_through_the_admin_to_another_site() -> None:

@@ -29,6 +29,13 @@ def project(researcher: User) -> Project:
 
 
 @pytest.mark.usefixtures("project")
+def test_the_results_of_a_project_begin_with_what_a_program_answered(client: Client) -> None:
+    Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
+    before_the_tables = client.get("/projects/vases/results/").content.decode().split("<h2")[0]
+    assert NOTICE in before_the_tables
+
+
+@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_says_that_a_program_answered(client: Client, page: str) -> None:
     assert "Simulated:" not in client.get(page).content.decode()

@@ -232,6 +232,8 @@ def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, dra
     pairs = make_study(draft.project, "pairs", answers=2)
     shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
     assert "What this study will be able to tell" in shown
+    # The table is as wide as its page: how wide an interval will be stands in its last columns.
+    assert '<article class="card wide">' in client.get(f"/studies/birds/{pairs.slug}/launch/").content.decode()
     # Four questions with two answers each, and twice as many.
     assert "Krippendorff's alphaas planned48" in shown
     assert "Krippendorff's alphatwice the questions816" in shown
