@@ -161,7 +161,7 @@ def _left_out(mean: MeanOfPairs) -> str:
 
 def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
     points = [
-        Point(f"{study}: {pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
+        Point(f"{study}: {_of_kind(pair, pairs)}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
         for study, pairs in found.items()
         for pair in pairs
     ]
@@ -171,3 +171,8 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
     words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
     axis = "Cohen's kappa, with its 95 % interval"
     return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", axis, [Series("", points)])
+
+
+def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
+    """Return what tells the same two people apart in a study that asks them questions of several kinds."""
+    return f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""

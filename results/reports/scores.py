@@ -64,9 +64,17 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
                 for category, scores in grouped(model, baseline.categories).items()
             ]
     notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
+    notes += [_undone(each.study) for each in baselines if each.study.undone]
     if any(each.models for each in baselines):
         notes.append("Models: the share right of the instances that people answered, each counting once.")
     return Table("scores", "How often people and models are right", columns, rows, notes, _slugs(baselines))
+
+
+def _undone(study: StudyFacts) -> str:
+    return (
+        f"What people answered in {study.slug} stays counted, also about instances that have left the dataset since, "
+        f"because the acceptance that they came from was undone: {study.undone}."
+    )
 
 
 def _names(baselines: Iterable[Baseline]) -> list[str]:

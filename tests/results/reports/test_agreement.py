@@ -64,6 +64,12 @@ def test_kinds_are_never_put_together() -> None:
     assert measured(found, "best_of_n", "Percent agreement")["Value"] == 1
     means = [row["Pair"] for row in rows(found, "pairs") if row["Pair"].startswith("mean")]
     assert means == ["mean of 1", "mean of 1"]
+    (drawn,) = [plot for plot in found.plots if plot.name == "pairs"]
+    pair = "survey 1, seats 1 and 2"
+    assert [point.label for series in drawn.series for point in series.points] == [
+        f"step-3: image_to_text, {pair}",
+        f"step-3: best_of_n, {pair}",
+    ]
 
 
 def test_answers_that_were_added_where_the_first_differed_stand_apart() -> None:

@@ -84,8 +84,8 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
     # differed says nothing of who is right, and whoever is asked there cannot but differ from somebody.
     answers = [replace(one, question=q) for q in range(7) for one in (ANN, BEN)]
     for q in range(7, 10):
-        ben = replace(BEN, question=q, choice="none")
-        answers += [replace(ANN, question=q), ben, replace(ben, annotator="A-CLEO", added=True)]
+        odd = replace(BEN, question=q, choice="none")
+        answers += [replace(ANN, question=q), odd, replace(odd, annotator="A-CLEO", added=True)]
     table = annotators_table(answers)
     ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
     assert ann["Same as others"] == ben["Same as others"] == 0.7

@@ -68,6 +68,17 @@ def test_one_perfect_person_out_of_three_asked_is_right_always() -> None:
     assert group["95 % interval for this person"].low == pytest.approx(2 / 5.8415, abs=1e-4)
 
 
+def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to() -> None:
+    whole = study({ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT}})
+    left = [replace(one, outcome=Outcome.UNDONE) if one.instance == 2 else one for one in whole.questions]
+    report = report_of(project(replace(whole, questions=left)))
+    assert value(report, "Group") == 1
+    (said,) = [note for note in report.table("scores").notes if "left the dataset" in note]
+    assert said.startswith("What people answered in baseline stays counted")
+    assert said.endswith("undone: 1.")
+    assert not any("left the dataset" in note for note in report_of(project(whole)).table("scores").notes)
+
+
 def test_group_is_the_mean_of_people_where_they_differ() -> None:
     # Ann has the group of 1 and 2 right, ben of 1 and 3: half of four each... ann 2 of 4, ben 3 of 4: 62.5.
     said = {

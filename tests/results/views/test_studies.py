@@ -37,6 +37,13 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
     assert f"{Pseudonym.objects.get().name} Answering 2 of 4" in shown
 
 
+def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: Study) -> None:
+    asked = study.design["parts"][0]
+    study.design["parts"] = [asked | {"kind": "image_to_text"}, asked | {"kind": "text_to_image"}]
+    study.save()
+    assert "· image_to_text, text_to_image ·" in text(client)
+
+
 def test_the_page_names_nobody(client: Client, study: Study) -> None:
     session = sit_down(study, "pid-of-a-person")
     page = client.get(PAGE).content.decode()
