@@ -41,6 +41,9 @@ UNDEFINED_ALLOWED = 0.05
 
 # With fewer units than this, or fewer ratings that differ from the commonest label, no interval can be relied on.
 FEW_UNITS, FEW_OTHERS = 20, 10
+# Limits nearer to each other than this differ by rounding alone.
+ROUNDING = 1e-12
+ALL_ALIKE = "Resamples of what was seen are all alike, which says nothing of what was not."
 # What fewer annotators than this do says next to nothing about others.
 LEAST_RATERS = 5
 SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
@@ -263,6 +266,8 @@ class _Settings:
         if correction is not None:
             percentiles, method = correction.percentiles(values[~np.isnan(values)], tail), "BCa"
         low, high = np.nanquantile(values, percentiles)
+        if high - low < ROUNDING:
+            return self.undefined(ALL_ALIKE, n, missing)
         return Interval(float(low), float(high), None, self.over, n, missing, self.resamples, self.level, method)
 
 

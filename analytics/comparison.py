@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analytics.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
-from analytics.people import ONE_PERSON, answers_of, spread
+from analytics.people import ONE_PERSON, Answers, answers_of, spread
 from analytics.scores import truth_values
 
 Test = Literal["t over people", "McNemar"]
@@ -108,8 +108,9 @@ def people_against(
 
     right, others: whether each answer of a person is right, and whether the other's to the same question is. people,
     questions: whose answer it is and to what. The test is Student's t over people, whose variance allows for questions
-    that several people share (`analytics.people.spread`); McNemar's takes its place only where every answer comes from
-    a person of its own and to a question of its own, so that nothing depends on anything.
+    that several people share (`analytics.people.spread`), and where they do is no less than `_over_questions`;
+    McNemar's takes its place only where every answer comes from a person of its own and to a question of its own, so
+    that nothing depends on anything.
 
     Undefined for one person, and where the differences of all people are the same. Raises ValueError for different
     lengths, for what is no truth value, and when a person has answered a question twice.
@@ -136,10 +137,30 @@ def people_against(
     # Here, because loading it takes longer than everything else that a page of the site loads.
     from scipy.special import stdtr, stdtrit
 
-    error = sqrt(found.variance)
+    error = sqrt(max(found.variance, _over_questions(given)))
     half = float(stdtrit(found.degrees, (1 + level) / 2)) * error
     p = mcnemar(mine, its).p if alone else 2 * float(stdtr(found.degrees, -abs(value) / error))
     return PeopleAgainst(value, max(-1.0, value - half), min(1.0, value + half), p, test, *counts)
+
+
+def _over_questions(given: Answers) -> float:
+    """Return the least variance that the draw of questions gives a mean difference; 0 where no question is shared.
+
+    Where people share questions, the other's answers to them are the same for all: a model that is right on 25 of 25
+    says nothing of how far it would be on others, and people who are right nearly as often would differ from it for
+    sure. So there are two questions more, one that people alone and one that the other alone is right on, as Bonett
+    and Price 2012, "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data",
+    Journal of Educational and Behavioral Statistics 37, have it for one answer to each.
+    """
+    questions = given.n_questions
+    if given.values.size == questions:
+        return 0.0
+    weights = 1 / (given.n_people * given.per_person[given.person])
+    of_question = np.bincount(given.question, weights=weights)
+    differences = np.bincount(given.question, weights=weights * given.values) / of_question
+    apart = differences - float(given.means.mean())
+    varying = float((of_question**2 * apart**2).sum()) + 2 / questions**2
+    return varying * (questions / (questions + 2)) ** 2
 
 
 def holm(probabilities: Sequence[float | None]) -> list[float | None]:

@@ -28,6 +28,7 @@ OF_ANNOTATORS = {
     "annotation.actions.responses.order_for",
     "annotation.actions.responses.submit",
     "annotation.actions.responses.was_skipped",
+    "annotation.actions.rounds.are_ahead",
     "annotation.actions.rounds.begun",
     "annotation.actions.rounds.current",
     "annotation.actions.rounds.following",

@@ -48,10 +48,14 @@ INSERT INTO annotation_response
         shown_order, received_at, images_seen, {", ".join(_MEASURED)})
 VALUES ({", ".join(["%s"] * (12 + len(_MEASURED)))})
 """  # noqa: S608 (column names of this file)
+# What a researcher has settled stays as it was settled; only its votes follow the answers.
 _DECIDE = """
 UPDATE annotation_decision
-   SET rule = %s, state = %s, winner = %s, votes = %s, answers = %s, decided_at = %s
- WHERE question_id = %s AND settled_choice = ''
+   SET rule = %s, votes = %s, answers = %s,
+       state = CASE WHEN settled_choice = '' THEN %s ELSE state END,
+       winner = CASE WHEN settled_choice = '' THEN %s ELSE winner END,
+       decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
+ WHERE question_id = %s
 """
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
@@ -157,7 +161,7 @@ def store_decision(
 ) -> None:
     with connection.cursor() as cursor:
         at = None if decided is None else _time(decided)
-        cursor.execute(_DECIDE, [rule, state, winner, json.dumps(votes), answers, at, question])
+        cursor.execute(_DECIDE, [rule, json.dumps(votes), answers, state, winner, at, question])
 
 
 def next_slot(*, seat: int, annotator: int, besides: int, part: int) -> NextSlot | None:

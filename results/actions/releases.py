@@ -60,6 +60,11 @@ def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> 
     _check_texts(about)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to release yet: the study has not been launched.")
+    if not study.accepts and not Release.objects.filter(study=study, name=about.release).exists():
+        raise CannotExport(
+            f"The study {study.slug} accepts nothing, so there is nothing to release: its purpose is {study.purpose}. "
+            "Release the study whose instances it asks about; what was answered here goes into that release."
+        )
     release, created = Release.objects.get_or_create(
         project=study.project,
         name=about.release,

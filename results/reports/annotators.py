@@ -28,6 +28,7 @@ HALF = Fraction(1, 2)
 # Both models go over all answers hundreds of times: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
+ONLY_ADDED = "Asked only where the first answers differed, which says nothing of this annotator."
 TOO_FEW = (
     f"A model needs {LEAST_PER_TASK} answers to a question to tell who is right, and no question of this annotator's "
     "has as many."
@@ -40,7 +41,7 @@ class PersonsAnswer:
     """One counted answer. `right`: the right option, "" where none is known; `fixed`: the options always offered.
 
     `seconds`: with the page in view, as the browser measured it. `place`: where the chosen option stood among the
-    `places` shuffled ones, from 0; None for a fixed option.
+    `places` shuffled ones, from 0; None for a fixed option. `added`: it was asked for where the first answers differed.
     """
 
     annotator: str
@@ -52,6 +53,7 @@ class PersonsAnswer:
     seconds: float | None
     place: int | None = None
     places: int = 0
+    added: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
     applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
     if len({one.kind for one in answers}) == 1:
         applies.remove(2)
-    notes = [*_notes(_several(answers)), *_habits(answers)]
+    notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
     columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
@@ -85,21 +87,25 @@ def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
 def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
     """Yield the row of each annotator who answered questions of one kind, with what it is sorted by."""
     answers = [one for one in every if one.kind == kind]
-    with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in answers)
-    several = _several(answers)
+    # Whoever is asked where others differ is bound to differ from some of them.
+    first = [one for one in answers if not one.added]
+    with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in first)
+    several = _several(first)
     shared = Counter(one.annotator for one in several)
     modelled = _modelled(several)
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
     for name, mine in by_annotator.items():
-        reason = modelled.reason if shared[name] else ALONE
+        alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
+        reason = modelled.reason if shared[name] else alone
+        beside = with_others.get(name, score([]))
         row = (
             *(name, len(mine), kind, _median(mine), *_shares(mine), _place_habit(mine)),
-            *(shared[name], value_or_reason(with_others[name].share, ALONE)),
+            *(shared[name], value_or_reason(beside.share, alone)),
             *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )
-        yield (*_first_the_odd(name, with_others[name]), kind), row
+        yield (*_first_the_odd(name, beside), kind), row
 
 
 def _place_habit(mine: Iterable[PersonsAnswer]) -> Cell:
@@ -174,13 +180,14 @@ def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
         "carelessness. Seconds: from shown to sent, without the time the page was out of sight. Same as others: over "
-        "all answers of others to the same questions. p (places): how probable places chosen as unevenly as this "
-        "annotator's are, were all chosen equally often; where an expected count is under 5, it is drawn at random."
+        "all answers of others to the same questions, as far as they were asked for at first. p (places): how probable "
+        "places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected count is "
+        "under 5, it is drawn at random."
     ]
     if labels:
         notes.append(
             "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
             f"that an answer is right (Dawid and Skene 1979). Each kind for itself, over the questions with "
-            f"{LEAST_PER_TASK} or more answers ({'; '.join(labels)})."
+            f"{LEAST_PER_TASK} or more answers asked for at first ({'; '.join(labels)})."
         )
     return notes

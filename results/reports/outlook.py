@@ -1,6 +1,6 @@
 """What a study will be able to tell: the intervals to expect, before it is launched."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.planning import (
@@ -15,23 +15,53 @@ from analytics.planning import (
 )
 from results.reports.base import SEED, Cell, Column, Table
 from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.people import FOUR, OF_FOUR
 
 AS_PLANNED = "as planned"
+HUMAN_SCORE, ALPHA = "Human score", "Krippendorff's alpha"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of question that a study will ask: so many about each instance; whether the right answer is known."""
+
+    name: str
+    each: int
+    knows_answers: bool
 
 
 @dataclass(frozen=True)
 class ToCome:
-    """What launching a study would make: so many people, if each takes one seat, and questions with so many answers."""
+    """What launching a study would make: so many people, if each takes one seat, and instances.
 
-    knows_answers: bool
+    answers: to each question; doubled: about how many of the instances twice as many answers are asked for.
+    """
+
+    kinds: Sequence[Kind]
     people: int
-    questions: int
+    instances: int
     answers: int
+    doubled: int = 0
 
     @property
     def each(self) -> int:
-        """How many questions a person answers, on average."""
-        return max(1, round(self.questions * self.answers / self.people)) if self.people else 0
+        """About how many instances a person answers, on average."""
+        return max(1, round((self.instances + self.doubled) * self.answers / self.people)) if self.people else 0
+
+    @property
+    def shared(self) -> tuple[int, int]:
+        """How many instances get several answers to each question, and how many answers."""
+        return (self.instances, self.answers) if self.answers > 1 else (self.doubled, 2)
+
+    def scores(self) -> Mapping[str, int]:
+        """Return the human scores there will be, and what one is right about once: so many things per instance.
+
+        Of BiVLC's four questions each score counts an instance once; every other kind has a score of its own.
+        """
+        each = {kind.name: kind.each for kind in self.kinds if kind.knows_answers}
+        if {(kind, place) for kind, n in each.items() for place in range(n)} >= set(FOUR):
+            return {f"{HUMAN_SCORE} ({', '.join(OF_FOUR)})": 1}
+        return {HUMAN_SCORE if len(each) == 1 else f"{HUMAN_SCORE} ({kind})": n for kind, n in each.items()}
 
 
 def outlook_table(planned: ToCome) -> Table:
@@ -40,16 +70,17 @@ def outlook_table(planned: ToCome) -> Table:
     columns += [Column("Answers", "count"), Column("Expected 95 % interval", "coefficient")]
     columns.append(Column("Width", "coefficient"))
     rows: list[Sequence[Cell]] = []
-    if planned.people and planned.questions:
-        rows += _scores(planned) if planned.knows_answers else []
-        rows += _agreement(planned) if planned.answers > 1 else []
+    if planned.people and planned.instances:
+        rows += [row for name, units in planned.scores().items() for row in _scores(planned, name, units)]
+        rows += [row for kind in planned.kinds for row in _agreement(planned, kind)]
     notes = []
-    if any(row[0] == HUMAN_SCORE for row in rows):
+    if any(str(row[0]).startswith(HUMAN_SCORE) for row in rows):
         notes.append(
             f"Human score: if people are right on {USUAL_SHARE} of their questions, with an ICC of {USUAL_ICC} by "
-            f"person and {USUAL_ICC_OF_QUESTIONS} by question, and each person takes one seat."
+            f"person and {USUAL_ICC_OF_QUESTIONS} by question, and each person takes one seat. "
+            "Questions: what one person is right about once, an instance for I2T, T2I and Group."
         )
-    if any(row[0] == ALPHA for row in rows):
+    if any(str(row[0]).startswith(ALPHA) for row in rows):
         notes.append(
             f"Agreement over other questions with the same people: if alpha is {USUAL_ALPHA} and one of two labels has "
             f"{USUAL_RARE} of the answers."
@@ -59,11 +90,8 @@ def outlook_table(planned: ToCome) -> Table:
     return Table("outlook", "What this study will be able to tell", columns, rows, notes)
 
 
-HUMAN_SCORE, ALPHA = "Human score", "Krippendorff's alpha"
-
-
-def _scores(planned: ToCome) -> Iterable[Sequence[Cell]]:
-    people, each, answers = planned.people, planned.each, planned.answers
+def _scores(planned: ToCome, name: str, units: int) -> Iterable[Sequence[Cell]]:
+    people, each, answers = planned.people, planned.each * units, planned.answers
     for said, n, questions in (
         (AS_PLANNED, people, each),
         ("half the people", max(1, people // 2), each),
@@ -72,17 +100,23 @@ def _scores(planned: ToCome) -> Iterable[Sequence[Cell]]:
         ("twice the questions each", people, 2 * each),
     ):
         expected = expected_share(n, questions, answers)
-        yield _row(HUMAN_SCORE, said, n, round(n * questions / answers), n * questions, expected)
+        yield _row(name, said, n, round(n * questions / answers), n * questions, expected)
 
 
-def _agreement(planned: ToCome) -> Iterable[Sequence[Cell]]:
+def _agreement(planned: ToCome, kind: Kind) -> Iterable[Sequence[Cell]]:
+    """Yield what is to be expected of one kind: agreement is never told over several."""
+    instances, answers = planned.shared
+    planned_questions = instances * kind.each
+    if not planned_questions:
+        return
+    name = ALPHA if len(planned.kinds) == 1 else f"{ALPHA} ({kind.name})"
     for said, questions in (
-        (AS_PLANNED, planned.questions),
-        ("half the questions", max(1, planned.questions // 2)),
-        ("twice the questions", 2 * planned.questions),
+        (AS_PLANNED, planned_questions),
+        ("half the questions", max(1, planned_questions // 2)),
+        ("twice the questions", 2 * planned_questions),
     ):
-        expected = expected_alpha(questions, planned.answers, seed=SEED)
-        yield _row(ALPHA, said, None, questions, questions * planned.answers, expected)
+        expected = expected_alpha(questions, answers, seed=SEED)
+        yield _row(name, said, None, questions, questions * answers, expected)
 
 
 def _row(what: str, said: str, people: int | None, questions: int, answers: int, expected: Expected) -> Sequence[Cell]:

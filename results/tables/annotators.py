@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from annotation.models import Response
 from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
+from results.tables.added import planned_surveys
 from results.tables.answers import seconds_in_view
 from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
@@ -19,6 +20,7 @@ _FIELDS = (
     "send_ms",
     "hidden_ms",
     "shown_order",
+    "slot__seat__survey__number",
 )
 
 
@@ -26,8 +28,9 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    planned = planned_surveys(study)
     rows = Response.objects.counted_in(study).values_list(*_FIELDS)
-    for annotator, question, kind, choice, right, send_ms, hidden_ms, order in rows.iterator(chunk_size=CHUNK):
+    for annotator, question, kind, choice, right, send_ms, hidden_ms, order, survey in rows.iterator(chunk_size=CHUNK):
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -38,4 +41,5 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
             seconds=seconds_in_view(send_ms, hidden_ms),
             place=None if choice in fixed[kind] else order.index(choice),
             places=len(order) - len(fixed[kind]),
+            added=survey > planned.get(question, survey),
         )

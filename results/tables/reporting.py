@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min
 
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
@@ -21,6 +21,7 @@ from results.reports.facts import (
     StudyFacts,
 )
 from results.simulated import played_by_a_program
+from results.tables.added import planned_surveys
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from results.tables.simulated import above, answering, played_in
@@ -219,29 +220,19 @@ class _Once:
 def _answers(study: Study) -> list[AnswerFacts]:
     """Return the counted answers in the order in which they came.
 
-    Slots are made in the order in which answers are asked for: those of a question beyond the answers asked for at
-    first were added later. A changed answer stays in its slot, whenever it was changed.
+    A changed answer stays in its slot, whenever it was changed.
     """
     counted = Response.objects.counted_in(study)
     place = ("slot__seat__survey__number", "slot__seat__number")
-    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *place, "choice", "slot_id")
-    added = _added_slots(study, counted)
+    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *place, "choice")
+    planned = planned_surveys(study)
     once = _Once()
     return [
-        AnswerFacts(question, once.keep(annotator), survey, once.keep(choice), seat, slot in added)
-        for question, annotator, survey, seat, choice, slot in rows.iterator(chunk_size=CHUNK)
+        AnswerFacts(
+            question, once.keep(annotator), survey, once.keep(choice), seat, survey > planned.get(question, survey)
+        )
+        for question, annotator, survey, seat, choice in rows.iterator(chunk_size=CHUNK)
     ]
-
-
-def _added_slots(study: Study, counted: QuerySet[Response]) -> set[int]:
-    """Return the slots of counted answers beyond the first that their questions were asked for."""
-    wanted = study.design["answers"]
-    if study.design["max_answers"] <= wanted:
-        return set()
-    of_question: dict[int, list[int]] = {}
-    for question, slot in counted.order_by("slot_id").values_list("question_id", "slot_id"):
-        of_question.setdefault(question, []).append(slot or 0)
-    return {slot for slots in of_question.values() for slot in slots[wanted:]}
 
 
 def model_facts(project: Project) -> Iterable[ModelFacts]:

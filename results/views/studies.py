@@ -26,7 +26,7 @@ from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
 from results.reports.base import Report
 from results.reports.findings import findings_of
-from results.reports.outlook import ToCome, outlook_table
+from results.reports.outlook import Kind, ToCome, outlook_table
 from results.tables.offered import offered_exports
 from results.tables.overview import answers_sent, waiting_for_launch
 from results.tables.progress import (
@@ -43,8 +43,8 @@ from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.actions.studies import Plan
-from studies.design import knows_right
 from studies.errors import StudyError
+from studies.kinds import get_kind
 from studies.models import Study, StudyState
 
 EXPORTS_SHOWN = 5
@@ -251,11 +251,19 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 
 def _to_come(study: Study, plan: Plan) -> ToCome:
+    kinds: dict[str, Kind] = {}
+    for part in study.design["parts"]:
+        kind, variants = get_kind(part["kind"]), get_kind(part["kind"]).variants(part["ask"])
+        before = kinds.get(kind.name)
+        knows = any(kind.right_option(part["ask"], variant) for variant in variants)
+        kinds[kind.name] = Kind(kind.name, len(variants) + (before.each if before else 0), knows)
+    answers, each = study.design["answers"], sum(kind.each for kind in kinds.values())
     return ToCome(
-        knows_answers=knows_right(study.design),
+        kinds=list(kinds.values()),
         people=plan.seats,
-        questions=plan.questions,
-        answers=study.design["answers"],
+        instances=plan.questions // each,
+        answers=answers,
+        doubled=(plan.answers // answers - plan.questions) // each,
     )
 
 

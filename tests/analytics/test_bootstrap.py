@@ -183,9 +183,25 @@ def test_too_few_annotators_leave_too_many_resamples_undefined() -> None:
     assert interval.reason == f"{interval.n_undefined} of 1000 resamples leave it undefined."
 
 
+@pytest.mark.parametrize(
+    ("measure", "ratings"),
+    [
+        # 24 of 24 agree, none of 24 agrees, one person says the same every time: so do all resamples.
+        (PercentAgreement(), [[1, 1]] * 12 + [[2, 2]] * 12),
+        (PercentAgreement(), [[1, 2]] * 24),
+        (CohenKappa(), [[1, 1]] * 14 + [[1, 2]] * 10),
+    ],
+)
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_resamples_that_are_all_alike_make_no_interval(measure: Measure, ratings: list[list[int]], method: Any) -> None:
+    interval = agreement_over_units(measure, ratings, rng=seeded(), method=method)
+    assert (interval.low, interval.high) == (None, None)
+    assert interval.reason == "Resamples of what was seen are all alike, which says nothing of what was not."
+
+
 def test_a_few_undefined_resamples_are_left_out_and_counted() -> None:
     # 96 of 100 units are unanimous; a resample without any of the other four (about 2 in 100) is undefined.
-    ratings = [[1, 1]] * 96 + [[1, 2]] * 4
+    ratings = [[1, 1]] * 96 + [[1, 2]] * 2 + [[2, 1]] * 2
     interval = agreement_over_units(CohenKappa(), ratings, rng=seeded())
     assert interval.low is not None
     assert interval.n_undefined == pytest.approx(1000 * 0.96**100, abs=20)

@@ -73,6 +73,23 @@ def test_people_are_compared_with_a_model_by_their_own_differences() -> None:
     assert (found.low, found.high) == (-1, 1)
 
 
+def test_people_who_share_questions_differ_from_a_model_no_surer_than_questions_are_few() -> None:
+    # Ann is right on three of four questions, ben on two, the model on all: -0.25 and -0.5. Question by question the
+    # two are -0.5, -0.5, -0.5 and 0 from the model; their squares from -0.375 are 0.1875, so that with one question
+    # more for each side the variance is (0.1875 + 2) / 16 * (4 / 6)^2 = 35 / 576. One degree of freedom.
+    found = people_against([0, 1, 1, 1, 1, 0, 0, 1], [1] * 8, list("aaaabbbb"), [1, 2, 3, 4] * 2)
+    assert found.value == -0.375
+    assert found.p == pytest.approx(1 - 2 * atan(0.375 * 24 / sqrt(35)) / pi)
+
+
+def test_a_model_that_is_right_on_few_questions_that_all_answered_is_told_apart_as_rarely_as_promised() -> None:
+    # 25 questions for all of 20 people: the model, as good as they are, is right on all 25 in 0.97^25 = 47 of 100 data
+    # sets, and says nothing of others. 1,000 data sets at 5 %: over 7.5 % comes once in 3,000.
+    design = Design(20, 25, 0.5, 0.0, 0.97, same=True)
+    ours, _ = rejections(design, 1000, np.random.default_rng(4))
+    assert ours <= 0.075
+
+
 def test_mcnemar_is_used_only_where_each_answer_is_somebody_elses_to_another_question() -> None:
     mine, its = outcomes(20, 1, 9, 5)
     alone = people_against(mine, its, range(35), range(35))

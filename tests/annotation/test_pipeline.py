@@ -231,6 +231,17 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(d
     assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
 
 
+def test_an_answer_after_a_settlement_is_counted_and_changes_nothing_that_was_settled(django_user_model: Any) -> None:
+    study = launch_study(instances=1, answers=3)
+    question, researcher = Question.objects.get(), django_user_model.objects.create_user("researcher")
+    answer_all(arrive_at_work(study, "ann"), "none")
+    adjudication.settle(question=question, choice="candidate-0", by=researcher, note="", now=NOON)
+    answer_all(arrive_at_work(study, "ben"), "none")
+    decision = Decision.objects.get()
+    assert (decision.votes, decision.answers) == ({"none": 2}, 2)
+    assert (decision.state, decision.winner, decision.decided_at) == ("accepted", "candidate-0", NOON)
+
+
 def test_a_decided_question_cannot_be_settled(django_user_model: Any) -> None:
     study = launch_study(instances=1)
     answer_all(arrive_at_work(study), "none")

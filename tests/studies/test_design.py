@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studies.design import DesignRefused, read_design, shortest_limit, study_schema
+from studies.design import DesignRefused, read_design, shortest_limit
 from studies.kinds import get_kind
+from studies.study_file import study_schema
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"

@@ -24,13 +24,13 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
     study = create_draft()
     codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
     assert study.state == StudyState.DRAFT
-    assert {outcome for outcome, _ in codes} == {"finished", "no_consent", "failed_checks"}
-    assert len({code for _, code in codes}) == 3
+    assert {outcome for outcome, _ in codes} == {"finished", "no_consent", "failed_checks", "left_out"}
+    assert len({code for _, code in codes}) == 4
 
 
 def test_a_name_can_be_used_once() -> None:
     study = create_draft()
-    with pytest.raises(StudyError, match="already a study called best-vase"):
+    with pytest.raises(StudyError, match="already has a study called best-vase"):
         create_study(project=study.project, source=study.source, by=TESTS, now=NOON)
 
 

@@ -196,7 +196,8 @@ def test_the_older_version_can_still_add_rows_while_this_one_comes_in() -> None:
 @pytest.mark.usefixtures("upgraded")
 def test_new_rows_come_after_the_old_ones() -> None:
     """A sequence that was not moved on would give a new row the key of an old one."""
-    User.objects.create_user("newcomer")
+    newcomer = User.objects.create_user("newcomer")
+    assert newcomer.pk > max(row["id"] for row in records("auth_user"))
 
 
 @pytest.mark.usefixtures("upgraded")

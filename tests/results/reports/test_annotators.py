@@ -79,6 +79,23 @@ def test_different_images_are_one_label_for_the_models_and_two_for_the_compariso
     assert "best_of_n: any image / None" in table.notes[1]
 
 
+def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differed() -> None:
+    # Of ten questions ann and ben agree on seven; cleo was asked about the other three and sides with ben. Where they
+    # differed says nothing of who is right, and whoever is asked there cannot but differ from somebody.
+    answers = [replace(one, question=q) for q in range(7) for one in (ANN, BEN)]
+    for q in range(7, 10):
+        ben = replace(BEN, question=q, choice="none")
+        answers += [replace(ANN, question=q), ben, replace(ben, annotator="A-CLEO", added=True)]
+    table = annotators_table(answers)
+    ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
+    assert ann["Same as others"] == ben["Same as others"] == 0.7
+    assert "A model needs 3 answers to a question" in ann["MACE"].reason
+    assert (cleo["Answers"], cleo["Shared questions"]) == (3, 0)
+    assert "Asked only where the first answers differed" in cleo["Same as others"].reason
+    assert "Asked only where the first answers differed" in cleo["Dawid-Skene"].reason
+    assert [line[0] for line in table.rows] == ["A-ANN", "A-BEN", "A-CLEO"]
+
+
 def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
     # One of five pairs clicks at random: no model can know which of the two, and none is asked.
     table = annotators_table(

@@ -165,6 +165,25 @@ def test_an_answer_that_was_asked_for_later_is_told_from_the_first_ones_even_whe
     assert facts.parts[0].options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
 
 
+def test_an_added_answer_stays_one_when_a_first_answer_is_withdrawn() -> None:
+    # Cleo was asked because ann and ben differed; without ann her answer is compared with ben's no more than before.
+    study = launch_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
+    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
+        answer_all(arrive_at_work(study, person), choice)
+    withdraw(study.project, "ann")
+    (facts,) = project_facts(study.project).studies
+    assert [answer.added for answer in facts.answers] == [False, True]
+
+
+def test_both_answers_of_a_pair_are_first_ones_where_more_may_be_added() -> None:
+    project = make_pipeline_project(2)
+    study = launch_study(project, instances=2, answers=1, max_answers=3, surveys={"size": 2, "double_seats": 1})
+    for person in ("ann", "ben"):
+        answer_all(arrive_at_work(study, person), "candidate-0")
+    (facts,) = project_facts(project).studies
+    assert [answer.added for answer in facts.answers] == [False] * 4
+
+
 def make_baseline(project: Project, **design: Any) -> Study:
     """Launch a baseline of the four questions about two instances, each with two answers."""
     parts = [{"kind": "image_to_text"}, {"kind": "text_to_image"}]

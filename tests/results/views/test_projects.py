@@ -1,9 +1,11 @@
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from predictions.models import Model, Prediction
 from results.actions.releases import freeze_release, prepare_release
+from results.errors import CannotExport
 from results.exporting.dossier import About
 from studies.models import Event, InstanceImage, Study
 from tests.factories import (
@@ -11,7 +13,6 @@ from tests.factories import (
     TESTS,
     answer,
     draw_instance,
-    make_image,
     make_launched,
     make_person,
     make_project,
@@ -19,7 +20,9 @@ from tests.factories import (
     questions,
     sit_down,
 )
-from tests.results.pipelines import BASELINE, STEP_3, by_key, open_study, project_of, sit_through
+from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
+
+CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
 
 
 def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> None:
@@ -57,21 +60,24 @@ def test_a_project_that_only_models_have_answered_leads_to_their_results(client:
 
 
 def test_the_project_page_leads_to_its_releases(client: Client, researcher: User) -> None:
-    project = project_of(researcher)
-    for instance in project.instances.all():
-        picture = make_image(f"negative-{instance.key}")
-        InstanceImage.objects.create(instance=instance, role="negative_image", filename="n.png", image=picture)
-    study = open_study(project, BASELINE | {"instances": {"sample": 1}})
-    sit_through(study, "ann", lambda question: question.right)
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
     assert "Releases" not in client.get("/projects/vases/").content.decode()
     freeze_release(release=release)
     page = client.get("/projects/vases/").content.decode()
-    # Of one instance all four questions were asked.
     assert (
-        f'<a href="/studies/vases/baseline/releases/#release-{release.pk}">baseline v1</a>: 1 instance, 4 responses'
-        in page
+        f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">step-3 v1</a>: 1 instance, 2 responses' in page
     )
+
+
+def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), CAPTIONS)
+    with pytest.raises(CannotExport, match="accepts nothing, so there is nothing to release: its purpose is baseline"):
+        prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
+    page = client.post("/studies/vases/captions/releases/", {"name": "v1", "format": "jsonl"})
+    assert page.status_code == 409
+    assert "Release the study whose instances it asks about" in page.content.decode()
 
 
 def test_an_empty_project_says_so(client: Client, study: Study) -> None:

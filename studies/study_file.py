@@ -1,0 +1,223 @@
+"""The JSON Schema of study files: what may stand in them, and every default. Pure.
+
+It is published as docs/study-file.schema.json, so that editors check a study file while it is written.
+"""
+
+from typing import Any
+
+from analytics.acceptance import RULES
+from studies.kinds import KINDS
+
+# What a study may be for; `studies.models.Purpose` has the words for people.
+PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
+
+# In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
+_END = r"$(?!\n)"
+_TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+
+def study_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a study file; defaults stand in it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Lineup study file",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["study", "title"],
+        "properties": {
+            **_naming_properties(),
+            **_asking_properties(),
+            "parts": {
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 9,
+                "description": "In place of `kind`: questions of several kinds, one part of the survey after another.",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["kind"],
+                    "properties": _asking_properties(),
+                },
+            },
+            "instances": _instances_schema(),
+            "answers": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "default": 1,
+                "description": "How many answers each question gets.",
+            },
+            "max_answers": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "description": "An undecided question gets more answers, one at a time, up to this. Default: answers.",
+            },
+            "surveys": _surveys_schema(),
+            "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, the first of the kind."},
+            "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
+            "recruitment": _recruitment_schema(),
+            "time": _time_schema(),
+            "pay": _pay_schema(),
+            "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
+            "practice": _practice_schema(),
+        },
+    }
+
+
+def _naming_properties() -> dict[str, Any]:
+    return {
+        "study": {
+            "type": "string",
+            "pattern": "^[a-z0-9]+(-[a-z0-9]+)*" + _END,
+            "maxLength": 50,
+            "description": "The name in addresses and commands: small letters, digits and single hyphens.",
+        },
+        "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
+        "purpose": {
+            "enum": list(PURPOSES),
+            "description": "What the study is for. Default: baseline where right answers are known, else filter.",
+        },
+        "dataset": {
+            "type": "boolean",
+            "description": "Whether what it keeps is the dataset of the project. Default: true for a filter when "
+            "the project has no dataset yet, or when it takes its instances from the study that kept it so far.",
+        },
+    }
+
+
+def _asking_properties() -> dict[str, Any]:
+    return {
+        "kind": {"enum": list(KINDS), "description": "What a question asks."},
+        "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
+        "instructions": {"type": "string", "description": "Markdown; default: those of the kind."},
+    }
+
+
+def _instances_schema() -> dict[str, Any]:
+    selections = {name: _TEXTS | {"default": []} for name in ("type", "subtype", "split", "keys")}
+    return _section(
+        "Which instances of the project are asked about; without it, all.",
+        {
+            "from": {
+                "type": "string",
+                "default": "",
+                "description": "The study whose accepted instances are taken, as soon as they are accepted.",
+            },
+            "sample": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "So many of them, drawn at launch from the seed. Without it: all, also later ones.",
+            },
+            **selections,
+        },
+    )
+
+
+def _section(description: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "default": {},
+        "description": description,
+        "properties": properties,
+    }
+
+
+def _surveys_schema() -> dict[str, Any]:
+    return _section(
+        "How questions are dealt into surveys. All questions about an instance stand in one survey.",
+        {
+            "size": {"type": "integer", "minimum": 1, "maximum": 2000, "default": 100},
+            "double_seats": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 10_000,
+                "default": 0,
+                "description": "So many surveys are answered by twice as many people, to measure agreement.",
+            },
+        },
+    )
+
+
+def _time_schema() -> dict[str, Any]:
+    return _section(
+        "In minutes, for one session.",
+        {
+            "estimated_minutes": {"type": "integer", "minimum": 1, "maximum": 720, "default": 30},
+            "limit_minutes": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1440,
+                "description": "After it a seat is given back. Default: the least that Prolific allows.",
+            },
+        },
+    )
+
+
+def _pay_schema() -> dict[str, Any]:
+    return _section(
+        "What one finished session is paid.",
+        {
+            "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
+            "per_session": {
+                "type": "string",
+                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?" + _END,
+                "default": "0.00",
+                "description": 'In whole units, in quotes: "8.00".',
+            },
+        },
+    )
+
+
+def _recruitment_schema() -> dict[str, Any]:
+    return _section(
+        "Who may come in, and how.",
+        {
+            "prolific": {"type": "boolean", "default": True},
+            "invite": {"type": "boolean", "default": True, "description": "A plain link, without Prolific."},
+            "any_ids": {
+                "type": "boolean",
+                "default": False,
+                "description": "Ids of people and sittings need not be Prolific's, which are 24 hexadecimal "
+                "digits: for trials by hand and for other platforms that send people in the same way.",
+            },
+            "prolific_study_ids": _TEXTS | {"default": []},
+            "other_studies": {
+                "enum": ["accept", "refuse"],
+                "default": "accept",
+                "description": "What happens to a link from a Prolific study that is not listed.",
+            },
+            "sessions_per_annotator": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1000,
+                "default": 1,
+                "description": "How many surveys one person may take; 0: any number. Never the same question twice.",
+            },
+        },
+    )
+
+
+def _practice_schema() -> dict[str, Any]:
+    return _section(
+        "Questions with feedback before the survey.",
+        {
+            "pass": {"type": "integer", "minimum": 0, "default": 0, "description": "Right answers needed."},
+            "rounds": {"type": "integer", "minimum": 1, "maximum": 10, "default": 2},
+            "questions": {
+                "type": "array",
+                "default": [],
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["instance", "right"],
+                    "properties": {
+                        "instance": {"type": "string", "description": "The key of an instance of the project."},
+                        "right": {"type": "string", "description": 'The right option: "candidate-0", "none", ...'},
+                        "feedback": {"type": "string", "default": ""},
+                    },
+                },
+            },
+        },
+    )
