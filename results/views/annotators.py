@@ -26,7 +26,8 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     if kept is not None:
         # The findings of small studies have done it.
         name_annotators(project=study.project)
-    who = request.GET.get("who", "")
+    # PostgreSQL can be asked for no NUL characters.
+    who = request.GET.get("who", "").replace("\0", "")
     context = {
         "study": study,
         "page_name": "Annotators",

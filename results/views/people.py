@@ -1,9 +1,9 @@
 """Whether a person's answers count: what a researcher does about it, after having seen what follows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -89,7 +89,7 @@ CHANGES = {
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Say in numbers what the change will do, and do it when it is confirmed."""
     person, doing, by = _called(project, name), CHANGES[change], cast(User, request.user)
-    typed = request.POST.get("reason", "").replace("\0", "").strip()[:LONGEST_REASON]
+    typed = _typed(request.POST, "reason")[:LONGEST_REASON]
     confirmed = request.method == "POST"
 
     def act() -> Followed | int:
@@ -105,7 +105,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         if change == "withdraw":
             tasks.discard_files.delay_on_commit()
         messages.success(request, f"{person.name}: {told(change, followed)}")
-        return _to_people(project, person, request.GET.get("study", ""))
+        return _to_people(project, person, _typed(request.GET, "study"))
     context = {
         "project": project,
         "person": person,
@@ -113,7 +113,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "follows": in_numbers(change, followed) if followed is not None else (),
         "problem": problem,
         "reason": typed,
-        "study": _study(project, person, request.GET.get("study", "")),
+        "study": _study(project, person, _typed(request.GET, "study")),
     }
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
@@ -131,7 +131,7 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     """Lead an owner from a provider's id, which stands in no address, to the pseudonym of whoever has it."""
     if not owns(request.user, project):
         return render(request, "403.html", status=403)
-    typed: Any = request.POST.get("provider_id", "").replace("\0", "").strip()
+    typed, asked = _typed(request.POST, "provider_id"), _typed(request.POST, "study")
     provider = request.POST.get("provider", "")
     try:
         if provider not in PROVIDERS:
@@ -139,9 +139,14 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
         person = people.person_with_id(project=project, provider=provider, provider_id=typed)
     except UnknownPerson as error:
         messages.error(request, str(error))
-        study = Study.objects.filter(project=project, slug=request.POST.get("study", "")).first()
+        study = Study.objects.filter(project=project, slug=asked).first()
         return redirect("study_annotators", project.slug, study.slug) if study else redirect("project", project.slug)
-    return _to_people(project, person, request.POST.get("study", ""))
+    return _to_people(project, person, asked)
+
+
+def _typed(fields: Mapping[str, str], name: str) -> str:
+    # PostgreSQL can be asked for no NUL characters.
+    return fields.get(name, "").replace("\0", "").strip()
 
 
 def _study(project: Project, person: Named, asked: str) -> Study | None:

@@ -4,7 +4,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from results.models import Pseudonym
-from studies.models import Project, Study
+from studies.models import Membership, Project, Study
 from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
@@ -63,3 +63,18 @@ def test_more_answers_take_no_more_queries(
     client.get("/studies/vases/again/annotators/")
     with django_assert_num_queries(13):
         client.get("/studies/vases/again/annotators/")
+
+
+@pytest.mark.parametrize("asked", ["", "%00", "step-3%00", "no-such-study"])
+def test_a_page_about_a_person_is_found_whatever_study_its_address_asks_for(
+    client: Client, step_3: Study, asked: str
+) -> None:
+    assert client.get(f"{PAGE}?who={asked}").status_code == 200
+    name = Pseudonym.objects.get(annotator__provider_id="ann").name
+    about = f"/projects/vases/people/{name}"
+    assert client.get(f"{about}/exclude/?study={asked}").status_code == 200
+    done = client.post(f"{about}/exclude/?study={asked}", {"reason": "Clicked through."})
+    assert done.headers["Location"] == f"{PAGE}?who={name}#people"
+    Membership.objects.update(role=Membership.Role.OWNER)
+    found = client.post("/projects/vases/people/find/", {"provider": "prolific", "provider_id": "ann", "study": "\0"})
+    assert found.headers["Location"] == f"{PAGE}?who={name}#people"
