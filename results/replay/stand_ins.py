@@ -35,12 +35,13 @@ def fill_with_stand_ins(*, project: Project, photo_role: str, photo_key: str, pr
     waiting = InstanceImage.objects.filter(instance__project=project, image=None)
     places = list(waiting.order_by("pk"))
     images = _draw(sorted({place.filename for place in places}), progress)
+    # What is the same for all of them goes in one statement: written row by row it took longer than drawing them.
+    waiting.update(source=SOURCE, licence="", generator=GENERATOR)
     progress.begin("their places", len(places))
     for batch in _batches(places):
         for place in batch:
-            place.image, place.source, place.generator = images[place.filename], SOURCE, GENERATOR
-            place.licence = ""
-        InstanceImage.objects.bulk_update(batch, ["image", "source", "licence", "generator"])
+            place.image = images[place.filename]
+        InstanceImage.objects.bulk_update(batch, ["image"])
         progress.step(len(batch))
     return len(images)
 
