@@ -12,7 +12,7 @@ from studies.models import Question
 from tests.factories import arrive, launch_study
 
 pytestmark = pytest.mark.django_db
-HONEST, REMAINING, SMALL_IDS = 24, 46, 300
+HONEST, REMAINING, NEARBY = 24, 46, 150
 RIGHT = "candidate-1"
 
 
@@ -25,17 +25,19 @@ def place(seed: str, annotator: int, question: int, keys: Iterable[str]) -> int:
 
 
 def predicted(session: Session, seeds: Iterable[str]) -> int:
-    """Play the attack: answer honestly first, look for the small ids under which all of it fits, predict the rest.
+    """Play the attack: answer honestly first, look for the ids under which all of it fits, predict the rest.
 
     Returns how many of the remaining places were right. The attacker knows the names of the study, how far the
-    questions' ids lie apart, and where the right option stood in the questions answered.
+    questions' ids lie apart, about how many annotators there were before, and where the right option stood in the
+    questions answered.
     """
     asked = list(Question.objects.filter(study=session.study).order_by("pk"))
     true = [responses.order_for(session=session, question=question).index(RIGHT) for question in asked]
     keys = [option["key"] for option in asked[0].content["options"]]
     best, guesses = -1, [0] * REMAINING
+    own = session.annotator_id
     for seed in seeds:
-        for annotator in range(1, SMALL_IDS):
+        for annotator in range(max(1, own - NEARBY), own + NEARBY):
             for first in (asked[0].pk - 1, asked[0].pk, asked[0].pk + 1):
                 computed = [place(seed, annotator, first + number, keys) for number in range(HONEST)]
                 fits = sum(ours == seen for ours, seen in zip(computed, true[:HONEST], strict=True))
