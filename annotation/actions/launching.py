@@ -41,7 +41,7 @@ def _arriving(study: Study) -> dict[str, Any]:
     """Return which instances come from the feeding study: a sample is drawn now, all others when they are accepted."""
     if study.fed_by is None:
         return {}
-    if study.design["instances"].get("sample") is None:
+    if study.design.instances.sample is None:
         return {"instances": []}
     drawn = accepted_origins(study.fed_by, not_yet_in=study)
     if not drawn:

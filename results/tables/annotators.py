@@ -27,7 +27,7 @@ _FIELDS = (
 def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    fixed = {part.kind: tuple(get_kind(part.kind).fixed_options({})) for part in study.design.parts}
     planned = planned_surveys(study)
     rows = Response.objects.counted_in(study).values_list(*_FIELDS)
     for annotator, question, kind, choice, right, send_ms, hidden_ms, order, survey in rows.iterator(chunk_size=CHUNK):

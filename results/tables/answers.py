@@ -33,7 +33,7 @@ def answer_details(study: Study) -> list[AnswerDetails]:
         *("question__kind", "question__instance__type", "question__instance__subtype"),
         *("question__right", "choice", "shown_order"),
     )
-    fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    fixed = {part.kind: tuple(get_kind(part.kind).fixed_options({})) for part in study.design.parts}
     return [
         AnswerDetails(
             kind=kind,

@@ -174,9 +174,9 @@ def _questions(study: Study) -> Questions:
 def _rates(study: Study) -> list[Rate]:
     """Return how often each option that is always offered was chosen, and the right one where one is known."""
     offered: dict[str, set[str]] = {}
-    for part in study.design["parts"]:
-        for option in get_kind(part["kind"]).fixed_options({}):
-            offered.setdefault(option, set()).add(part["kind"])
+    for part in study.design.parts:
+        for option in get_kind(part.kind).fixed_options({}):
+            offered.setdefault(option, set()).add(part.kind)
     is_it = {option: Q(choice=option) for option in offered} | {"right": Q(choice=F("question__right"))}
     could = {option: Q(question__kind__in=kinds) for option, kinds in offered.items()}
     could["right"] = ~Q(question__right="")

@@ -34,23 +34,23 @@ BATCH = 1000
 def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
     """Make a draft from a study file. Raises DesignRefused, or StudyError when its name is taken."""
     design = read_design(source)
-    if Study.objects.filter(project=project, slug=design["study"]).exists():
+    if Study.objects.filter(project=project, slug=design.study).exists():
         raise StudyError(
             f"Project {project.slug} already has a study called {design['study']}. Give `study` another name."
         )
-    fed_by = _feeding_study(project, design["instances"]["from"])
+    fed_by = _feeding_study(project, design.instances.from_study)
     study = Study.objects.create(
         project=project,
-        slug=design["study"],
-        title=design["title"],
-        kind=design["kind"],
-        rule=design["rule"],
-        purpose=design["purpose"],
+        slug=design.study,
+        title=design.title,
+        kind=design.kind,
+        rule=design.rule,
+        purpose=design.purpose,
         order_secret=secrets.token_urlsafe(32),
         fed_by=fed_by,
         source=source,
         design=design,
-        seed=design["seed"],
+        seed=design.seed,
         invite_token=secrets.token_urlsafe(16),
         created_by=person(by),
     )
@@ -98,7 +98,7 @@ def plan_study(study: Study, *, instances: Sequence[int] | None = None) -> Plan:
 
 def _asked_about(study: Study, instances: Sequence[int] | None) -> list[int]:
     chosen = list(selected_instances(study).values_list("pk", flat=True)) if instances is None else list(instances)
-    sample = study.design["instances"].get("sample")
+    sample = study.design.instances.sample
     if sample is None:
         return chosen
     if sample > len(chosen):
@@ -111,9 +111,9 @@ def _planned(study: Study, instances: list[int]) -> list[PlannedSurvey]:
     try:
         return plan_surveys(
             instances,
-            size=max(1, design["surveys"]["size"] // questions_per_instance(study)),
-            double_seats=design["surveys"]["double_seats"],
-            answers=design["answers"],
+            size=max(1, design.surveys.size // questions_per_instance(study)),
+            double_seats=design.surveys.double_seats,
+            answers=design.answers,
             seed=study.seed,
         )
     except CannotPlan as error:
@@ -149,7 +149,7 @@ def keeps_dataset(study: Study) -> bool:
     Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or has
     what the study that feeds it kept: never because of the order in which studies were launched.
     """
-    declared = study.design.get("dataset")
+    declared = study.design.dataset
     if declared is not None:
         return bool(declared)
     kept_by = study.project.dataset_id
