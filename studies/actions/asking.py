@@ -162,14 +162,14 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     for position, entry in enumerate(asked):
         place = f"Practice question {position + 1}"
         if entry.instance not in facts:
-            raise StudyError(f"{place} names instance {entry['instance']}, which is not there.")
+            raise StudyError(f"{place} names instance {entry.instance}, which is not there.")
         try:
             content = kind.build(facts[entry.instance], part.ask, kind.variants(part.ask)[0])
         except CannotAsk as error:
             raise StudyError(f"{place}: {error}") from error
         options = [option["key"] for option in content["options"]] + kind.fixed_options(content)
         if entry.right not in options:
-            raise StudyError(f"{place} says {entry['right']} is right; its options are {', '.join(options)}.")
+            raise StudyError(f"{place} says {entry.right} is right; its options are {', '.join(options)}.")
         yield {
             "position": position,
             "kind": kind.name,

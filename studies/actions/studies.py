@@ -36,14 +36,14 @@ def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> 
     design = read_design(source)
     if Study.objects.filter(project=project, slug=design.study).exists():
         raise StudyError(
-            f"Project {project.slug} already has a study called {design['study']}. Give `study` another name."
+            f"Project {project.slug} already has a study called {design.study}. Give `study` another name."
         )
     fed_by = _feeding_study(project, design.instances.from_study)
     study = Study.objects.create(
         project=project,
         slug=design.study,
         title=design.title,
-        kind=design.kind,
+        kind=design.parts[0].kind,
         rule=design.rule,
         purpose=design.purpose,
         order_secret=secrets.token_urlsafe(32),

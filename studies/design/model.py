@@ -121,18 +121,16 @@ class Design:
                 f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
             )
         whole = _entries(filled(stored), _ENTRIES, "")
-        return cls(
-            **whole
-            | {
-                "parts": tuple(_part(part) for part in whole["parts"]),
-                "instances": _instances(whole["instances"]),
-                "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
-                "recruitment": _recruitment(whole["recruitment"]),
-                "time": Time(**_entries(whole["time"], _TIME, "time")),
-                "pay": _pay(whole["pay"]),
-                "practice": _practice(whole["practice"]),
-            }
-        )
+        sections = {
+            "parts": tuple(_part(part) for part in whole["parts"]),
+            "instances": _instances(whole["instances"]),
+            "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
+            "recruitment": _recruitment(whole["recruitment"]),
+            "time": Time(**_entries(whole["time"], _TIME, "time")),
+            "pay": _pay(whole["pay"]),
+            "practice": _practice(whole["practice"]),
+        }
+        return cls(**{**whole, **sections})
 
     def to_stored(self) -> dict[str, Any]:
         """Return the design as plain JSON, from which `from_stored` makes an equal one.
