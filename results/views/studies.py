@@ -39,6 +39,7 @@ from results.tables.progress import (
 )
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
+from results.views.drafts import file_form
 from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
@@ -149,6 +150,8 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
+    if study.state == StudyState.DRAFT:
+        context |= file_form(study, study.source)
     return render(request, "results/study.html", context)
 
 

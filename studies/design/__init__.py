@@ -1,6 +1,7 @@
 """The design of a study: from a study file, or from plain values, to a typed, versioned, checked `Design`. Pure."""
 
 from studies.design.checking import check_design, read_design, shortest_limit
+from studies.design.copying import copied_source
 from studies.design.model import (
     Design,
     InstanceSelection,
@@ -27,6 +28,7 @@ __all__ = [
     "SurveyLayout",
     "Time",
     "check_design",
+    "copied_source",
     "read_design",
     "shortest_limit",
 ]
