@@ -37,7 +37,7 @@ def test_a_study_is_duplicated_under_another_name(capsys: pytest.CaptureFixture[
     call_command("duplicate_study", "best-vase", "again", by="anna")
     copy = Study.objects.get(slug="again")
     assert (copy.title, copy.state) == ("Which vase?", "draft")
-    assert "Launch it with: manage.py launch_study again" in capsys.readouterr().out
+    assert "Launch it with: manage.py launch_study vases/again" in capsys.readouterr().out
     assert Event.objects.get(what="study duplicated").by_name == "anna"
 
 

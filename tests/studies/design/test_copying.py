@@ -40,7 +40,7 @@ def test_a_copy_is_dealt_anew_unless_its_file_names_a_seed() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "{study: best-vase, title: Which vase?, kind: best_of_n, answers: 3}",
+        "{study: best-vase, title: Which vase, kind: best_of_n, answers: 3}",
         "study: &name best-vase\ntitle: *name\nkind: best_of_n\nanswers: 3\n",
         "title: >-\n  Which\n  vase?\nstudy: |-\n  best-vase\nkind: best_of_n\nanswers: 3\n",
         "\ufeffstudy: best-vase\ntitle: Which vase?\nkind: best_of_n\nanswers: 3\n",
