@@ -3,7 +3,7 @@
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
@@ -15,6 +15,7 @@ from studies.design.reading import Lines, Path, read_values
 from studies.design.schema import VERSION, study_schema, with_defaults
 from studies.kinds import KINDS, get_kind
 from studies.naming import problem_with_line
+from studies.rules import fitting, get_rule, misfit
 
 # A quoted text of YAML, or JSON, can spell them out.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -41,7 +42,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     if "parts" in given and {"kind", "ask", "instructions"} & set(given):
         problems.append(Problem(lines.get(("parts",)), "With `parts`, write `kind`, `ask` and `instructions` inside."))
     for path, part in asked:
-        problems += _check(part.get("ask", {}), dict(get_kind(part["kind"]).ask_schema), lines, (*path, "ask"))
+        problems += _check_ask(part, lines, path)
     if problems:
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
     design = _with_what_is_left_out(given, [part for _, part in asked])
@@ -79,13 +80,19 @@ def _with_what_is_left_out(given: Mapping[str, Any], asked: list[Mapping[str, An
     parts = [_part(part) for part in asked]
     own = {name: value for name, value in given.items() if name not in ASKING}
     design = with_defaults(own, study_schema()) | {"parts": parts, "version": VERSION}
-    design["purpose"] = design.get("purpose") or ("baseline" if any_right_is_known(parts) else "filter")
+    design["purpose"] = design.get("purpose") or _usual_purpose(parts)
     design["seed"] = design.get("seed") or design["study"]
-    design["rule"] = design.get("rule") or get_kind(parts[0]["kind"]).rules[0]
+    design["rule"] = design.get("rule") or get_kind(parts[0]["kind"]).rule
     design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     design["instances"].setdefault("sample", None)
     return Design.from_stored({"dataset": None} | design)
+
+
+def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:
+    if any_right_is_known(parts):
+        return "baseline"
+    return "collection" if all(get_kind(part["kind"]).collects for part in parts) else "filter"
 
 
 def _asked(given: Mapping[str, Any]) -> list[tuple[Path, Mapping[str, Any]]]:
@@ -219,10 +226,29 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
 
 
 def _check_rule(design: Design, lines: Lines) -> Iterator[Problem]:
-    for kind in (get_kind(part.kind) for part in design.parts):
-        if design.rule not in kind.rules:
-            fitting = " or ".join(kind.rules)
-            yield Problem(lines.get(("rule",)), f"Rule {design.rule} does not fit {kind.name}. Use {fitting}.")
+    for part in design.parts:
+        kind = get_kind(part.kind)
+        if lacking := misfit(get_rule(design.rule), kind, part.ask):
+            fit = " or ".join(fitting(kind, part.ask))
+            message = f"Rule {design.rule} does not fit {kind.name}: it {lacking}. Use {fit}."
+            yield Problem(lines.get(("rule",)), message)
+
+
+def _check_ask(part: Mapping[str, Any], lines: Lines, path: Path) -> Iterator[Problem]:
+    """Check what a kind is asked by its schema, and where that finds nothing let the kind say what is wrong."""
+    kind = get_kind(part["kind"])
+    problems = [*_check(part.get("ask", {}), dict(kind.ask_schema), lines, (*path, "ask"))]
+    yield from problems
+    if not problems:
+        for entry, sentence in kind.problems(_part(part)["ask"]):
+            yield Problem(_nearest(lines, (*path, "ask", entry)), sentence)
+
+
+def _nearest(lines: Lines, path: Path) -> int | None:
+    """Return the line of `path`, or of what it stands in."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path) if path else None
 
 
 def _check_purpose(design: Design, lines: Lines) -> Iterator[Problem]:

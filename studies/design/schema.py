@@ -6,8 +6,8 @@ It is published as docs/study-file.schema.json, so that editors check a study fi
 from collections.abc import Mapping
 from typing import Any
 
-from analytics.acceptance import RULES
 from studies.kinds import KINDS
+from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
@@ -87,7 +87,8 @@ def _naming_properties() -> dict[str, Any]:
         "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
         "purpose": {
             "enum": list(PURPOSES),
-            "description": "What the study is for. Default: baseline where right answers are known, else filter.",
+            "description": "What the study is for. Default: baseline where right answers are known, collection "
+            "where the kind only collects, else filter.",
         },
         "dataset": {
             "type": "boolean",
