@@ -63,9 +63,9 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
     is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
     failed = None if is_current else _failed(kept)
-    due = kept.as_of is None or kept.as_of <= now - NEW_AT_MOST_EVERY
+    times = (kept.as_of, failed.finished_at if failed else None)
     to_send = None
-    if not is_current and due and (failed is None or failed.finished_at <= now - NEW_AT_MOST_EVERY):
+    if not is_current and all(at is None or at <= now - NEW_AT_MOST_EVERY for at in times):
         job, is_new = ask(kind=KIND, arguments={"kept": kept.pk}, by=None, now=now, key=str(kept.pk))
         to_send = job if is_new else None
     error = failed.error if failed else ""
