@@ -187,3 +187,11 @@ def test_a_line_that_asks_for_itself_is_replaced_whole_once_it_is_over(
     made = client.get(address)
     assert (made["HX-Retarget"], made["HX-Reswap"]) == (f"#export-{export.pk}", "outerHTML")
     assert f'<li id="export-{export.pk}"' in made.content.decode()
+
+
+def test_one_that_the_version_before_was_asked_for_waits_and_can_be_cancelled(client: Client, study: Study) -> None:
+    """While this version comes in: it has no job yet."""
+    export = Export.objects.create(project=study.project, study=study, format="csv", requested_at=NOON)
+    assert "Waiting for the worker" in client.get(f"/exports/{export.pk}/").content.decode()
+    page = client.post(f"/exports/{export.pk}/cancel/", follow=True).content.decode()
+    assert "It was cancelled." in page
