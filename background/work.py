@@ -35,7 +35,8 @@ class Running(Protocol):
         """Say how far the work is, between two batches. Raises Cancelled or Superseded when it is to stop.
 
         Without a `step` it is told about once a second and costs nothing in between. A `step` is always kept: in the
-        transaction of its batch, a batch is done once, whoever is killed.
+        transaction of its batch, a batch is done once, whoever is killed. Such a transaction is short: until it is
+        through, nobody sees how far the job is, and whoever cancels it waits.
         """
 
     def check(self) -> None:
