@@ -139,7 +139,7 @@ def _how_often(odd: OddArrivals) -> str:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design.recruitment
-    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = _progress(request, study) | {
         "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
         "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",

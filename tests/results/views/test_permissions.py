@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from annotation.models import Decision
+from background.models import Job
 from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
@@ -50,6 +51,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/sessions/1/free/": (FINE, ELSEWHERE),
     "/studies/birds/birds-step-3/returned/": (NOT_ALLOWED, ELSEWHERE),
     "/exports/1/": (FINE, NOT_ALLOWED),
+    "/exports/1/cancel/": (ELSEWHERE, ELSEWHERE),
     "/exports/1/download/": (FINE, NOT_ALLOWED),
 }
 # address: (what a member gets by GET and by POST, what an owner gets by GET and by POST).
@@ -64,7 +66,7 @@ OWN = {"/", "/sign-out/", "/password/"}
 @pytest.fixture(autouse=True)
 def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make what the addresses name: the study birds-step-3, the study draft, and a ready export number 1."""
-    monkeypatch.setattr("results.tasks.make_export.delay_on_commit", lambda pk: None)
+    monkeypatch.setattr("results.views.exports.send", lambda job: None)
     Study.objects.create(
         **{
             field.name: getattr(draft, field.name)
@@ -85,6 +87,7 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
+    Job.objects.update(arguments={"export": 1})
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
