@@ -1,4 +1,4 @@
-"""Exports asked for on a page: made in the background, watched, downloaded. Only members of the project get them."""
+"""Exports asked for on a page: made in the background, watched, downloaded. Only who may export gets them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,12 +19,12 @@ from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
 from results.tables.offered import offered_exports
-from results.tables.overview import visible_projects
-from results.views.guards import Response, signed_in, study_view
+from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
@@ -39,26 +39,31 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#exports")
 
 
-def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..., Response]:
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_export(request: HttpRequest, pk: int) -> Response:
-        exports = Export.objects.select_related("study", "requested_by", "release")
-        return view(request, get_object_or_404(exports, project__in=visible_projects(request.user), pk=pk))
+def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Export], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_export(request: HttpRequest, pk: int) -> Response:
+            exports = Export.objects.select_related("study", "project", "requested_by", "release")
+            export = get_object_or_404(exports, project__in=visible_projects(request), pk=pk)
+            return refusal(request, export.project, verb) or view(request, export)
 
-    return with_export
+        return with_export
+
+    return guard
 
 
-@_export_view
+@_export_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
     """One line of the list of exports; while the export is being made it asks for itself again."""
     (line,) = offered_exports([export])
-    return render(request, "results/_export.html", {"export": export, "since": line.since})
+    context = {"export": export, "since": line.since, "may": may_do(request, export.project)}
+    return render(request, "results/_export.html", context)
 
 
-@_export_view
+@_export_view(Verb.EXPORT)
 @require_safe
 def download(request: HttpRequest, export: Export) -> Response:
     if export.state != Export.State.READY:
