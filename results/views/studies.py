@@ -79,13 +79,14 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
     return {
         "study": study,
-        "may": may_do(request, study.project),
+        "may": (may := may_do(request, study.project)),
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
         "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
-        "door": _door(study),
+        # What to do about it is for who hands out the links.
+        "door": _door(study) if may[Verb.RUN] else [],
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver, resolve
 
-from annotation.models import Decision, Removal, Session
+from annotation.models import Decision, EntryEvent, Removal, Session
 from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
@@ -262,12 +262,15 @@ def leads_to_403(browser: Client, link: str) -> bool:
 def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     study = Study.objects.get(slug="birds-step-3")
     secrets = {study.invite_token, *study.completion_codes.values_list("code", flat=True)}
+    EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
     browser = sign_in_as("viewer")
     shown = browser.get("/studies/birds/birds-step-3/").content.decode()
     assert {secret for secret in secrets if secret in shown} == set()
+    assert "placeholders" not in shown
     Membership.objects.update(role="editor")
     shown = browser.get("/studies/birds/birds-step-3/").content.decode()
     assert {secret for secret in secrets if secret in shown} == secrets
+    assert "placeholders were not filled in" in shown
 
 
 def test_whoever_may_not_is_told_who_may_and_whom_to_ask() -> None:
