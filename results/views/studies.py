@@ -75,11 +75,12 @@ def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     name_annotators(project=study.project)
+    may = may_do(request, study.project)
     kept = kept_numbers(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
     progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
     return {
         "study": study,
-        "may": (may := may_do(request, study.project)),
+        "may": may,
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),

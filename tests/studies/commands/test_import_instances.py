@@ -44,7 +44,8 @@ def test_the_owner_of_a_new_project_can_be_named(manifest: Path) -> None:
 
 
 def test_anybody_can_be_named_for_a_project_that_does_not_exist_but_only_its_editors_afterwards(manifest: Path) -> None:
-    anna, ben = (User.objects.create_user(name) for name in ("anna", "ben"))
+    anna = User.objects.create_user("anna")
+    User.objects.create_user("ben")
     run("cats", manifest, "--images-later", "--owner", "ben", "--by", "anna")
     assert set(Event.objects.values_list("by", flat=True)) == {anna.pk}
     with pytest.raises(CommandError, match=r"anna is no member\. Only owners and editors of cats may import instances"):
