@@ -216,8 +216,8 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 
 def _wanted(address: str) -> int:
-    # Two for who is asking and one for the study; the rest is one or two for each thing shown.
-    return 19 if address == PAGE else 15
+    # Two for who is asking, one for the study and one for their role; the rest is one or two for each thing shown.
+    return 20 if address == PAGE else 16
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
