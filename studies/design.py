@@ -12,6 +12,7 @@ import yaml
 
 from studies.kinds import KINDS, get_kind
 from studies.naming import problem_with_line
+from studies.rules import fitting, get_rule, misfit
 from studies.study_file import study_schema
 
 LARGEST_FILE = 1_000_000
@@ -58,9 +59,9 @@ def read_design(text: str) -> dict[str, Any]:
     design["parts"] = [_part(part) for _, part in asked]
     # The first part stands at the top too: most studies have no other.
     design |= design["parts"][0]
-    design["purpose"] = design.get("purpose") or ("baseline" if knows_right(design) else "filter")
+    design["purpose"] = design.get("purpose") or _usual_purpose(design)
     design["seed"] = design.get("seed") or design["study"]
-    design["rule"] = design.get("rule") or get_kind(design["kind"]).rules[0]
+    design["rule"] = design.get("rule") or get_kind(design["kind"]).rule
     design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     problems = [*_check_sense(design, lines)]
@@ -84,11 +85,13 @@ def _asked(value: Mapping[str, Any]) -> list[tuple["Path", Mapping[str, Any]]]:
 
 def knows_right(design: Mapping[str, Any]) -> bool:
     """Tell whether a study asks questions whose right answer is known beforehand."""
-    return any(
-        get_kind(part["kind"]).right_option(part["ask"], variant)
-        for part in design["parts"]
-        for variant in get_kind(part["kind"]).variants(part["ask"])
-    )
+    return any(get_kind(part["kind"]).knows_right(part["ask"]) for part in design["parts"])
+
+
+def _usual_purpose(design: Mapping[str, Any]) -> str:
+    if knows_right(design):
+        return "baseline"
+    return "collection" if all(get_kind(part["kind"]).collects for part in design["parts"]) else "filter"
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,14 +255,28 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
     return filled
 
 
+def _check_part(part: Mapping[str, Any], rule: str, lines: dict[Path, int], path: Path) -> Iterator[Problem]:
+    kind = get_kind(part["kind"])
+    for entry, sentence in kind.problems(part["ask"]):
+        yield Problem(_nearest(lines, (*path, "ask", entry)), sentence)
+    if lacking := misfit(get_rule(rule), kind, part["ask"]):
+        fit = " or ".join(fitting(kind, part["ask"]))
+        yield Problem(lines.get(("rule",)), f"Rule {rule} does not fit {kind.name}: it {lacking}. Use {fit}.")
+
+
+def _nearest(lines: dict[Path, int], path: Path) -> int | None:
+    """Return the line of `path`, or of what it stands in."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)
+
+
 def _check_sense(design: Mapping[str, Any], lines: dict[Path, int]) -> Iterator[Problem]:
     """Find what the schema cannot say."""
     if reason := problem_with_line(design["title"]):
         yield Problem(lines.get(("title",)), f"`title` cannot be used. {reason}")
-    for kind in (get_kind(part["kind"]) for part in design["parts"]):
-        if design["rule"] not in kind.rules:
-            fitting = " or ".join(kind.rules)
-            yield Problem(lines.get(("rule",)), f"Rule {design['rule']} does not fit {kind.name}. Use {fitting}.")
+    for number, part in enumerate(design["parts"]):
+        yield from _check_part(part, design["rule"], lines, ("parts", number) if ("parts",) in lines else ())
     if design["max_answers"] < design["answers"]:
         yield Problem(
             lines.get(("max_answers",)),

@@ -5,8 +5,8 @@ It is published as docs/study-file.schema.json, so that editors check a study fi
 
 from typing import Any
 
-from analytics.acceptance import RULES
 from studies.kinds import KINDS
+from studies.rules import RULES
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
@@ -76,7 +76,8 @@ def _naming_properties() -> dict[str, Any]:
         "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
         "purpose": {
             "enum": list(PURPOSES),
-            "description": "What the study is for. Default: baseline where right answers are known, else filter.",
+            "description": "What the study is for. Default: baseline where right answers are known, collection "
+            "where the kind only collects, else filter.",
         },
         "dataset": {
             "type": "boolean",

@@ -9,6 +9,7 @@ Few, explicit, nothing random. There are two ways to have a thing, and a maker's
 
 import io
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -20,7 +21,6 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from analytics.acceptance import decide
 from annotation.actions import sessions
 from annotation.actions.launching import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
@@ -42,6 +42,7 @@ from studies.models import (
     Survey,
     SurveyQuestion,
 )
+from studies.rules import Asked, Given, decide
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
@@ -222,7 +223,8 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
     images: dict[str, list[ImageFacts]] = {}
     for place in instance.images.all():
         images.setdefault(place.role, []).append(ImageFacts(place.image_id, 8, 6, place.filename))
-    content = get_kind(study.kind).build(InstanceFacts(instance.key, instance.captions, images), ASK, "")
+    (built,) = get_kind(study.kind).questions(InstanceFacts(instance.key, instance.captions, images), ASK, seed="")
+    content = built.content
     question = Question.objects.create(
         study=study, instance=instance, kind=study.kind, content=content, answers_wanted=answers
     )
@@ -274,6 +276,7 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
         version=version,
         submission_id=uuid.uuid4(),
         choice=choice,
+        answer=choice,
         shown_order=shown_order(
             get_kind(question.kind),
             question.content,
@@ -297,15 +300,15 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
 
 
 def _decide(question: Question) -> None:
-    answers = list(
-        Response.objects.filter(question=question, is_current=True, slot__isnull=False).values_list("choice", flat=True)
-    )
-    verdict = decide(question.study.rule, answers, question.answers_wanted)
+    counted = Response.objects.filter(question=question, is_current=True, slot__isnull=False)
+    given = [Given(choice, answer) for choice, answer in counted.values_list("choice", "answer")]
+    verdict = decide(question.study.rule, Asked(question.answers_wanted, right=question.right), given)
     Decision.objects.filter(question=question).update(
         state=verdict.state.value,
         winner=verdict.winner or "",
-        votes={choice: answers.count(choice) for choice in answers},
-        answers=len(answers),
+        votes=dict(Counter(each.label for each in given)),
+        answers=len(given),
+        asks_more=verdict.more,
     )
 
 

@@ -68,6 +68,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
         return Decision.objects.none()
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
+    undecided = undecided.filter(asks_more=True)
     # Where fewer count than were asked for, somebody's were taken out: their slots are opened again on request.
     undecided = undecided.filter(answers__gte=F("question__answers_wanted"), question__undone_at=None)
     undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions import practice, responses, rounds, sending, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
-from annotation.forms import read_failed_loads, read_id, read_sent
+from annotation.forms import read_failed_loads, read_id, read_posted, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.pages import QuestionPage, practice_feedback, question_page, session_bar, session_urls
@@ -240,9 +240,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
     try:
         if asked is None:
             raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
-        given = practice.answer(
-            session=session, question=asked, value=request.POST.get("choice", ""), now=timezone.now()
-        )
+        given = practice.answer(session=session, question=asked, posted=read_posted(request.POST), now=timezone.now())
     except BadAnswer as error:
         return _practice(request, session, error=error.message, status=error.status)
     response = _back(session)

@@ -261,10 +261,9 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 def _to_come(study: Study, plan: Plan) -> ToCome:
     kinds: dict[str, Kind] = {}
     for part in study.design["parts"]:
-        kind, variants = get_kind(part["kind"]), get_kind(part["kind"]).variants(part["ask"])
-        before = kinds.get(kind.name)
-        knows = any(kind.right_option(part["ask"], variant) for variant in variants)
-        kinds[kind.name] = Kind(kind.name, len(variants) + (before.each if before else 0), knows)
+        kind, before = get_kind(part["kind"]), kinds.get(part["kind"])
+        each = len(kind.variants(part["ask"])) + (before.each if before else 0)
+        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part["ask"]))
     answers, each = study.design["answers"], sum(kind.each for kind in kinds.values())
     return ToCome(
         kinds=list(kinds.values()),

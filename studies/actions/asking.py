@@ -19,7 +19,8 @@ SAMPLED_PER_QUESTION = 20
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a drawn instance comes from: the accepted question, and every image that acceptance has added so far."""
+    """Where a drawn instance comes from: the accepted question, and all that acceptance has added so far, role -> image
+    (with width and height) or text."""
 
     question: Question
     won: Mapping[str, Mapping[str, Any]]
@@ -38,21 +39,18 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
 
 def roles_asked(study: Study) -> set[str]:
     """Return the roles, of captions and images alike, that the study's parts show."""
-    named: set[str] = set()
-    for part in study.design["parts"]:
-        for roles in part["ask"].values():
-            named |= {roles} if isinstance(roles, str) else set(roles)
-    return named
+    asked = (get_kind(part["kind"]).roles(part["ask"]) for part in study.design["parts"])
+    return set().union(*(roles.all() for roles in asked))
 
 
 def questions_per_instance(study: Study) -> int:
+    """Return how many questions the study asks about one instance, at most."""
     return sum(len(get_kind(part["kind"]).variants(part["ask"])) for part in study.design["parts"])
 
 
 def origin_of(question: Question, winner: str) -> Origin:
     """Return what an accepted question hands on with its instance."""
-    added = get_kind(question.kind).accepted_images(question.content, winner)
-    return Origin(question=question, won=question.won | added)
+    return Origin(question=question, won=question.won | dict(get_kind(question.kind).adds(question.content, winner)))
 
 
 def make_questions(
@@ -92,13 +90,13 @@ def make_questions(
 def _questions_about(study: Study, facts: InstanceFacts) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(study.design["parts"]):
         kind = get_kind(part["kind"])
-        for variant in kind.variants(part["ask"]):
+        for built in kind.questions(facts, part["ask"], seed=f"{study.seed}|{facts.key}|{number}"):
             yield {
                 "kind": kind.name,
-                "variant": variant,
+                "variant": built.variant,
                 "part": number,
-                "content": kind.build(facts, part["ask"], variant),
-                "right": kind.right_option(part["ask"], variant),
+                "content": built.content,
+                "right": built.right,
             }
 
 
@@ -123,12 +121,13 @@ def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
                 filename=use.filename,
             )
         )
-    if origin is not None:
-        images |= {
-            role: [ImageFacts(sha256=image["image"], width=image["width"], height=image["height"])]
-            for role, image in origin.won.items()
-        }
-    return InstanceFacts(key=instance.key, captions=instance.captions, images=images)
+    captions = dict(instance.captions)
+    for role, won in origin.won.items() if origin else ():
+        if "text" in won:
+            captions[role] = won["text"]
+        else:
+            images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
+    return InstanceFacts(key=instance.key, captions=captions, images=images)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
@@ -163,10 +162,11 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
         if entry["instance"] not in facts:
             raise StudyError(f"{place} names instance {entry['instance']}, which is not there.")
         try:
-            content = kind.build(facts[entry["instance"]], part["ask"], kind.variants(part["ask"])[0])
+            built = kind.questions(facts[entry["instance"]], part["ask"], seed=f"{study.seed}|practice|{position}")
         except CannotAsk as error:
             raise StudyError(f"{place}: {error}") from error
-        options = [option["key"] for option in content["options"]] + kind.fixed_options(content)
+        content = built[0].content
+        options = [option.key for option in kind.options(content)]
         if entry["right"] not in options:
             raise StudyError(f"{place} says {entry['right']} is right; its options are {', '.join(options)}.")
         yield {
