@@ -35,7 +35,7 @@ class Verb(StrEnum):
 WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
-    Verb.DESIGN: "create studies and say what the dataset is",
+    Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
     Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
     Verb.SETTLE: "settle questions",
     Verb.REMOVE_PEOPLE: "decide whose answers count",

@@ -11,6 +11,7 @@ import io
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -27,6 +28,7 @@ from annotation.models import Annotator, Decision, Response, Seat, Session, Sess
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
 from studies.actions.studies import create_study
+from studies.design import Design
 from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
 from studies.models import (
     CompletionCode,
@@ -166,11 +168,19 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
         source=f"study: {slug}\n",
         seed=slug,
         invite_token=f"invite-{project.slug}-{slug}",
-        design={
+        design=design_of(slug, **design),
+    )
+    for outcome in Outcome.values:
+        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
+    return study
+
+
+def design_of(slug: str = "birds-step-3", **design: Any) -> Design:
+    """Return a design as a version without numbers stored it; `design` replaces whole entries of it."""
+    return Design.from_stored(
+        {
             "study": slug,
             "title": "Pick the image that fits the description",
-            "kind": "best_of_n",
-            "ask": ASK,
             "parts": [{"kind": "best_of_n", "ask": ASK, "instructions": "Pick the image that fits."}],
             "max_answers": 1,
             "instances": {"from": "", "type": [], "subtype": [], "split": [], "keys": []},
@@ -188,14 +198,16 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
             "time": {"estimated_minutes": 40, "limit_minutes": 120},
             "pay": {"currency": "USD", "per_session": "8.00"},
             "consent": "We keep your answers.",
-            "instructions": "Pick the image that shows what the description says.",
             "practice": {"pass": 0, "rounds": 1, "questions": []},
             **design,
-        },
+        }
     )
-    for outcome in Outcome.values:
-        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
-    return study
+
+
+def redesign(study: Study, **changes: Any) -> None:
+    """Store `study` with a design that is otherwise in these entries, as no action lets anybody do after a launch."""
+    study.design = replace(study.design, **changes)
+    study.save()
 
 
 def make_launched(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:

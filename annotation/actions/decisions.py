@@ -30,7 +30,7 @@ def to_decide(question: Question, study: Study) -> ToDecide:
 
 def asked_of(question: Question, study: Study) -> Asked:
     """Return what the rule of `study` sees of its `question`."""
-    most = max(question.answers_wanted, study.design["max_answers"])
+    most = max(question.answers_wanted, study.design.max_answers)
     return Asked(question.answers_wanted, most, question.right, question.content)
 
 

@@ -36,7 +36,7 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
 def round_shown(*, session: Session) -> int:
     """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
     begun = rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
-    rounds_there_are: int = session.study.design["practice"]["rounds"]
+    rounds_there_are = session.study.design.practice.rounds
     return min(len(begun) + 1, rounds_there_are)
 
 
@@ -85,9 +85,9 @@ def _end_round(*, session: Session, now: datetime) -> None:
     study, annotator = session.study, session.annotator
     given = rounds.given(study=study, annotator=annotator).filter(round=session.practice_round)
     shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
-    if given.filter(is_right=True).count() >= needed(study.design["practice"]["pass"], shown=shown, missing=missing):
+    if given.filter(is_right=True).count() >= needed(study.design.practice.needed, shown=shown, missing=missing):
         sessions.begin_work(session=session, now=now)
-    elif len(rounds.begun(study=study, annotator=annotator)) < study.design["practice"]["rounds"]:
+    elif len(rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
         after = rounds.following(study=study, annotator=annotator)
         Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)
     else:

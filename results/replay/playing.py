@@ -118,7 +118,7 @@ def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], b
     undecided is settled by `by` as soon as both have finished. When the first study is over, the second is played
     to its end.
     """
-    size = then.study.design["surveys"]["size"]
+    size = then.study.design.surveys.size
     finished = 0
     while first.fill():
         progress.step(first.step() + then.step())

@@ -124,7 +124,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
 
 def task_name(study: Study, key: str, kind: str, variant: str) -> str:
     """Return what names a question within its study: the instance, and where several are asked about it, which."""
-    several = len(study.design["parts"]) > 1 or variant
+    several = len(study.design.parts) > 1 or variant
     return "/".join(filter(None, (key, kind, variant))) if several else key
 
 

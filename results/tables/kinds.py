@@ -14,9 +14,9 @@ def answerable_in(study: Study) -> Mapping[str, Answerable]:
     compare, do not.
     """
     found: dict[str, Answerable] = {}
-    for part in study.design["parts"]:
-        if part["kind"] not in found:
-            found[part["kind"]] = _answerable(study, part["kind"])
+    for part in study.design.parts:
+        if part.kind not in found:
+            found[part.kind] = _answerable(study, part.kind)
     return found
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Max, Min
@@ -137,11 +136,11 @@ def study_outline(study: Study) -> StudyFacts:
         purpose=study.purpose,
         accepts=study.accepts,
         fed_by=study.fed_by.slug if study.fed_by else "",
-        answers_wanted=design["answers"],
-        max_answers=max(design["answers"], design["max_answers"]),
-        currency=design["pay"]["currency"],
-        per_session=Decimal(design["pay"]["per_session"]),
-        estimated_minutes=design["time"]["estimated_minutes"],
+        answers_wanted=design.answers,
+        max_answers=max(design.answers, design.max_answers),
+        currency=design.pay.currency,
+        per_session=design.pay.per_session,
+        estimated_minutes=design.time.estimated_minutes,
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
         annotators=who["annotators"],
         simulated=who["simulated"],
@@ -164,22 +163,22 @@ def _parts(study: Study) -> list[PartFacts]:
     answerable = answerable_in(study)
     return [
         PartFacts(
-            kind=part["kind"],
-            title=get_kind(part["kind"]).title,
-            variants=len(get_kind(part["kind"]).variants(part["ask"])),
-            instructions=part["instructions"],
-            answerable=answerable[part["kind"]],
+            kind=part.kind,
+            title=get_kind(part.kind).title,
+            variants=len(get_kind(part.kind).variants(part.ask)),
+            instructions=part.instructions,
+            answerable=answerable[part.kind],
         )
-        for part in study.design["parts"]
+        for part in study.design.parts
     ]
 
 
 def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
     """Return the questions of `study`, and the category of each instance they ask about."""
     places = {
-        (part["kind"], variant): place
-        for part in study.design["parts"]
-        for place, variant in enumerate(get_kind(part["kind"]).variants(part["ask"]))
+        (part.kind, variant): place
+        for part in study.design.parts
+        for place, variant in enumerate(get_kind(part.kind).variants(part.ask))
     }
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
@@ -233,7 +232,7 @@ def _answers(study: Study) -> list[AnswerFacts]:
 
 def _answers_of_several_labels(study: Study, planned: Mapping[int, int]) -> list[AnswerFacts]:
     """Return the labels of the counted answers that have no one label, as their kinds tell them apart."""
-    if all(get_kind(part["kind"]).has_one_label for part in study.design["parts"]):
+    if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return []
     counted = Response.objects.counted_in(study).filter(choice="").order_by("pk")
     place = ("slot__seat__survey__number", "slot__seat__number")

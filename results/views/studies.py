@@ -39,6 +39,7 @@ from results.tables.progress import (
 )
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
+from results.views.drafts import file_form
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
@@ -67,7 +68,7 @@ class Pay:
 
 
 def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
-    currency, per_session = study.design["pay"]["currency"], Decimal(study.design["pay"]["per_session"])
+    currency, per_session = study.design.pay.currency, study.design.pay.per_session
     wage = hourly_wage(per_session, seconds)
     too_low = currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
     return Pay(currency, per_session, seats, projected_cost(per_session, seats), wage, too_low)
@@ -141,7 +142,7 @@ def _how_often(odd: OddArrivals) -> str:
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
-    recruitment = study.design["recruitment"]
+    recruitment = study.design.recruitment
     exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
         "skips": study_skips(study),
@@ -149,14 +150,17 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
-    if context["may"][Verb.RUN]:
+    may = context["may"]
+    if may[Verb.RUN]:
         # The links let people in, and the codes are worth their pay.
         context |= {
-            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
-            "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
+            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+            "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
             "codes": study.completion_codes.order_by("pk"),
             "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         }
+    if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
+        context |= file_form(study, study.source)
     return render(request, "results/study.html", context)
 
 
@@ -260,11 +264,11 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 def _to_come(study: Study, plan: Plan) -> ToCome:
     kinds: dict[str, Kind] = {}
-    for part in study.design["parts"]:
-        kind, before = get_kind(part["kind"]), kinds.get(part["kind"])
-        each = len(kind.variants(part["ask"])) + (before.each if before else 0)
-        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part["ask"]))
-    answers, each = study.design["answers"], sum(kind.each for kind in kinds.values())
+    for part in study.design.parts:
+        kind, before = get_kind(part.kind), kinds.get(part.kind)
+        each = len(kind.variants(part.ask)) + (before.each if before else 0)
+        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
+    answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
     return ToCome(
         kinds=list(kinds.values()),
         people=plan.seats,

@@ -64,6 +64,12 @@ PRIVATE = {
     "/studies/birds/birds-step-3/progress/": all_alike(LOOK),
     # From before the project stood in it.
     "/studies/birds-step-3/": all_alike((ELSEWHERE, 307)),
+    # Without a study file; without a name.
+    "/studies/birds/draft/file/": changing((ELSEWHERE, 409)),
+    "/studies/birds/draft/duplicate/": changing((FINE, 409)),
+    "/studies/birds/draft/delete/": changing((FINE, ELSEWHERE)),
+    # A draft's page, which has other buttons.
+    "/studies/birds/draft/": all_alike(LOOK),
     "/studies/birds/draft/launch/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/pause/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, 409)),
@@ -250,6 +256,7 @@ FORMS_OF_EDITORS = {
     *("exclude_person", "withdraw_person", "project_dataset"),
     *("free_seat", "session_returned", "settle", "unsettle"),
     *("study_launch", "study_pause", "study_close"),
+    *("study_file", "study_duplicate", "study_delete"),
     *("study_exports", "study_releases"),
 }
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_EDITORS | {"find_person"}}

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0007_names_of_studies_end_with_their_line'),
+        ('studies', '0011_acceptance_adds_texts_too'),
     ]
 
     operations = [
