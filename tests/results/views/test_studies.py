@@ -215,7 +215,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 
 def _wanted(address: str) -> int:
-    # Two for who is asking, one each for the study, their role and its kind; the rest is one or two for each thing shown.
+    # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
     return 21 if address == PAGE else 17
 
 
