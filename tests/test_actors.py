@@ -70,7 +70,6 @@ STEPS = {
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
     "annotation.actions.sending.count_answer",
-    "annotation.actions.sending.insert_response",
     "annotation.actions.sending.next_slot",
     "annotation.actions.sending.store_decision",
     "annotation.actions.sending.take_slot",

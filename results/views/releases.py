@@ -20,14 +20,14 @@ from results.exporting import get_writer
 from results.exporting.dossier import About
 from results.models import Release
 from results.tables.offered import OfferedExport, Since, removed_since
-from results.tables.overview import owns, visible_projects
-from results.views.guards import signed_in, study_view
+from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 FIELDS = ("name", "description", "licence", "citation")
 
 
-@study_view
+@study_view(Verb.VIEW, post=Verb.RELEASE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
     """List the releases of a study and take orders for more."""
@@ -46,7 +46,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
-        "owns": owns(request.user, study.project),
+        "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
 
@@ -85,23 +85,25 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     send(job_of(export=export))
 
 
-def _release_view(view: Callable[[HttpRequest, Release], HttpResponse]) -> Callable[..., HttpResponse]:
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_release(request: HttpRequest, pk: int) -> HttpResponse:
-        found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request.user))
-        return view(request, get_object_or_404(found, pk=pk))
+def _release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Release], HttpResponse]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_release(request: HttpRequest, pk: int) -> Response:
+            found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request))
+            release = get_object_or_404(found, pk=pk)
+            return refusal(request, release.project, verb) or view(request, release)
 
-    return with_release
+        return with_release
+
+    return guard
 
 
-@_release_view
+@_release_view(Verb.IDENTIFY_PEOPLE)
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
-    """Send the ids behind the pseudonyms of a release to an owner of its project."""
-    if not owns(request.user, release.project):
-        return render(request, "403.html", status=403)
+    """Send the ids behind the pseudonyms of a release to who may know them."""
     name = f"{release.study.slug}-{release.name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(

@@ -15,7 +15,7 @@ from annotation.models import EntryEvent, Response, SessionState
 from background import jobs
 from background.models import Job, JobState
 from background.tasks import run_job
-from studies.models import Image, Study
+from studies.models import Image, Membership, Study
 from tests.browser.stage import draw, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
@@ -87,6 +87,26 @@ def test_every_page_of_the_researcher_is_accessible(
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("heading", name="Sign in").wait_for()
     assert_accessible(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
+    signed_in: Page, live_server: LiveServer, scheme: Any
+) -> None:
+    Membership.objects.update(role="viewer")
+    page = signed_in
+    page.emulate_media(color_scheme=scheme)
+    for address in ("/projects/birds/", f"{STUDY}annotators/", f"{STUDY}releases/", STUDY):
+        page.goto(f"{live_server.url}{address}")
+        assert_accessible(page)
+    expect(page.get_by_role("link", name="Preview")).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Pause|Close|Free"))).to_have_count(0)
+    expect(page.get_by_role("button")).to_have_text(["Sign out"])
+    page.goto(f"{live_server.url}{STUDY}close/")
+    expect(page.get_by_role("heading", name="You may not do this here")).to_be_visible()
+    assert_accessible(page)
+    page.get_by_role("link", name="To the project").press("Enter")
+    expect(page.get_by_role("heading", name="Birds", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])

@@ -40,6 +40,7 @@ TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows
 # "table" or "table.column" -> where what it held stands now, or why it says something else.
 CHANGED = {
     "annotation_practiceanswer.round": "rounds are the person's: those of older sessions went behind the newest one's",
+    "studies_membership.role": "who was a researcher is an editor",
     "results_signinfailure": "failures lived for a quarter of an hour; they are counted anew, by name and by network",
 }
 
@@ -187,6 +188,13 @@ def test_what_was_drawn_from_their_answers_alone_stands_no_more_after_the_upgrad
     # Of a study further down, drawn from one of those in turn.
     below = {question for question, source in drawn.items() if source in changed}
     assert set(undone.values_list("pk", flat=True)) == changed | below
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_who_was_a_researcher_is_an_editor_and_owners_stay_owners() -> None:
+    roles = dict(apps.get_model("studies", "Membership").objects.values_list("pk", "role"))
+    before = {row["id"]: row["role"] for row in records("studies_membership")}
+    assert roles == {pk: {"researcher": "editor", "owner": "owner"}[role] for pk, role in before.items()}
 
 
 @pytest.mark.usefixtures("upgraded")
@@ -369,3 +377,16 @@ def test_the_way_back_is_open_or_says_why_not() -> None:
     check_rows(models_of(targets))
     upgrade()
     check_rows(by_table(apps))
+
+
+@pytest.mark.usefixtures("copy_to_migrate")
+def test_on_the_way_back_an_editor_is_a_researcher_again_and_a_viewer_becomes_none() -> None:
+    """The version before lets everybody change everything who is not an owner, too."""
+    memberships, before = apps.get_model("studies", "Membership").objects, [("studies", "0012_roles_of_members")]
+    memberships.filter(role="editor").update(role="viewer")
+    with pytest.raises(IrreversibleError, match="memberships are those of viewers"):
+        migrate_to(before)
+    assert set(memberships.values_list("role", flat=True)) == {"owner", "viewer"}
+    memberships.filter(role="viewer").update(role="editor")
+    migrate_to(before)
+    assert set(memberships.values_list("role", flat=True)) == {"owner", "researcher"}

@@ -11,6 +11,7 @@ from background import jobs
 from background.tasks import run_job
 from results.models import Export, Release, ReleasePseudonym
 from studies.models import Membership, Study
+from studies.permissions import Role
 from tests.factories import NOON, answer, questions, sit_down
 
 ASK = "/studies/birds/birds-step-3/releases/"
@@ -102,7 +103,7 @@ def test_only_an_owner_gets_who_stands_behind_the_names(
     address = f"/releases/{Release.objects.get().pk}/provider-ids/"
     assert address not in page
     assert client.get(address).status_code == 403
-    Membership.objects.update(role=Membership.Role.OWNER)
+    Membership.objects.update(role=Role.OWNER)
     assert address in client.get(ASK).content.decode()
     rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
     assert rows == [{"worker": ReleasePseudonym.objects.get().name, "provider": "prolific", "provider_id": "5f3c0ffee"}]
