@@ -41,6 +41,10 @@ PRIVATE = {
     # From before the project stood in it.
     "/studies/birds-step-3/": (ELSEWHERE, 307),
     "/studies/birds/draft/launch/": (FINE, ELSEWHERE),
+    # Without a study file, and without a name.
+    "/studies/birds/draft/file/": (ELSEWHERE, 409),
+    "/studies/birds/birds-step-3/duplicate/": (FINE, 409),
+    "/studies/birds/draft/delete/": (FINE, ELSEWHERE),
     "/studies/birds/birds-step-3/pause/": (FINE, ELSEWHERE),
     "/studies/birds/birds-step-3/resume/": (ELSEWHERE, 409),
     "/studies/birds/birds-step-3/close/": (FINE, ELSEWHERE),

@@ -118,10 +118,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch"]),
-        (StudyState.OPEN, ["Pause", "Close for good"]),
-        (StudyState.PAUSED, ["Resume", "Close for good"]),
-        (StudyState.CLOSED, []),
+        (StudyState.DRAFT, ["Launch", "Duplicate", "Delete"]),
+        (StudyState.OPEN, ["Pause", "Close for good", "Duplicate"]),
+        (StudyState.PAUSED, ["Resume", "Close for good", "Duplicate"]),
+        (StudyState.CLOSED, ["Duplicate"]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
