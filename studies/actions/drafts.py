@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from studies.actions.events import Actor, What, record
+from studies.actions.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
 from studies.design import copied_source, read_design
 from studies.errors import StudyError
@@ -47,6 +48,7 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     if design.study != draft.slug:
         check_name(draft.project, design.study)
     fed_by = feeding_study(draft.project, design)
+    check_roles(draft.project, design, fed_by)
     changed = columns(design) | {"source": source, "fed_by": fed_by}
     before = draft.slug
     for name, value in changed.items():

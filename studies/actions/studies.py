@@ -13,6 +13,7 @@ from studies.actions.asking import Origin, make_practice, make_questions, questi
 from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
+from studies.actions.roles import check_roles
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.models import (
@@ -43,10 +44,12 @@ def new_draft(project: Project, source: str, by: Actor) -> Study:
     """Make a draft and its completion codes; what made it records the event. Raises DesignRefused and StudyError."""
     design = read_design(source)
     check_name(project, design.study)
+    fed_by = feeding_study(project, design)
+    check_roles(project, design, fed_by)
     study = Study.objects.create(
         project=project,
         source=source,
-        fed_by=feeding_study(project, design),
+        fed_by=fed_by,
         order_secret=secrets.token_urlsafe(32),
         invite_token=secrets.token_urlsafe(16),
         created_by=person(by),

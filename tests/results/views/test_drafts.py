@@ -119,7 +119,7 @@ def test_a_draft_is_deleted_when_that_is_confirmed(client: Client, draft: Study)
 
 
 def test_a_draft_that_feeds_others_says_why_it_stays(client: Client, draft: Study) -> None:
-    source = "study: step-4\ntitle: T\nkind: ambiguity\ninstances: {from: best-vase}\n"
+    source = "study: step-4\ntitle: T\nkind: ambiguity\nask: {original: candidate}\ninstances: {from: best-vase}\n"
     create_study(project=draft.project, source=source, by=TESTS, now=NOON)
     response = client.post(f"{PAGE}delete/")
     assert response.status_code == 409

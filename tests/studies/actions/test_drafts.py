@@ -16,7 +16,7 @@ FILE = "study: best-vase\ntitle: Which one?\nkind: best_of_n\n"
 
 
 def fed(project: Project, by: str = "best-vase", *, slug: str = "step-4") -> Study:
-    source = f"study: {slug}\ntitle: T\nkind: ambiguity\ninstances: {{from: {by}}}\n"
+    source = f"study: {slug}\ntitle: T\nkind: ambiguity\nask: {{original: candidate}}\ninstances: {{from: {by}}}\n"
     return create_study(project=project, source=source, by=TESTS, now=NOON)
 
 
@@ -104,10 +104,15 @@ def test_a_draft_can_be_fed_by_another_study_than_before() -> None:
     draft = create_draft()
     other = create_study(project=draft.project, source=FILE.replace("best-vase", "b"), by=TESTS, now=NOON)
     drawn = fed(draft.project)
-    source = "study: step-4\ntitle: T\nkind: ambiguity\ninstances: {from: b}\n"
+    source = "study: step-4\ntitle: T\nkind: ambiguity\nask: {original: candidate}\ninstances: {from: b}\n"
     update_draft(study=drawn, source=source, by=TESTS, now=NOON)
     assert Study.objects.get(slug="step-4").fed_by == other
-    update_draft(study=drawn, source="study: step-4\ntitle: T\nkind: ambiguity\n", by=TESTS, now=NOON)
+    update_draft(
+        study=drawn,
+        source="study: step-4\ntitle: T\nkind: ambiguity\nask: {original: candidate, generated: candidate}\n",
+        by=TESTS,
+        now=NOON,
+    )
     assert Study.objects.get(slug="step-4").fed_by is None
 
 
