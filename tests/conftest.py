@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-pytest_plugins = ("tests.services", "tests.database_free")
+pytest_plugins = ("tests.services", "tests.database_free", "tests.halves")
 
 
 @pytest.fixture(autouse=True)
