@@ -22,9 +22,10 @@ from pytest_django import DjangoDbBlocker
 
 from results.exporting import FORMATS
 from results.reports.formats import FORMATS as REPORT_FORMATS
+from tests.databases import connected_to, database
 from tests.upgrades.conftest import VERSION
 from tests.upgrades.filling import crawl
-from tests.upgrades.stage import by_table, connected_to, database, filled, leaves, migrate_to, models_of, upgrade
+from tests.upgrades.stage import by_table, filled, leaves, migrate_to, models_of, upgrade
 
 DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
