@@ -60,9 +60,13 @@ def kept(make: Make) -> Any:
     """Return a fixture whose tests stand in a database that `make` filled; its value is what `make` returned."""
 
     @pytest.fixture
-    def standing(keeper: Keeper, django_db_blocker: DjangoDbBlocker, settings: Settings) -> Iterator[str]:
-        if connection.in_atomic_block:
-            pytest.fail("The rows are kept in a database of their own: take the mark django_db from this test.")
+    def standing(
+        keeper: Keeper, django_db_blocker: DjangoDbBlocker, settings: Settings, request: pytest.FixtureRequest
+    ) -> Iterator[str]:
+        if not {"db", "transactional_db"}.isdisjoint(request.fixturenames) or request.node.get_closest_marker(
+            "django_db"
+        ):
+            pytest.fail("What is kept is in a database of its own: this test cannot have the mark django_db or db too.")
         with django_db_blocker.unblock():
             found = keeper.of(make)
             shutil.copytree(found.media, settings.MEDIA_ROOT, dirs_exist_ok=True)
