@@ -13,9 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.acceptance import ORIGINAL
-
-BOTH = "both"
+ORIGINAL, BOTH = "original", "both"
 NO_CHOICE, NOBODY = "Nobody had more than one place to choose.", "Nobody has chosen a place."
 # Pearson's approximation is good from this smallest expected count on (Cochran 1954).
 LEAST_EXPECTED = 5

@@ -8,7 +8,13 @@ answer people agree, and none that is accepted.
 from collections.abc import Iterable
 from enum import StrEnum
 
-from analytics.acceptance import State
+
+class State(StrEnum):
+    """What an acceptance rule says of a question."""
+
+    UNDECIDED = "undecided"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
 
 
 class Progress(StrEnum):
@@ -52,7 +58,7 @@ def progress_of(answers: int, wanted: int) -> Progress:
 def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool, undone: bool = False) -> Outcome:
     """Return what has become of a question.
 
-    state: what its rule made of its counted answers, or of a researcher's settlement (`analytics.acceptance.State`).
+    state: what its rule made of its counted answers, or of a researcher's settlement (`State`).
     answers, wanted: as for `progress_of`. accepts: whether its study accepts and rejects. undone: whether the
     acceptance that it was drawn from was undone.
 

@@ -112,13 +112,18 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
 
 
 def by_unit(
-    units: Sequence[int], labels: Sequence[int], categories: Sequence[str], raters: Sequence[int] | None = None
+    units: Sequence[int],
+    labels: Sequence[int],
+    categories: Sequence[str],
+    raters: Sequence[int] | None = None,
+    values: Sequence[float] | None = None,
 ) -> Coded:
     """Lay out ratings that are coded already as units x as many as one unit has, in no order of raters.
 
     It takes a tenth of the time of `code`.
     units: which unit each rating is of. labels: the place of each rating in `categories`, all that could be given.
-    raters: who gave each; without them only coefficients that do not look at it can be had.
+    raters: who gave each; without them only coefficients that do not look at it can be had. values: the number of each
+    category, where they are numbers.
 
     Example: units [7, 8, 7] with labels [0, 1, 1] of ("a", "b") are the array [["a", "b"], ["b", None]].
     """
@@ -128,11 +133,12 @@ def by_unit(
     codes = np.full((len(counts), max(1, int(counts.max(initial=0)))), MISSING, dtype=np.int32)
     place = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
     codes[place] = label[order]
+    numbers = None if values is None else np.array(values, dtype=np.float64)
     if raters is None:
-        return Coded(codes, tuple(categories), None, ordered=True)
+        return Coded(codes, tuple(categories), numbers, ordered=True)
     who = np.full(codes.shape, MISSING, dtype=np.int32)
     who[place] = np.unique(np.asarray(raters, dtype=np.int64), return_inverse=True)[1][order]
-    return Coded(codes, tuple(categories), None, ordered=True, raters=who)
+    return Coded(codes, tuple(categories), numbers, ordered=True, raters=who)
 
 
 def by_rater(coded: Coded) -> Coded:

@@ -19,6 +19,8 @@ _LARGEST = {
     "window_height": 32_767,
 }
 MOST_IMAGES = 20
+# What stands in a form beside the answer.
+_ABOUT_THE_ANSWER = frozenset({*_LARGEST, "slot", "submission", "replaces", "have", "images"})
 # What fits the id of a row.
 _LONGEST_ID = 18
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
@@ -30,7 +32,7 @@ def read_id(text: str) -> int | None:
 
 
 def read_sent(post: Mapping[str, str]) -> Sent:
-    """Return the answer in a posted form. Raises BadAnswer when it names no question, no submission or no choice."""
+    """Return the answer in a posted form. Raises BadAnswer when it names no question or no submission."""
     slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
     if slot is None:
         raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
@@ -40,16 +42,18 @@ def read_sent(post: Mapping[str, str]) -> Sent:
         submission = uuid.UUID(post.get("submission", ""))
     except ValueError as error:
         raise BadAnswer(gettext("The page sent your answer without its number. Reload it and choose again.")) from error
-    value = post.get("choice", "")
-    if not value:
-        raise BadAnswer(gettext("Choose an image, or None of these, then send."))
     return Sent(
         slot=slot,
         submission=submission,
-        value=value,
+        posted=read_posted(post),
         replaces=int(replaces) if replaces else None,
         measured=_measured(post),
     )
+
+
+def read_posted(post: Mapping[str, str]) -> dict[str, str]:
+    """Return what a form says of the answer itself, for the kind of its question to read."""
+    return {name: text for name, text in post.items() if name not in _ABOUT_THE_ANSWER}
 
 
 def _measured(post: Mapping[str, str]) -> dict[str, Any]:

@@ -8,8 +8,14 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.translation import gettext as look_up
 
 View = TypeVar("View", bound=Callable[..., Any])
+
+
+def of_kind(text: str) -> str:
+    """Return a text that a kind of question has marked for translation, in the reader's language."""
+    return look_up(text)
 
 
 def in_readers_language(view: View) -> View:

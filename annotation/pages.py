@@ -1,5 +1,6 @@
 """What the annotator's templates get to see, and nothing more: no option keys, no right answers, no ids of people."""
 
+import string
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
+from annotation.language import of_kind
 from annotation.models import Session, SessionState
-from studies.kinds import get_kind, posted_values
+from studies.kinds import Option, Picture, get_kind, posted_values
+from studies.kinds.base import MOST_DIGITS
 
-LETTERS = "ABCDEFGHI"
+LETTERS = string.ascii_uppercase
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,13 @@ class OptionPage:
 
 @dataclass(frozen=True)
 class ShownImage:
-    """The picture a question is about; its upright size in pixels."""
+    """A picture that a question is about; its upright size in pixels. `mark`: what sets it apart from the others."""
 
     view_url: str
     full_url: str
     width: int
     height: int
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class FixedOption:
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """One question as shown: about a `caption`, or about an `image`.
+    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
 
     `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it when
     its images do not come, "" where that cannot be.
@@ -59,17 +63,25 @@ class QuestionPage:
     number: int
     total: int
     template: str
-    caption: str
+    texts: list[str]
+    images: list[ShownImage]
     options: list[OptionPage]
     fixed: list[FixedOption]
     submission: str
     action: str
-    image: ShownImage | None = None
     chosen: str = ""
     replaces: int | None = None
     skip: str = ""
     is_practice: bool = False
     failed_loads_to_skip: int = FAILED_LOADS_TO_SKIP
+
+    @property
+    def caption(self) -> str:
+        return self.texts[0] if self.texts else ""
+
+    @property
+    def image(self) -> ShownImage | None:
+        return self.images[0] if self.images else None
 
 
 @dataclass(frozen=True)
@@ -133,18 +145,20 @@ def _image_url(sha256: str, size: str) -> str:
     return f"/images/{sha256}/{size}"
 
 
-def _pictured(image: Mapping[str, Any]) -> dict[str, Any]:
+def _pictured(picture: Picture) -> dict[str, Any]:
     return {
-        "view_url": _image_url(image["image"], "view"),
-        "full_url": _image_url(image["image"], "full"),
-        "width": image["width"],
-        "height": image["height"],
+        "view_url": _image_url(picture.sha256, "view"),
+        "full_url": _image_url(picture.sha256, "full"),
+        "width": picture.width,
+        "height": picture.height,
     }
 
 
-def _option_page(option: Mapping[str, Any], *, value: str, letter: str) -> OptionPage:
-    shown = {"text": option["text"]} if "text" in option else _pictured(option)
-    return OptionPage(value=value, letter=letter, digit=value, **shown)
+def _option_page(option: Option, *, value: str, place: int) -> OptionPage:
+    shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
+    letter = LETTERS[place] if place < len(LETTERS) else value
+    digit = value if place < MOST_DIGITS else ""
+    return OptionPage(value=value, letter=letter, digit=digit, **shown)
 
 
 def question_page(
@@ -163,28 +177,26 @@ def question_page(
 ) -> QuestionPage:
     """Return a question as the template shows it, its options in the order given."""
     kind = get_kind(kind_name)
-    by_key = {option["key"]: option for option in content["options"]}
+    shown = kind.shown(content)
+    by_key = {option.key: option for option in kind.options(content)}
     values = posted_values(kind, content, order)
-    shuffled = [(value, key) for value, key in values.items() if key in by_key]
-    options = [
-        _option_page(by_key[key], value=value, letter=LETTERS[place]) for place, (value, key) in enumerate(shuffled)
-    ]
-    fixed = [
-        FixedOption(value=value, label=fixed_label(key), digit="0")
-        for value, key in values.items()
-        if key not in by_key
-    ]
+    in_order = [(value, by_key[key]) for value, key in values.items()]
+    shuffled = [(value, option) for value, option in in_order if option.shuffled]
     return QuestionPage(
         slot=slot,
         number=number,
         total=total,
         template=f"kinds/{kind_name}.html",
-        caption=content.get("caption", ""),
-        options=options,
-        fixed=fixed,
+        texts=[text.text for text in shown.texts],
+        images=[ShownImage(**_pictured(picture), mark=picture.mark) for picture in shown.pictures],
+        options=[_option_page(option, value=value, place=place) for place, (value, option) in enumerate(shuffled)],
+        fixed=[
+            FixedOption(value=value, label=last_label(option), digit=option.digit)
+            for value, option in in_order
+            if not option.shuffled
+        ],
         submission=str(uuid.uuid4()),
         action=action,
-        image=ShownImage(**_pictured(content["image"])) if "image" in content else None,
         chosen=next((value for value, key in values.items() if key == chosen_key), ""),
         replaces=replaces,
         skip=skip,
@@ -207,9 +219,9 @@ def practice_feedback(
     }
 
 
-def fixed_label(key: str) -> str:
-    """Return what the page calls an option that is not an image."""
-    return {"none": gettext("None of these"), "both": gettext("Both")}[key]
+def last_label(option: Option) -> str:
+    """Return what the page calls an option that always comes last, in the reader's language where a kind brings it."""
+    return option.label if option.is_own_words else of_kind(option.label)
 
 
 def option_label(page: QuestionPage, value: str) -> str:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 from django.db import models
 from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
+from studies.kinds import finer_scores
 from studies.models import Instance, Project
 
 
@@ -25,12 +26,7 @@ class InstanceOutcomes(NamedTuple):
 
 
 # Outcome -> the kind and variant of the question it is the outcome of.
-QUESTIONS = {
-    "ipos2t": ("image_to_text", "image"),
-    "ineg2t": ("image_to_text", "negative_image"),
-    "tpos2i": ("text_to_image", "caption"),
-    "tneg2i": ("text_to_image", "negative_caption"),
-}
+QUESTIONS = {score.lower(): question for score, question in finer_scores().items()}
 
 
 # The widths of the columns that are a model's identity.

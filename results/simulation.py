@@ -23,10 +23,11 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions import sessions
+from annotation.actions import practice, responses, sessions
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from results.simulated import SIMULATED_STUDY
+from studies.kinds import get_kind
 from studies.models import PracticeQuestion, Question, Study
 
 STEPS = ("go-on", "consent", "begin", "practice", "answer")
@@ -273,8 +274,15 @@ def _begin(visit: _Visit, form: Tag) -> Page:
 def _practise(visit: _Visit, form: Tag) -> Page:
     fields = _hidden_fields(form)
     asked = PracticeQuestion.objects.get(pk=fields["slot"])
-    fields["choice"] = _value_of(asked.right, asked.content, _choices(form))
+    order = practice.order_for(session=_session(visit), question=asked)
+    fields |= get_kind(asked.kind).made_up(asked.content, order, dice=visit.dice, label=asked.right)
+    _check_offered(form, fields)
     return visit.browser.send(str(form["action"]), fields)
+
+
+def _session(visit: _Visit) -> Session:
+    token = visit.page.path.split("/")[2]
+    return Session.objects.select_related("study").get(token=token)
 
 
 def _answer(visit: _Visit, form: Tag) -> Page:
@@ -283,7 +291,10 @@ def _answer(visit: _Visit, form: Tag) -> Page:
         return visit.browser.send(str(form["action"]).replace("/answer/", "/give-up/"), {})
     fields = _hidden_fields(form)
     question = Slot.objects.select_related("question__instance").get(pk=fields["slot"]).question
-    fields["choice"] = _chosen(visit, question, _choices(form))
+    order = responses.order_for(session=_session(visit), question=question)
+    label = _chosen(visit, question)
+    fields |= get_kind(question.kind).made_up(question.content, order, dice=visit.dice, label=label)
+    _check_offered(form, fields)
     fields |= _measured(visit)
     page = visit.browser.send(str(form["action"]), fields)
     if page.status != 200:
@@ -309,53 +320,27 @@ def _measured(visit: _Visit) -> dict[str, str]:
     return {"first_choice_ms": str(int(0.8 * send_ms)), "send_ms": str(int(send_ms)), "hidden_ms": "0"}
 
 
-def _chosen(visit: _Visit, question: Question, choices: Mapping[str, str]) -> str:
-    """Return the value to post: the reference's with the person's accuracy, else one of the others, each as likely."""
-    right = _known_answer(question)
-    if right is None:
-        return visit.dice.choice(sorted(choices))
-    value = _value_of(right, question.content, choices)
+def _chosen(visit: _Visit, question: Question) -> str:
+    """Return the label to answer with: the reference's with the person's accuracy, else one of the others, each as
+    likely; "" where the kind offers nothing to choose."""
+    kind = get_kind(question.kind)
+    labels = sorted(option.key for option in kind.options(question.content))
+    right = question.right or kind.by_reference(question.instance.reference)
+    if right not in labels:
+        return visit.dice.choice(labels) if labels else ""
     visit.sitting.by_reference += 1
     if visit.dice.random() < visit.person.accuracy:
         visit.sitting.right += 1
-        return value
-    return visit.dice.choice(sorted(choices.keys() - {value}))
+        return right
+    return visit.dice.choice([label for label in labels if label != right])
 
 
-def _known_answer(question: Question) -> str | None:
-    """Return the option that the source says is right, None where it says nothing."""
-    known = question.instance.reference.get("right")
-    if question.right or known is None:
-        return question.right or None
-    # A source that knows the faithful picture knows that the other one does not fit the original caption.
-    return "original" if question.kind == "ambiguity" else str(known)
-
-
-def _choices(form: Tag) -> dict[str, str]:
-    """Return the values one can choose, each with the SHA-256 of the image beside it, or else its text."""
-    choices = {}
-    for radio in form.select('input[type="radio"][name="choice"]'):
-        image = None
-        for around in radio.parents:
-            if len(around.select('input[name="choice"]')) > 1:
-                break
-            image = around.select_one('img[src^="/images/"]')
-            if image is not None:
-                break
-        text = radio.find_next_sibling("span")
-        written = text.get_text(strip=True) if text is not None else ""
-        choices[str(radio["value"])] = str(image["src"]).split("/")[2] if image is not None else written
-    return choices
-
-
-def _value_of(right: str, content: Mapping[str, Any], choices: Mapping[str, str]) -> str:
-    """Return the value that stands for option `right` on this page, which names no options but shows what they are."""
-    shown = next((option for option in content["options"] if option["key"] == right), None)
-    looks = None if shown is None else shown.get("image") or shown["text"].strip()
-    for value, seen in choices.items():
-        if seen == looks or (looks is None and value == right):
-            return value
-    raise CannotRead(f"The page does not offer the option {right}.")
+def _check_offered(form: Tag, fields: Mapping[str, str]) -> None:
+    """See that the page offers what is about to be chosen, as a person would have to. Raises CannotRead."""
+    for name, value in fields.items():
+        offered = [radio["value"] for radio in form.select('input[type="radio"]') if radio.get("name") == name]
+        if offered and value not in offered:
+            raise CannotRead(f"The page does not offer the answer {value}; it offers {', '.join(map(str, offered))}.")
 
 
 def _concluded(visit: _Visit) -> Sitting:

@@ -4,6 +4,7 @@ from django.urls import path, re_path
 from results.views import (
     annotators,
     disagreements,
+    drafts,
     exports,
     findings,
     health,
@@ -42,6 +43,9 @@ urlpatterns = [
         path(f"studies/<slug:project>/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
         for name in studies.CHANGES
     ),
+    path("studies/<slug:project>/<slug:slug>/file/", drafts.file, name="study_file"),
+    path("studies/<slug:project>/<slug:slug>/duplicate/", drafts.duplicate, name="study_duplicate"),
+    path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
     path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
     path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),
     path("releases/<int:pk>/provider-ids/", releases.people, name="release_people"),

@@ -9,7 +9,9 @@ Few, explicit, nothing random. There are two ways to have a thing, and a maker's
 
 import io
 import uuid
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -20,13 +22,13 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from analytics.acceptance import decide
 from annotation.actions import sessions
 from annotation.actions.launching import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
 from studies.actions.studies import create_study
+from studies.design import Design
 from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
 from studies.models import (
     CompletionCode,
@@ -42,6 +44,7 @@ from studies.models import (
     Survey,
     SurveyQuestion,
 )
+from studies.rules import Asked, Given, decide
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
@@ -166,11 +169,19 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
         source=f"study: {slug}\n",
         seed=slug,
         invite_token=f"invite-{project.slug}-{slug}",
-        design={
+        design=design_of(slug, **design),
+    )
+    for outcome in Outcome.values:
+        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
+    return study
+
+
+def design_of(slug: str = "birds-step-3", **design: Any) -> Design:
+    """Return a design as a version without numbers stored it; `design` replaces whole entries of it."""
+    return Design.from_stored(
+        {
             "study": slug,
             "title": "Pick the image that fits the description",
-            "kind": "best_of_n",
-            "ask": ASK,
             "parts": [{"kind": "best_of_n", "ask": ASK, "instructions": "Pick the image that fits."}],
             "max_answers": 1,
             "instances": {"from": "", "type": [], "subtype": [], "split": [], "keys": []},
@@ -188,14 +199,16 @@ def make_study(project: Project, slug: str = "birds-step-3", **design: Any) -> S
             "time": {"estimated_minutes": 40, "limit_minutes": 120},
             "pay": {"currency": "USD", "per_session": "8.00"},
             "consent": "We keep your answers.",
-            "instructions": "Pick the image that shows what the description says.",
             "practice": {"pass": 0, "rounds": 1, "questions": []},
             **design,
-        },
+        }
     )
-    for outcome in Outcome.values:
-        CompletionCode.objects.create(study=study, outcome=outcome, code=f"{outcome.upper()}-{study.slug}"[:40])
-    return study
+
+
+def redesign(study: Study, **changes: Any) -> None:
+    """Store `study` with a design that is otherwise in these entries, as no action lets anybody do after a launch."""
+    study.design = replace(study.design, **changes)
+    study.save()
 
 
 def make_launched(study: Study, *, size: int = 100, seats: int = 1, now: datetime = NOON) -> Study:
@@ -223,7 +236,8 @@ def _make_question(study: Study, instance: Instance, answers: int) -> Question:
     images: dict[str, list[ImageFacts]] = {}
     for place in instance.images.all():
         images.setdefault(place.role, []).append(ImageFacts(place.image_id, 8, 6, place.filename))
-    content = get_kind(study.kind).build(InstanceFacts(instance.key, instance.captions, images), ASK, "")
+    (built,) = get_kind(study.kind).questions(InstanceFacts(instance.key, instance.captions, images), ASK, seed="")
+    content = built.content
     question = Question.objects.create(
         study=study, instance=instance, kind=study.kind, content=content, answers_wanted=answers
     )
@@ -275,6 +289,7 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
         version=version,
         submission_id=uuid.uuid4(),
         choice=choice,
+        answer=choice,
         shown_order=shown_order(
             get_kind(question.kind),
             question.content,
@@ -298,15 +313,15 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
 
 
 def _decide(question: Question) -> None:
-    answers = list(
-        Response.objects.filter(question=question, is_current=True, slot__isnull=False).values_list("choice", flat=True)
-    )
-    verdict = decide(question.study.rule, answers, question.answers_wanted)
+    counted = Response.objects.filter(question=question, is_current=True, slot__isnull=False)
+    given = [Given(choice, answer) for choice, answer in counted.values_list("choice", "answer")]
+    verdict = decide(question.study.rule, Asked(question.answers_wanted, right=question.right), given)
     Decision.objects.filter(question=question).update(
         state=verdict.state.value,
         winner=verdict.winner or "",
-        votes={choice: answers.count(choice) for choice in answers},
-        answers=len(answers),
+        votes=dict(Counter(each.label for each in given)),
+        answers=len(given),
+        asks_more=verdict.more,
     )
 
 

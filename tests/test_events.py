@@ -28,6 +28,7 @@ from results.actions.releases import (
 from results.actions.simulating import announce_replay, announce_simulation
 from results.exporting.dossier import About
 from results.models import Pseudonym, Release, ReleasePseudonym
+from studies.actions import drafts
 from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
 from studies.actions.studies import change_state, create_study
@@ -41,6 +42,7 @@ pytestmark = pytest.mark.django_db
 
 # Prepares what an action is about and returns the action, to be called with `by` and `now`.
 Prepare = Callable[[Path], Callable[..., object]]
+ANOTHER = "study: another\ntitle: Which vase?\nkind: best_of_n\n"
 CAME = "65f000000000000000000abc"
 # Names that are made from rows, and again if need be.
 DERIVED = (Pseudonym, ReleasePseudonym)
@@ -154,7 +156,20 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "forget": ("annotator forgotten", lambda _: with_fixed(forget, **of_visitor())),
     "set_dataset": ("dataset set", lambda _: _choosing()),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
-    "create_study": ("study created", lambda _: _creating()),
+    "create_study": ("study created", lambda _: with_fixed(create_study, project=make_project(), source=ANOTHER)),
+    "create_or_replace": (
+        "study created",
+        lambda _: with_fixed(drafts.create_or_replace, project=make_project(), source=ANOTHER),
+    ),
+    "update_draft": (
+        "study changed",
+        lambda _: with_fixed(drafts.update_draft, study=create_draft(), source=ANOTHER),
+    ),
+    "duplicate_study": (
+        "study duplicated",
+        lambda _: with_fixed(drafts.duplicate_study, study=visited(), slug="another", title="Which vase?"),
+    ),
+    "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
 
 
@@ -166,11 +181,6 @@ def _lapsing() -> Callable[..., object]:
 def _choosing() -> Callable[..., object]:
     study = visited(dataset=False)
     return with_fixed(set_dataset, project=study.project, study=study)
-
-
-def _creating() -> Callable[..., object]:
-    source = "study: another\ntitle: Which vase?\nkind: best_of_n\n"
-    return with_fixed(create_study, project=make_project(), source=source)
 
 
 def stored() -> dict[str, str]:

@@ -1,17 +1,18 @@
 """Adjudication: a researcher settles what the answers left undecided, and it is recorded as what it is."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
 
-from analytics.acceptance import decide
-from annotation.actions.decisions import decide_question
+from annotation.actions.decisions import asked_of, decide_question, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
 from studies.actions.events import Actor, What, person, record
 from studies.kinds import get_kind
 from studies.models import Question
+from studies.rules import Given, decide
 
 
 class CannotSettle(AnnotationError):
@@ -22,8 +23,7 @@ class CannotSettle(AnnotationError):
 
 def options_of(question: Question) -> list[str]:
     """Return the keys of all options of `question`."""
-    fixed = get_kind(question.kind).fixed_options(question.content)
-    return [option["key"] for option in question.content["options"]] + fixed
+    return [option.key for option in get_kind(question.kind).options(question.content)]
 
 
 @transaction.atomic
@@ -35,7 +35,8 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
         raise CannotSettle("The answers have already decided this question.")
     _check_unused(question)
-    verdict = decide(decision.rule, [choice], 1)
+    asked = replace(asked_of(question, question.study), wanted=1)
+    verdict = decide(decision.rule, asked, [Given(choice, choice)])
     Decision.objects.filter(pk=decision.pk).update(
         state=verdict.state.value,
         winner=verdict.winner or "",
@@ -60,7 +61,7 @@ def unsettle(*, question: Question, by: Actor, now: datetime) -> Decision:
     _check_unused(question)
     choice = decision.settled_choice
     Decision.objects.filter(pk=decision.pk).update(settled_choice="", settled_by=None, settled_note="")
-    decide_question(question=question.pk, wanted=question.answers_wanted, rule=decision.rule, now=now)
+    decide_question(asked=to_decide(question, question.study), now=now)
     decision.refresh_from_db()
     _record(question, What.QUESTION_UNSETTLED, by=by, now=now, choice=choice)
     return decision

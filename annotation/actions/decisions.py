@@ -1,39 +1,76 @@
 """Decisions: what follows for a question from its counted answers, kept up to date as they arrive."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from analytics.acceptance import State, decide
 from annotation.actions.sending import store_decision
 from annotation.models import Decision, Response
+from studies.kinds import Answer
+from studies.models import Question, Study
+from studies.rules import Asked, Given, State, Verdict, decide
 
 BATCH = 500
 
 
-def decide_question(*, question: int, wanted: int, rule: str, now: datetime, only_answer: str | None = None) -> None:
-    """Apply `rule` to the current counted responses of a question that wants `wanted` answers; store what follows.
+@dataclass(frozen=True)
+class ToDecide:
+    """A question, and what its rule sees of it besides its answers."""
+
+    question: int
+    rule: str
+    asked: Asked
+
+
+def to_decide(question: Question, study: Study) -> ToDecide:
+    return ToDecide(question.pk, study.rule, asked_of(question, study))
+
+
+def asked_of(question: Question, study: Study) -> Asked:
+    """Return what the rule of `study` sees of its `question`."""
+    most = max(question.answers_wanted, study.design.max_answers)
+    return Asked(question.answers_wanted, most, question.right, question.content)
+
+
+def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | None = None) -> None:
+    """Apply its rule to the current counted responses of a question; store what follows.
 
     Must run inside the transaction that stored the response. `only_answer` spares reading when a question wants one
     answer and this is it; otherwise the decision's row is locked first, so that of two answers sent at the same
     moment the later one sees both.
     """
-    if only_answer is not None and wanted == 1:
-        answers = [only_answer]
+    if only_answer is not None and asked.asked.wanted == 1:
+        given = [Given(only_answer.label, only_answer.value)]
     else:
-        Decision.objects.select_for_update().get(question=question)
-        counted = Response.objects.counted().filter(question=question)
-        answers = list(counted.order_by("received_at", "id").values_list("choice", flat=True))
-    verdict = decide(rule, answers, wanted)
+        Decision.objects.select_for_update().get(question=asked.question)
+        given = _given([asked.question])[asked.question]
+    verdict = decide(asked.rule, asked.asked, given)
     store_decision(
-        question=question,
-        rule=rule,
+        question=asked.question,
+        rule=asked.rule,
         state=verdict.state.value,
         winner=verdict.winner or "",
-        votes=dict(sorted(Counter(answers).items())),
-        answers=len(answers),
+        votes=votes_of(given),
+        answers=len(given),
+        asks_more=verdict.more,
         decided=None if verdict.state is State.UNDECIDED else now,
     )
+
+
+def _given(questions: Sequence[int]) -> dict[int, list[Given]]:
+    """Return the counted answers to each of `questions`, in the order in which they came."""
+    given: dict[int, list[Given]] = {question: [] for question in questions}
+    counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
+    for question, label, answer in counted.values_list("question_id", "choice", "answer"):
+        given[question].append(Given(label, label if answer is None else answer))
+    return given
+
+
+def votes_of(given: Iterable[Given]) -> dict[str, int]:
+    """Return how often each label was given, by label; answers without one label are no votes."""
+    return dict(sorted(Counter(each.label for each in given if each.label).items()))
 
 
 def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
@@ -51,22 +88,20 @@ def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
 
 def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
-    decisions = list(of_these.select_for_update(of=("self",)).select_related("question"))
-    given: dict[int, list[str]] = {question: [] for question in questions}
-    counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
-    for question, choice in counted.values_list("question_id", "choice"):
-        given[question].append(choice)
+    decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
+    given = _given(questions)
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
-    Decision.objects.bulk_update(decisions, ["state", "winner", "votes", "answers", "decided_at"])
+    Decision.objects.bulk_update(decisions, ["state", "winner", "votes", "answers", "asks_more", "decided_at"])
     return [decision.question_id for decision in changed]
 
 
-def _decide_again(decision: Decision, answers: Sequence[str], *, now: datetime) -> bool:
-    """Write into `decision` what follows from `answers`; tell whether that is something else than before."""
-    decision.votes, decision.answers = dict(sorted(Counter(answers).items())), len(answers)
+def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:
+    """Write into `decision` what follows from the answers; tell whether that is something else than before."""
+    decision.votes, decision.answers = votes_of(given), len(given)
+    verdict: Verdict = decide(decision.rule, asked_of(decision.question, decision.study), given)
+    decision.asks_more = verdict.more
     if decision.settled_choice:
         return False
-    verdict = decide(decision.rule, answers, decision.question.answers_wanted)
     before = (decision.state, decision.winner)
     decision.state, decision.winner = verdict.state.value, verdict.winner or ""
     if (decision.state, decision.winner) == before:

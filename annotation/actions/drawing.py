@@ -47,27 +47,28 @@ def could_draw(*, study: Study, annotator: Annotator | None) -> bool:
 
 
 def _accepted(study: Study, *, limit: int) -> Mapping[int, Origin]:
-    if study.fed_by is None or study.design["instances"].get("sample") is not None:
+    if study.fed_by is None or study.design.instances.sample is not None:
         return {}
     return accepted_origins(study.fed_by, not_yet_in=study, limit=limit)
 
 
 def _ask_about_accepted(study: Study) -> bool:
-    drawn = _accepted(study, limit=max(1, study.design["surveys"]["size"] // questions_per_instance(study)))
+    drawn = _accepted(study, limit=max(1, study.design.surveys.size // questions_per_instance(study)))
     if not drawn:
         return False
-    planned = PlannedSurvey(tuple(drawn), study.design["answers"])
+    planned = PlannedSurvey(tuple(drawn), study.design.answers)
     seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned], drawn=drawn))
     return True
 
 
 def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     """Return the decisions that all the answers wanted so far left open, where `annotator` may give one more."""
-    most = study.design["max_answers"]
-    if most <= study.design["answers"]:
+    most = study.design.max_answers
+    if most <= study.design.answers:
         return Decision.objects.none()
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
+    undecided = undecided.filter(asks_more=True)
     # Where fewer count than were asked for, somebody's were taken out: their slots are opened again on request.
     undecided = undecided.filter(answers__gte=F("question__answers_wanted"), question__undone_at=None)
     undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))
@@ -81,7 +82,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
 def _ask_again(study: Study, annotator: Annotator | None) -> bool:
     """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
     undecided = _undecided(study, annotator).select_related("question").order_by("question")
-    questions = [decision.question for decision in undecided[: study.design["surveys"]["size"]]]
+    questions = [decision.question for decision in undecided[: study.design.surveys.size]]
     if not questions:
         return False
     survey = Survey.objects.create(study=study, number=study.surveys.count() + 1, seats_planned=1)

@@ -21,7 +21,10 @@ from studies.models import Question, Study, SurveyQuestion
 def launch(*, study: Study, by: Actor, now: datetime) -> None:
     """Freeze the design and open every seat. Raises StudyError with every reason why not."""
     # Before it is read what was accepted: a removal, which locks the studies too, cannot take it away in between.
-    Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
+    if Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk).first() is None:
+        raise StudyError("Somebody else has just deleted this draft.")
+    # Or changed it.
+    study.refresh_from_db()
     studies.freeze(study=study, by=by, now=now, **_arriving(study))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
@@ -41,7 +44,7 @@ def _arriving(study: Study) -> dict[str, Any]:
     """Return which instances come from the feeding study: a sample is drawn now, all others when they are accepted."""
     if study.fed_by is None:
         return {}
-    if study.design["instances"].get("sample") is None:
+    if study.design.instances.sample is None:
         return {"instances": []}
     drawn = accepted_origins(study.fed_by, not_yet_in=study)
     if not drawn:

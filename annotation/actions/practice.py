@@ -5,15 +5,17 @@ is needed to pass; whoever sees no images for reasons that only their browser kn
 (docs/decisions/0013).
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext
 
 from annotation.actions import rounds, sessions
+from annotation.actions.responses import read_answer
 from annotation.errors import BadAnswer
 from annotation.models import PracticeAnswer, Session, SessionState
-from studies.kinds import get_kind, posted_values, shown_order
+from studies.kinds import get_kind, shown_order
 from studies.models import PracticeQuestion
 
 
@@ -34,12 +36,12 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
 def round_shown(*, session: Session) -> int:
     """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
     begun = rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
-    rounds_there_are: int = session.study.design["practice"]["rounds"]
+    rounds_there_are = session.study.design.practice.rounds
     return min(len(begun) + 1, rounds_there_are)
 
 
 @transaction.atomic
-def answer(*, session: Session, question: int, value: str, now: datetime) -> PracticeAnswer:
+def answer(*, session: Session, question: int, posted: Mapping[str, str], now: datetime) -> PracticeAnswer:
     """Store the answer to a practice question, and after the last one of a round go on, repeat or end.
 
     Sent twice, the first answer stands. Raises BadAnswer.
@@ -49,10 +51,8 @@ def answer(*, session: Session, question: int, value: str, now: datetime) -> Pra
     if asked is None:
         raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to go on."))
     order = order_for(session=session, question=asked)
-    by_value = posted_values(get_kind(asked.kind), asked.content, order)
-    if value not in by_value:
-        raise BadAnswer(gettext("Choose one of the options shown, then send again."))
-    return _store(session=session, question=asked, choice=by_value[value], now=now)
+    given = read_answer(asked.kind, asked.content, order, posted)
+    return _store(session=session, question=asked, choice=given.label, now=now)
 
 
 @transaction.atomic
@@ -85,9 +85,9 @@ def _end_round(*, session: Session, now: datetime) -> None:
     study, annotator = session.study, session.annotator
     given = rounds.given(study=study, annotator=annotator).filter(round=session.practice_round)
     shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
-    if given.filter(is_right=True).count() >= needed(study.design["practice"]["pass"], shown=shown, missing=missing):
+    if given.filter(is_right=True).count() >= needed(study.design.practice.needed, shown=shown, missing=missing):
         sessions.begin_work(session=session, now=now)
-    elif len(rounds.begun(study=study, annotator=annotator)) < study.design["practice"]["rounds"]:
+    elif len(rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
         after = rounds.following(study=study, annotator=annotator)
         Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)
     else:

@@ -1,7 +1,7 @@
 """Responses: what an annotator sends, stored once, never overwritten."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,21 +10,24 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from annotation.actions import sending, sessions
-from annotation.actions.decisions import decide_question
+from annotation.actions.decisions import ToDecide, decide_question, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
+from annotation.language import of_kind
 from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
-from studies.kinds import get_kind, posted_values, shown_order
+from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Question, Study
+from studies.rules import Asked
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What one press of Send carries. `measured` is what the browser says of the question's showing."""
+    """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
+    `measured`: what the browser says of the question's showing."""
 
     slot: int
     submission: uuid.UUID
-    value: str
+    posted: Mapping[str, str]
     replaces: int | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,18 +89,10 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     kind = get_kind(asked.kind)
     seed = counted.order_key or Study.objects.values_list("seed", flat=True).get(pk=asked.study)
     order = shown_order(kind, asked.content, seed=seed, annotator=counted.annotator, question=asked.question)
-    choice = _chosen(asked.kind, asked.content, order, sent.value)
-    sending.insert_response(
-        asked=asked,
-        counted=counted,
-        slot=sent.slot,
-        submission=sent.submission,
-        choice=choice,
-        order=order,
-        measured=sent.measured,
-        now=now,
-    )
-    decide_question(question=asked.question, wanted=asked.answers_wanted, rule=asked.rule, now=now, only_answer=choice)
+    answer = read_answer(asked.kind, asked.content, order, sent.posted)
+    columns = _columns(asked.study, asked.question, counted.session, counted.annotator, sent, answer, order, now=now)
+    sending.insert_response(columns | {"slot_id": sent.slot})
+    decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)
     return Receipt(
@@ -111,6 +106,11 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     )
 
 
+def _to_decide(asked: sending.AskedInSlot) -> ToDecide:
+    most = max(asked.max_answers, asked.answers_wanted)
+    return ToDecide(asked.question, asked.rule, Asked(asked.answers_wanted, most, asked.right, asked.content))
+
+
 def _state_after(counted: sending.Counted, *, now: datetime) -> SessionState:
     """Return where a session is after an answer; the last one ends it."""
     if counted.answered < counted.total:
@@ -120,12 +120,12 @@ def _state_after(counted: sending.Counted, *, now: datetime) -> SessionState:
     return SessionState(session.state)
 
 
-def _chosen(kind: str, content: Mapping[str, Any], order: list[str], value: str) -> str:
-    """Return the option that the page posts as `value`. Raises BadAnswer."""
-    by_value = posted_values(get_kind(kind), content, order)
-    if value not in by_value:
-        raise BadAnswer(gettext("Choose one of the options shown, then send again."))
-    return by_value[value]
+def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+    """Return the answer that a page posted. Raises BadAnswer, in the reader's language."""
+    try:
+        return get_kind(kind).parse(content, order, posted)
+    except NotAnAnswer as error:
+        raise BadAnswer(of_kind(str(error))) from error
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
@@ -150,9 +150,9 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     if slot.part > session.part_begun:
         raise BadAnswer(gettext("This question belongs to a part that you have not begun. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
-    choice = _chosen(slot.question.kind, slot.question.content, order, sent.value)
+    answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
     if sent.replaces is not None:
-        return _replace(session=session, slot=slot, sent=sent, choice=choice, now=now)
+        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
     earlier = Response.objects.filter(question=slot.question, annotator=session.annotator_id).first()
     if earlier is not None:
         return _receipt(session, slot, first_kept=earlier.submission_id != sent.submission)
@@ -169,7 +169,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
             return _receipt(session, slot, stored=False)
         left_out = Removal.Why.EXCLUDED if removed else ""
         _store(
-            session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, counted=False, left_out=left_out
+            session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, counted=False, left_out=left_out
         )
         return _receipt(session, slot, late=True)
     if session.state == SessionState.WORKING:
@@ -211,35 +211,54 @@ def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:
     )
 
 
+def _columns(
+    study: int,
+    question: int,
+    session: int,
+    annotator: int,
+    sent: Sent,
+    answer: Answer,
+    order: Sequence[str],
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """Return the columns of a response, however it is stored: of the first version of one that counts, but its slot."""
+    return {
+        "study_id": study,
+        "question_id": question,
+        "session_id": session,
+        "annotator_id": annotator,
+        "version": 1,
+        "is_current": True,
+        "submission_id": sent.submission,
+        "choice": answer.label,
+        "answer": answer.value,
+        "shown_order": list(order),
+        "received_at": now,
+        **sending.measured_columns(sent.measured),
+    }
+
+
 def _store(
     *,
     session: Session,
     slot: Slot,
     sent: Sent,
-    choice: str,
+    answer: Answer,
     order: list[str],
     now: datetime,
     version: int = 1,
     counted: bool = True,
     left_out: str = "",
 ) -> None:
-    Response.objects.create(
-        study_id=session.study_id,
-        question=slot.question,
-        session=session,
-        annotator_id=session.annotator_id,
-        slot=slot if counted else None,
-        version=version,
-        left_out=left_out,
-        submission_id=sent.submission,
-        choice=choice,
-        shown_order=order,
-        received_at=now,
-        **sent.measured,
+    columns = _columns(
+        session.study_id, slot.question_id, session.pk, session.annotator_id, sent, answer, order, now=now
     )
+    columns |= {"version": version, "left_out": left_out, "slot_id": slot.pk if counted else None}
+    Response.objects.create(**columns)
 
 
-def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: datetime) -> Receipt:
+def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: datetime) -> Receipt:
     """Store a change of mind as the next version, if the session is still at work and the version is the latest."""
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
@@ -252,15 +271,9 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, choice: str, now: date
         return _receipt(session, slot, first_kept=True)
     Response.objects.filter(pk=current.pk).update(is_current=False)
     version, order = current.version + 1, current.shown_order
-    _store(session=session, slot=slot, sent=sent, choice=choice, order=order, now=now, version=version)
+    _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, version=version)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
-    decide_question(
-        question=slot.question_id,
-        wanted=slot.question.answers_wanted,
-        rule=session.study.rule,
-        now=now,
-        only_answer=choice,
-    )
+    decide_question(asked=to_decide(slot.question, session.study), now=now, only_answer=answer)
     if drawn_after(slot.question).exists():
         follow_questions(questions=[slot.question_id], now=now)
     return _receipt(session, slot)

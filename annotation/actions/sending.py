@@ -5,19 +5,20 @@ that SQLite and PostgreSQL both run, and every test of answers runs on both.
 """
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.db import connection
+from django.db.models import Field
 
 from annotation.models import Response
 
 _ASKED = """
-SELECT question.id, question.kind, question.content, question.answers_wanted, slot.seat_id, slot.part,
-       study.id, study.rule,
+SELECT question.id, question.kind, question.content, question."right", question.answers_wanted, slot.seat_id,
+       slot.part, study.id, study.rule, COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1),
        EXISTS (SELECT 1 FROM studies_question drawn
                 WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL)
   FROM annotation_slot slot
@@ -42,16 +43,10 @@ _MEASURED = (
     "window_width",
     "window_height",
 )
-_INSERT_RESPONSE = f"""
-INSERT INTO annotation_response
-       (study_id, question_id, session_id, annotator_id, slot_id, version, is_current, submission_id, choice,
-        shown_order, received_at, images_seen, {", ".join(_MEASURED)})
-VALUES ({", ".join(["%s"] * (12 + len(_MEASURED)))})
-"""  # noqa: S608 (column names of this file)
 # What a researcher has settled stays as it was settled; only its votes follow the answers.
 _DECIDE = """
 UPDATE annotation_decision
-   SET rule = %s, votes = %s, answers = %s,
+   SET rule = %s, votes = %s, answers = %s, asks_more = %s,
        state = CASE WHEN settled_choice = '' THEN %s ELSE state END,
        winner = CASE WHEN settled_choice = '' THEN %s ELSE winner END,
        decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
@@ -70,7 +65,7 @@ SELECT slot.id, question.id, question.kind, question.content
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedInSlot:
     """What is asked in a slot: frozen when the study was launched.
 
     `undone`: a question about its instance stands no more, and may stand again after the answer.
@@ -79,11 +74,13 @@ class Asked:
     question: int
     kind: str
     content: dict[str, Any]
+    right: str
     answers_wanted: int
     seat: int
     part: int
     study: int
     rule: str
+    max_answers: int
     undone: bool
 
 
@@ -107,11 +104,11 @@ class NextSlot:
     content: dict[str, Any]
 
 
-def asked_in(slot: int) -> Asked | None:
+def asked_in(slot: int) -> AskedInSlot | None:
     with connection.cursor() as cursor:
         cursor.execute(_ASKED, [slot])
         row = cursor.fetchone()
-    return None if row is None else Asked(row[0], row[1], json.loads(row[2]), *row[3:])
+    return None if row is None else AskedInSlot(row[0], row[1], json.loads(row[2]), *row[3:])
 
 
 def count_answer(*, token: str, study: int, now: datetime) -> Counted | None:
@@ -129,24 +126,27 @@ def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
         return bool(cursor.rowcount == 1)
 
 
-def insert_response(
-    *,
-    asked: Asked,
-    counted: Counted,
-    slot: int,
-    submission: uuid.UUID,
-    choice: str,
-    order: Sequence[str],
-    measured: Mapping[str, Any],
-    now: datetime,
-) -> None:
-    """Store the first version of a counted response."""
-    submitted = Response._meta.get_field("submission_id").get_db_prep_value(submission, connection)
-    values = [asked.study, asked.question, counted.session, counted.annotator, slot, 1, True, submitted, choice]
-    values += [json.dumps(list(order)), _time(now), json.dumps(measured.get("images_seen", []))]
-    values += [measured.get(name) for name in _MEASURED]
+def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of what the browser measured; those that it did not are unknown."""
+    return {name: measured.get(name) for name in _MEASURED} | {"images_seen": measured.get("images_seen", [])}
+
+
+def insert_response(columns: Mapping[str, Any]) -> None:
+    """Store a response. columns: as `Response.objects.create` takes them, foreign keys by their columns."""
+    values = [_fields()[name].get_db_prep_save(value, connection) for name, value in columns.items()]
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT_RESPONSE, values)
+        cursor.execute(_insert_into(tuple(columns)), values)
+
+
+@cache
+def _fields() -> Mapping[str, Field[Any, Any]]:
+    return {field.attname: field for field in Response._meta.concrete_fields}
+
+
+@cache
+def _insert_into(columns: Sequence[str]) -> str:
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    return f"INSERT INTO annotation_response ({names}) VALUES ({places})"  # noqa: S608 (columns of the model)
 
 
 def store_decision(
@@ -157,11 +157,12 @@ def store_decision(
     winner: str,
     votes: Mapping[str, int],
     answers: int,
+    asks_more: bool,
     decided: datetime | None,
 ) -> None:
     with connection.cursor() as cursor:
         at = None if decided is None else _time(decided)
-        cursor.execute(_DECIDE, [rule, json.dumps(votes), answers, state, winner, at, question])
+        cursor.execute(_DECIDE, [rule, json.dumps(votes), answers, asks_more, state, winner, at, question])
 
 
 def next_slot(*, seat: int, annotator: int, besides: int, part: int) -> NextSlot | None:

@@ -61,7 +61,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         provider=entry.provider,
         provider_session_id=entry.session_id,
         provider_study_id=entry.study_id,
-        state=SessionState.CONSENT if study.design["consent"] else SessionState.INSTRUCTIONS,
+        state=SessionState.CONSENT if study.design.consent else SessionState.INSTRUCTIONS,
         questions_total=0,
         order_key=study.order_secret,
         arrived_at=now,
@@ -107,7 +107,7 @@ def lock_annotator(found: QuerySet[Annotator]) -> None:
 
 
 def _lease(study: Study) -> timedelta:
-    return timedelta(minutes=study.design["time"]["limit_minutes"]) + GRACE
+    return timedelta(minutes=study.design.time.limit_minutes) + GRACE
 
 
 def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
@@ -167,7 +167,7 @@ def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) 
 
 def _has_taken_part(*, study: Study, annotator: Annotator) -> bool:
     """Tell whether somebody had all the sessions that one person may have, or has failed the practice once."""
-    most = study.design["recruitment"]["sessions_per_annotator"]
+    most = study.design.recruitment.sessions_per_annotator
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART)
     return bool(most and done.count() >= most) or rounds.has_failed(study=study, annotator=annotator)
 
@@ -319,7 +319,7 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
     yet, else to the questions. A later part begins when nothing of those before it is left."""
     study, annotator = session.study, session.annotator
     if session.state == SessionState.WORKING:
-        if session.part_begun < part < len(study.design["parts"]) and not _is_left_before(part, session):
+        if session.part_begun < part < len(study.design.parts) and not _is_left_before(part, session):
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
         return

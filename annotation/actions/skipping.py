@@ -93,11 +93,13 @@ def failed_images(
     kind: str, content: Mapping[str, Any], order: Sequence[str], failed_loads: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return the images of a question that cannot be shown, and why. Raises CannotSkip when none stands in the way."""
-    pictures = {str(option["key"]): str(option["image"]) for option in content["options"] if "image" in option}
-    counted = {key: failed_loads.get(value, 0) for value, key in posted_values(get_kind(kind), content, order).items()}
-    if "image" in content:
-        pictures[ASKED_ABOUT] = str(content["image"]["image"])
-        counted[ASKED_ABOUT] = failed_loads.get(ASKED_ABOUT, 0)
+    asked = get_kind(kind)
+    pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
+    counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
+    for number, picture in enumerate(asked.shown(content).pictures, start=1):
+        # As the page's script names them.
+        name = ASKED_ABOUT if number == 1 else f"{ASKED_ABOUT}-{number}"
+        pictures[name], counted[name] = picture.sha256, failed_loads.get(name, 0)
     found: list[dict[str, Any]] = [
         {"option": key, "image": image, "failed_loads": counted[key], "missing": not can_be_shown(image)}
         for key, image in pictures.items()

@@ -32,9 +32,10 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 class Response(models.Model):
     """One answer to one question in one session. Never overwritten: a change is a new version.
 
-    `choice` and `shown_order` name options by identity ("candidate-2", "none"), never by letter. `received_at` is
-    the server's clock; the `_ms` columns are what the browser measured, in milliseconds, and are not trusted for
-    more than description (null: the browser did not say, for instance without JavaScript).
+    `choice` is its one label, empty for a kind whose answers have none or several; `answer` is what was said, whole, as
+    its kind has it. Both and `shown_order` name options by identity ("candidate-2", "none"), never by letter.
+    `received_at` is the server's clock; the `_ms` columns are what the browser measured, in milliseconds, and are not
+    trusted for more than description (null: the browser did not say, for instance without JavaScript).
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="responses")
@@ -60,7 +61,10 @@ class Response(models.Model):
         help_text="Why it counts nowhere, because of the person who gave it.",
     )
     submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
-    choice = models.CharField(max_length=100)
+    choice = models.CharField(max_length=100, blank=True)
+    answer: models.JSONField[Any, Any] = models.JSONField(
+        null=True, help_text="Null where a version stored it that knew no answers but a choice: then it is the choice."
+    )
     shown_order: models.JSONField[list[str], list[str]] = models.JSONField()
     received_at = models.DateTimeField()
     first_choice_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to first choice.")
@@ -173,9 +177,12 @@ class Decision(models.Model):
     question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="decision")
     rule = models.CharField(max_length=50)
     state = models.CharField(max_length=10, choices=State.choices, default=State.UNDECIDED)
-    winner = models.CharField(max_length=100, blank=True, help_text="The winning option; empty unless accepted.")
+    winner = models.CharField(max_length=100, blank=True, help_text="What it was accepted with, if with anything.")
     votes: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
     answers = models.PositiveSmallIntegerField(default=0, help_text="How many answers count.")
+    asks_more = models.BooleanField(
+        default=True, db_default=True, help_text="While undecided: whether one more answer could decide it."
+    )
     decided_at = models.DateTimeField(null=True, blank=True)
     settled_choice = models.CharField(
         max_length=100, blank=True, help_text="What a researcher settled it with; empty when the answers decide."
@@ -187,8 +194,7 @@ class Decision(models.Model):
         ordering = ("question_id",)
         constraints = (
             models.CheckConstraint(
-                condition=models.Q(state="accepted") & ~models.Q(winner="")
-                | (~models.Q(state="accepted") & models.Q(winner="")),
+                condition=models.Q(state="accepted") | models.Q(winner=""),
                 name="winner_only_when_accepted",
             ),
         )

@@ -46,8 +46,7 @@ def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _read_prolific(request: HttpRequest, study: Study) -> Entry:
     try:
-        # Studies launched before there was a choice go on as they began.
-        return prolific.read_entry(request.GET, any_ids=study.design["recruitment"].get("any_ids", True))
+        return prolific.read_entry(request.GET, any_ids=study.design.recruitment.any_ids)
     except prolific.MissingIds as error:
         _note(study, EntryEvent.What.MISSING, prolific.read_person(request.GET))
         raise BadEntry(
@@ -69,15 +68,15 @@ def _read_prolific(request: HttpRequest, study: Study) -> Entry:
 
 
 def _check_sent_here(study: Study, entry: Entry) -> None:
-    recruitment = study.design["recruitment"]
-    if not recruitment["prolific"]:
+    recruitment = study.design.recruitment
+    if not recruitment.prolific:
         raise CannotTakePart(
             gettext("This study does not recruit on Prolific."), gettext("Ask the researcher for the right link.")
         )
-    known = recruitment["prolific_study_ids"]
+    known = recruitment.prolific_study_ids
     if known and entry.study_id not in known:
         _note(study, EntryEvent.What.OTHER_STUDY, entry.person)
-        if recruitment["other_studies"] == "refuse":
+        if recruitment.other_studies == "refuse":
             raise CannotTakePart(
                 gettext("This link came from another study on Prolific."),
                 gettext("Open the study again from its own page on Prolific."),
@@ -85,7 +84,7 @@ def _check_sent_here(study: Study, entry: Entry) -> None:
 
 
 def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
-    if request.GET["invite"] != study.invite_token or not study.design["recruitment"]["invite"]:
+    if request.GET["invite"] != study.invite_token or not study.design.recruitment.invite:
         raise BadEntry(
             gettext("This invitation is not valid."),
             gettext("Check that you have the whole link, or ask for a new one."),
@@ -152,7 +151,7 @@ def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
 
 
 def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpResponse:
-    estimated = study.design["time"]["estimated_minutes"]
+    estimated = study.design.time.estimated_minutes
     context = {"title": study.title, "estimated_minutes": estimated, "invited": invited, "visit": invite.new_visit()}
     return render(request, "annotation/start.html", context)
 

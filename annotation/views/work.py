@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions import practice, responses, rounds, sending, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
-from annotation.forms import read_failed_loads, read_id, read_sent
+from annotation.forms import read_failed_loads, read_id, read_posted, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.pages import QuestionPage, practice_feedback, question_page, session_bar, session_urls
@@ -33,7 +33,7 @@ def _context(session: Session) -> dict[str, Any]:
     return {
         "bar": session_bar(session, now=timezone.now()),
         "urls": session_urls(session.token),
-        "instructions_html": render_markdown(session.study.design["parts"][session.part_begun]["instructions"]),
+        "instructions_html": render_markdown(session.study.design.parts[session.part_begun].instructions),
         "language": get_language(),
     }
 
@@ -50,7 +50,7 @@ def page(request: HttpRequest, session: Session) -> HttpResponse:
     session = sessions.see(session=session, now=timezone.now())
     match SessionState(session.state):
         case SessionState.CONSENT:
-            extra = {"consent_html": render_markdown(session.study.design["consent"])}
+            extra = {"consent_html": render_markdown(session.study.design.consent)}
             return render(request, "annotation/consent.html", _context(session) | extra)
         case SessionState.INSTRUCTIONS:
             return _instructions(request, session)
@@ -64,12 +64,12 @@ def page(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _instructions(request: HttpRequest, session: Session, *, part: int = 0) -> HttpResponse:
-    parts = session.study.design["parts"]
+    parts = session.study.design.parts
     extra = {
-        "estimated_minutes": session.study.design["time"]["estimated_minutes"] if part == 0 else 0,
+        "estimated_minutes": session.study.design.time.estimated_minutes if part == 0 else 0,
         "total": session.questions_total,
         "has_practice": part == 0 and rounds.are_ahead(study=session.study, annotator=session.annotator),
-        "instructions_html": render_markdown(parts[part]["instructions"]),
+        "instructions_html": render_markdown(parts[part].instructions),
         "part": part,
         "part_number": part + 1,
         "parts": len(parts),
@@ -148,7 +148,7 @@ def _practice(request: HttpRequest, session: Session, *, error: str = "", status
             is_practice=True,
         ),
         "round": practice.round_shown(session=session),
-        "rounds": session.study.design["practice"]["rounds"],
+        "rounds": session.study.design.practice.rounds,
         "error": error,
     }
     return render(request, "annotation/practice.html", _context(session) | extra, status=status)
@@ -240,9 +240,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
     try:
         if asked is None:
             raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
-        given = practice.answer(
-            session=session, question=asked, value=request.POST.get("choice", ""), now=timezone.now()
-        )
+        given = practice.answer(session=session, question=asked, posted=read_posted(request.POST), now=timezone.now())
     except BadAnswer as error:
         return _practice(request, session, error=error.message, status=error.status)
     response = _back(session)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from analytics.results_files import read_outcomes
 from predictions.importing.base import Answer, Row
+from studies.kinds import finer_scores
 
 
 def read(path: Path) -> list[Row]:
@@ -12,13 +13,7 @@ def read(path: Path) -> list[Row]:
     Raises analytics.results_files.ResultsFileError.
     """
     file = read_outcomes(path)
-    four = file.outcomes
-    questions = (
-        ("image_to_text", "image", four.ipos2t),
-        ("image_to_text", "negative_image", four.ineg2t),
-        ("text_to_image", "caption", four.tpos2i),
-        ("text_to_image", "negative_caption", four.tneg2i),
-    )
+    questions = [(*question, getattr(file.outcomes, score.lower())) for score, question in finer_scores().items()]
     return [
         Row(
             place + 1,

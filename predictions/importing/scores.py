@@ -11,7 +11,7 @@ from predictions.importing.base import Answer, Row
 from studies.importing.base import RowProblem
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.rows import kind_of, read_objects
-from studies.kinds import KINDS, Kind, get_kind
+from studies.kinds import KINDS, get_kind, usual_ask
 
 FIELDS = ("key", "kind", "variant", "scores", "caption_rule")
 _OPTION = re.compile(r"[a-z][a-z0-9_-]{0,49}")
@@ -47,7 +47,7 @@ def _row(number: int, fields: Mapping[str, Any]) -> Row:
     key, kind, variant, rule = (_text(fields, name) for name in ("key", "kind", "variant", "caption_rule"))
     if kind not in KINDS:
         raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
-    ask = _usual_ask(get_kind(kind))
+    ask = usual_ask(get_kind(kind))
     variants = get_kind(kind).variants(ask)
     if variant not in variants:
         raise _Wrong(f"The variant {variant!r} of {kind} is unknown. Use one of {', '.join(map(repr, variants))}.")
@@ -97,7 +97,3 @@ def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
         raise _Wrong(f"The scores lack the right option, {right}; they have {', '.join(scores)}.")
     (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
     return bool(is_right)
-
-
-def _usual_ask(kind: Kind) -> dict[str, Any]:
-    return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from analytics.results_files import read_correct
-from predictions.importing.base import Answer, Row
+from predictions.importing.base import CAPTION_OF_IMAGE, Answer, Row
 
 
 def read(path: Path) -> list[Row]:
@@ -13,7 +13,7 @@ def read(path: Path) -> list[Row]:
         Row(
             place + 1,
             instance,
-            (Answer("image_to_text", "image", bool(file.correct[place])),),
+            (Answer(*CAPTION_OF_IMAGE, bool(file.correct[place])),),
             caption_rule="as-is-v1",
         )
         for place, instance in enumerate(file.instances)

@@ -6,12 +6,11 @@ What is in the rows decides, not what a study holds today: answers that came aft
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
-from analytics.acceptance import State, decide
-from analytics.outcomes import Outcome, outcome_of_question, progress_of
+from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
+from studies.rules import Asked, Given, decide
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
@@ -32,11 +31,12 @@ class AnsweredQuestion:
 class Changes:
     """What is to be changed in frozen rows.
 
-    `votes`: the answers that are left of each question of `answered`; `decided`: what follows from them; `keys`: the
-    instances that are no longer accepted as they were, by study.
+    `votes`, `answers`: the labels of the answers that are left of each question of `answered`, and how many these are;
+    `decided`: what follows from them; `keys`: the instances that are no longer accepted as they were, by study.
     """
 
     votes: dict[Question, dict[str, int]] = field(default_factory=dict)
+    answers: dict[Question, int] = field(default_factory=dict)
     decided: dict[Question, tuple[str, str]] = field(default_factory=dict)
     keys: dict[str, set[str]] = field(default_factory=dict)
     answered: Mapping[Question, AnsweredQuestion] = field(default_factory=dict)
@@ -46,22 +46,25 @@ def changes(
     rows: Iterable[tuple[Rows, Row]], *, workers: Set[str], answered: Mapping[Question, AnsweredQuestion]
 ) -> Changes:
     """Return what frozen `rows` are to become without `workers`, who answered the questions `answered`."""
-    left: dict[Question, list[tuple[datetime, str]]] = {question: [] for question in answered}
+    left: dict[Question, list[GivenResponse]] = {question: [] for question in answered}
     decisions: list[DecidedQuestion] = []
     for _, row in rows:
         if isinstance(row, GivenResponse) and row.counted and row.worker not in workers:
             if (row.study, row.task) in left:
-                left[row.study, row.task].append((row.received_at, row.label))
+                left[row.study, row.task].append(row)
         elif isinstance(row, DecidedQuestion) and (row.study, row.task) in left:
             decisions.append(row)
     found = Changes(answered=answered)
     for row in decisions:
         question = (row.study, row.task)
-        labels = [label for _, label in sorted(left[question])]
-        found.votes[question] = dict(sorted(Counter(labels).items()))
+        answers = sorted(left[question], key=lambda answer: (answer.received_at, answer.label))
+        found.votes[question] = dict(sorted(Counter(answer.label for answer in answers if answer.label).items()))
+        found.answers[question] = len(answers)
         if row.settled:
             continue
-        verdict = decide(row.rule, labels, row.wanted or answered[question].wanted)
+        wanted = row.wanted or answered[question].wanted
+        given = [Given(answer.label, answer.whole_answer) for answer in answers]
+        verdict = decide(row.rule, Asked(wanted, max(wanted, len(given)), row.right), given)
         now = (verdict.state.value, verdict.winner or "")
         if now != (row.state, row.winner):
             found.decided[question] = now
@@ -98,7 +101,9 @@ def without(
 
 def _counted_again(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
     votes = found.votes.get((row.study, row.task))
-    return row if votes is None else replace(row, votes=votes, answers=sum(votes.values()))
+    if votes is None:
+        return row
+    return replace(row, votes=votes, answers=found.answers[row.study, row.task])
 
 
 def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
@@ -108,7 +113,8 @@ def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
         return row
     state, winner = found.decided.get(question, (row.state, row.winner))
     at = None if state == State.UNDECIDED else row.decided_at
-    changed = replace(row, votes=votes, answers=sum(votes.values()), state=state, winner=winner, decided_at=at)
+    left = found.answers[question]
+    changed = replace(row, votes=votes, answers=left, state=state, winner=winner, decided_at=at)
     return changed if row.wanted is None else _in_words(changed, row.wanted, accepts=found.answered[question].accepts)
 
 

@@ -21,7 +21,7 @@ class Responses(TextWriter):
     columns = (
         Column("task", "sc:Text", "The question: the instance, and which question about it where there are several."),
         Column("worker", "sc:Text", "Who answered, under a random name."),
-        Column("label", "sc:Text", "The option chosen, by its identity."),
+        Column("label", "sc:Text", "The one label of the answer, such as the option chosen, by its identity."),
         Column("version", "sc:Integer", "1, 2 and so on as somebody changed their mind."),
         Column("is_current", "sc:Boolean", "Whether it is the last version."),
         Column("counted", "sc:Boolean", "Whether it counts: not replaced, not late, of nobody who was excluded."),
@@ -44,6 +44,7 @@ class Responses(TextWriter):
         Column("kind", "sc:Text", "The kind of question."),
         Column("right", "sc:Text", "The right option; empty where none is known."),
         Column("key", "sc:Text", "The instance, as in the files of instances."),
+        Column("answer", "sc:Text", "The whole answer as JSON; empty where the label says it all."),
     )
 
     def start(self, out: IO[str]) -> None:

@@ -1,5 +1,6 @@
 """What leaves: the plain rows that an export is made of, and the listed columns they become."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -63,7 +64,8 @@ class GivenResponse:
     `is_current` is False for a version that a newer one has replaced; `counted` is True for an answer that decisions
     and numbers rest on: the current version, in its seat's time, of nobody who was excluded. `left_out` is why it
     counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
-    that. `right` is the right option, empty where none is known.
+    that. `right` is the right option, empty where none is known. `label` is what agreement compares, empty for answers
+    without one label; `answer` is what was said, whole, None where the label says it all.
     """
 
     task: str
@@ -89,6 +91,11 @@ class GivenResponse:
     left_out: str = ""
     simulated: bool | None = None
     key: str = ""
+    answer: Any = None
+
+    @property
+    def whole_answer(self) -> Any:
+        return self.label if self.answer is None else self.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +194,7 @@ RESPONSE_COLUMNS = (
     "kind",
     "right",
     "key",
+    "answer",
 )
 
 
@@ -239,6 +247,7 @@ def response_record(row: GivenResponse) -> dict[str, Any]:
     """Return `row` under RESPONSE_COLUMNS, in that order; times in ISO 8601, UTC, to the millisecond."""
     record = {name: getattr(row, name) for name in RESPONSE_COLUMNS}
     record["received_at"] = _moment(row.received_at)
+    record["answer"] = None if row.answer is None else json.dumps(row.answer, ensure_ascii=False)
     return record
 
 

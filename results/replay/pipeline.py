@@ -32,6 +32,7 @@ from results.replay.stand_ins import fill_with_stand_ins
 from studies.actions.importing import import_files
 from studies.actions.studies import create_study
 from studies.importing import Record, get_importer
+from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, SurveyQuestion
 
 FORMAT = "bivlc-manifest"
@@ -246,8 +247,8 @@ def _play_baseline(replay: Replay, progress: Progress) -> None:
     def choose(question: Question, seat: Seat) -> str:
         if (question.kind, question.variant) not in mistakes[replay.instances[question.instance_id]]:
             return question.right
-        wrong: str = next(option["key"] for option in question.content["options"] if option["key"] != question.right)
-        return wrong
+        options = get_kind(question.kind).options(question.content)
+        return next(option.key for option in options if option.key != question.right)
 
     crowd = Crowd(study, choose)
     progress.begin("baseline", QUESTIONS_PER_INSTANCE * len(keys))

@@ -1,6 +1,7 @@
 """Plays annotators through the real code of the platform: arrival, consent, instructions, answers. No page is asked
 for, so that thousands of answers take seconds; what an answer does is what it does when a browser sends it."""
 
+import random
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,13 +18,15 @@ from annotation.models import Decision, Seat
 from annotation.recruitment.base import Entry
 from results.replay.progress import Progress
 from results.simulated import REPLAY_PROVIDER
-from studies.kinds import get_kind, posted_values
+from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
 
 # How many people are at work in one study at the same moment.
 AT_ONCE = 8
 # Answers between two looks at whether the next study has enough to ask about.
 LOOK_EVERY = 25
+# Every answer is laid down beforehand.
+_DICE = random.Random(0)  # noqa: S311 (nothing is left to chance)
 NOTE = "Settled by the replay, so that what was published comes out."
 
 Choose = Callable[[Question, Seat], str]
@@ -95,9 +98,9 @@ class Crowd:
                 sessions.begin(session=session, part=slot.part, now=timezone.now())
             question = slot.question
             order = responses.order_for(session=session, question=question)
-            values = posted_values(get_kind(question.kind), question.content, order)
-            value = {key: value for value, key in values.items()}[self.choose(question, seat)]
-            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), value=value)
+            label = self.choose(question, seat)
+            posted = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=label)
+            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
             responses.submit(token=session.token, sent=sent, now=timezone.now())
             yield
 
@@ -115,7 +118,7 @@ def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], b
     undecided is settled by `by` as soon as both have finished. When the first study is over, the second is played
     to its end.
     """
-    size = then.study.design["surveys"]["size"]
+    size = then.study.design.surveys.size
     finished = 0
     while first.fill():
         progress.step(first.step() + then.step())

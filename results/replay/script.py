@@ -8,9 +8,11 @@ from enum import Enum
 from itertools import cycle
 from pathlib import Path
 
-from analytics.acceptance import NONE, ORIGINAL
 from analytics.agreement import cohen_kappa
 from results.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
+from studies.kinds import finer_scores
+from studies.kinds.base import NONE
+from studies.rules.unambiguous import ORIGINAL
 
 CANDIDATES = ("candidate-0", "candidate-1", "candidate-2", "candidate-3")
 # How a step-4 annotator says that the generated image fits the original caption too.
@@ -165,8 +167,8 @@ def _unevenness(split: _Split, chosen: int, none: int) -> tuple[int, int]:
 
 
 # A question of the baseline, as (kind, variant); the two of each direction.
-IMAGE_TO_TEXT = (("image_to_text", "image"), ("image_to_text", "negative_image"))
-TEXT_TO_IMAGE = (("text_to_image", "caption"), ("text_to_image", "negative_caption"))
+IMAGE_TO_TEXT = (finer_scores()["Ipos2T"], finer_scores()["Ineg2T"])
+TEXT_TO_IMAGE = (finer_scores()["Tpos2I"], finer_scores()["Tneg2I"])
 Asked = tuple[str, str]
 
 

@@ -8,21 +8,14 @@ import numpy as np
 
 from analytics.agreement import Coefficient, estimate, specific_agreement
 from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of
-from analytics.coefficients import FleissKappa, GwetAC1, KrippendorffAlpha, Measure, PercentAgreement
+from analytics.coefficients import PercentAgreement
 from analytics.scores import Score
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.funnel import accepted_of
-from results.reports.labels import Labels, answers_to, labels_of, main_labels, rarity
+from results.reports.labels import AC1, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
 
-PERCENT = "Percent agreement"
-MEASURES: Mapping[str, Measure] = {
-    PERCENT: PercentAgreement(),
-    "Krippendorff's alpha": KrippendorffAlpha("nominal"),
-    "Fleiss' kappa": FleissKappa(),
-    "Gwet's AC1": GwetAC1(),
-}
 BEFORE, AFTER = "before", "after"
 TWO = 2
 NOTHING = "No question was answered twice, so there is nothing to compare."
@@ -75,8 +68,8 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
 
 def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
     """Return the answers to questions that several people answered."""
-    times = Counter(answer.question for answer in answers)
-    return [answer for answer in answers if times[answer.question] > 1]
+    times = Counter((answer.question, answer.unit) for answer in answers)
+    return [answer for answer in answers if times[answer.question, answer.unit] > 1]
 
 
 def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[AnswerFacts]) -> Iterable[Reliability]:
@@ -85,19 +78,19 @@ def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[
     used = f"first {study.answers_wanted}" if study.max_answers > study.answers_wanted else "all"
     what = (study.slug, labels.kind, labels.title)
     if not answers:
-        for name in MEASURES:
+        for name in labels.measures:
             yield Reliability(*what, name, when, used, 0, 0, 0, Undefined(NOTHING), None, None)
         return
     ratings = labels.ratings(answers)
     agreed = estimate(PercentAgreement(), ratings)
-    for name, measure in MEASURES.items():
+    for name, measure in labels.measures.items():
         found = estimate(measure, ratings)
         over_questions = interval_of(found, measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
         over_both = agreement_over_both(measure, ratings) if when == BEFORE and is_main else None
-        by_chance = name not in (PERCENT, "Gwet's AC1")
+        by_chance = name not in (PERCENT, AC1)
         remark = " ".join(filter(None, (rarity(agreed, found, ratings) if by_chance else "", over_questions.warning)))
         yield _reliability(what, name, when, used, found, over_questions, over_both, remark)
-    if len(labels.categories) == TWO:
+    if labels.scale.level == "nominal" and len(labels.categories) == TWO:
         for label in labels.categories:
             found = specific_agreement(ratings, label)
             yield _reliability(what, f"Agreement on {label!r}", when, used, found, None, None, "")
@@ -120,13 +113,13 @@ def _reliability(
 
 def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts]) -> Reliability:
     """Return how often an added answer says what one of the first answers to its question says."""
-    first: dict[int, list[str]] = {}
+    first: dict[tuple[int, str], list[str]] = {}
     for answer in answers:
         if not answer.added:
-            first.setdefault(answer.question, []).append(labels.collapse(answer.choice))
+            first.setdefault((answer.question, answer.unit), []).append(labels.label(answer.choice))
     added = [answer for answer in answers if answer.added]
-    same = sum(first.get(answer.question, []).count(labels.collapse(answer.choice)) for answer in added)
-    compared = sum(len(first.get(answer.question, [])) for answer in added)
+    beside = [(first.get((answer.question, answer.unit), []), labels.label(answer.choice)) for answer in added]
+    same, compared = sum(said.count(own) for said, own in beside), sum(len(said) for said, _ in beside)
     return Reliability(
         *(study.slug, labels.kind, labels.title, PERCENT, BEFORE),
         used=f"added after the first {study.answers_wanted}, each against these",

@@ -17,11 +17,13 @@ from analytics.aggregation import (
 )
 from analytics.bias import own_places, position_bias
 from analytics.pay import percentile
+from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score
 from results.reports.answers import NOBODY_TIMED
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import value_or_reason
-from results.reports.labels import COLLAPSES
+from results.reports.facts import Answerable
+from results.reports.labels import main_of
 from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
@@ -38,10 +40,11 @@ TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the mo
 
 @dataclass(frozen=True, slots=True)
 class PersonsAnswer:
-    """One counted answer. `right`: the right option, "" where none is known; `fixed`: the options always offered.
+    """One counted answer. `right`: the right option, "" where none is known.
 
     `seconds`: with the page in view, as the browser measured it. `place`: where the chosen option stood among the
-    `places` shuffled ones, from 0; None for a fixed option. `added`: it was asked for where the first answers differed.
+    `places` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
+    answers differed.
     """
 
     annotator: str
@@ -49,7 +52,6 @@ class PersonsAnswer:
     kind: str
     choice: str
     right: str
-    fixed: Sequence[str]
     seconds: float | None
     place: int | None = None
     places: int = 0
@@ -65,26 +67,43 @@ class _Modelled:
     reason: str
 
 
-def annotators_table(answers: Sequence[PersonsAnswer]) -> Table:
+def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable]) -> Table:
     """Return one row per annotator and kind; those who say least often what the others say come first.
 
-    A column that applies to nobody is left out, and that of kinds where there is one.
+    A column that applies to nobody is left out, and that of kinds where there is one. kinds: kind -> what can be
+    answered to its questions.
     """
-    found = [row for kind in dict.fromkeys(one.kind for one in answers) for row in _rows_of(kind, answers)]
+    asked = list(dict.fromkeys(one.kind for one in answers))
+    found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
     columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
-    columns += [Column("None or Both", "share"), Column("Right", "share"), Column("p (places)", "p")]
+    columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column("p (places)", "p")]
+    columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
+    columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
     columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
     columns += [Column("MACE", "share"), Column("Dawid-Skene", "share")]
     applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
-    if len({one.kind for one in answers}) == 1:
+    if len(asked) == 1:
         applies.remove(2)
-    notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
+    notes = [*_notes(_several([one for one in answers if not one.added]), kinds), *_habits(answers)]
+    if any(kinds[kind].is_scale for kind in asked):
+        notes.append(
+            "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
+            "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
+        )
     columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
 
-def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
+def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:
+    """Return what the options are called that are always offered."""
+    called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].always)
+    return " or ".join(called) or "Always offered"
+
+
+def _rows_of(
+    kind: str, answerable: Answerable, every: Sequence[PersonsAnswer]
+) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
     """Yield the row of each annotator who answered questions of one kind, with what it is sorted by."""
     answers = [one for one in every if one.kind == kind]
     # Whoever is asked where others differ is bound to differ from some of them.
@@ -92,7 +111,8 @@ def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[
     with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in first)
     several = _several(first)
     shared = Counter(one.annotator for one in several)
-    modelled = _modelled(several)
+    modelled = _modelled(several, kind, answerable)
+    uses = _uses(first, answerable)
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
@@ -101,7 +121,8 @@ def _rows_of(kind: str, every: Sequence[PersonsAnswer]) -> Iterable[tuple[tuple[
         reason = modelled.reason if shared[name] else alone
         beside = with_others.get(name, score([]))
         row = (
-            *(name, len(mine), kind, _median(mine), *_shares(mine), _place_habit(mine)),
+            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), _place_habit(mine)),
+            *_on_scale(uses.get(name), alone),
             *(shared[name], value_or_reason(beside.share, alone)),
             *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )
@@ -147,36 +168,52 @@ def _median(mine: Iterable[PersonsAnswer]) -> Cell:
     return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
 
 
-def _shares(mine: Sequence[PersonsAnswer]) -> tuple[Cell, Cell]:
+def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, Cell]:
     """Return how often an option that is always offered was chosen, and the right one; None where there is none."""
-    fixed = score([one.choice in one.fixed for one in mine if one.fixed])
+    always = score([one.choice in answerable.always for one in mine if answerable.always])
     right = score([one.choice == one.right for one in mine if one.right])
-    return fixed.share, right.share
+    return always.share, right.share
 
 
-def _modelled(several: Sequence[PersonsAnswer]) -> _Modelled:
+def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:
+    """Return how each annotator uses the scale; nothing where there is none."""
+    if not answerable.is_scale:
+        return {}
+    ratings = ((one.question, one.annotator, one.choice) for one in answers)
+    return use_of_scale(ratings, answerable.options, answerable.scale.values)
+
+
+def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
+    if use is None:
+        return (None,) * 5
+    spread = value_or_reason(use.sd, "One rating has no spread.")
+    return (use.mean, spread, use.used, use.most, value_or_reason(use.lean, alone))
+
+
+def _modelled(several: Sequence[PersonsAnswer], kind: str, answerable: Answerable) -> _Modelled:
     if not several:
         return _Modelled({}, {}, ALONE)
     if len(several) > MOST_MODELLED:
         return _Modelled({}, {}, TOO_MANY)
-    labels = with_enough_answers(_labels(several))
+    labels = with_enough_answers(_labels(several, kind, answerable))
     competence = mace(labels, rng=np.random.default_rng(SEED)).skills
     return _Modelled(competence, dawid_skene(labels).skills, TOO_FEW)
 
 
-def _labels(several: Iterable[PersonsAnswer]) -> Iterable[Answer]:
+def _labels(several: Iterable[PersonsAnswer], kind: str, answerable: Answerable) -> Iterable[Answer]:
     """Yield the answers with what means the same in every question: "candidate-2" is another image each time."""
+    labels = main_of(kind, answerable)
     for one in several:
-        yield one.question, one.annotator, COLLAPSES[one.kind][1](one.choice) if one.kind in COLLAPSES else one.choice
+        yield one.question, one.annotator, labels.label(one.choice)
 
 
 def _skill(known: Mapping[str, float], name: str, reason: str) -> Cell:
     return value_or_reason(known.get(name), reason)
 
 
-def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
-    kinds = dict.fromkeys(one.kind for one in several)
-    labels = [f"{kind}: {COLLAPSES[kind][0] if kind in COLLAPSES else 'options'}" for kind in kinds]
+def _notes(several: Iterable[PersonsAnswer], kinds: Mapping[str, Answerable]) -> list[str]:
+    asked = dict.fromkeys(one.kind for one in several)
+    labels = [f"{kind}: {main_of(kind, kinds[kind]).title}" for kind in asked]
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
         "carelessness. Seconds: from shown to sent, without the time the page was out of sight. Same as others: over "

@@ -14,13 +14,13 @@ from analytics.pay import percentile
 from analytics.scores import score
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.cells import share_range, value_or_reason
+from results.reports.facts import Answerable
 from results.reports.funnel import ALL, Category
 
-RIGHT = "right"
+RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
 # Seconds; how the plot of times groups them.
 TIMES = (0, 2, 5, 10, 20, 40, 80)
-TITLES = {"none": "None of these", "both": "Both", RIGHT: "the right option"}
 NOBODY_TIMED = "No browser has measured a time."
 
 
@@ -28,16 +28,15 @@ NOBODY_TIMED = "No browser has measured a time."
 class AnswerDetails:
     """One counted answer, or `times` equal ones.
 
-    `right`: the right option, "" where none is known; `fixed`: the options always offered. `place`: where the chosen
-    option stood among the `places` shuffled ones, from 0; None for a fixed option. `seconds`: with the page in view,
-    as the browser measured it.
+    `right`: the right option, "" where none is known. `place`: where the chosen option stood among the `places`
+    shuffled ones, from 0; None for one that always comes last. `seconds`: with the page in view, as the browser
+    measured it.
     """
 
     kind: str
     category: Category
     choice: str
     right: str
-    fixed: Sequence[str]
     place: int | None
     places: int
     seconds: float | None
@@ -62,27 +61,33 @@ class TimedAnswers:
     times: int
 
 
-def rates_table(answers: Sequence[AnswerDetails]) -> Table:
-    """Return how often "none" or "both" was chosen, and the right option where one is known, by category."""
+Kinds = Mapping[str, Answerable]
+
+
+def rates_table(answers: Sequence[AnswerDetails], kinds: Kinds) -> Table:
+    """Return how often each option was chosen that is always offered, such as None, and the right option where one is
+    known, by category. kinds: kind -> what can be answered to its questions."""
     columns = [Column("Kind"), Column("Answer"), Column("Type"), Column("Subtype"), Column("Answers", "count")]
     columns += [Column("Times", "count"), Column("Share", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
-    for kind, what, of_kind in _asked_for(answers):
+    asked_for = list(_asked_for(answers, kinds))
+    for kind, what, of_kind in asked_for:
         for category, said in _by_category(of_kind, what).items():
             found = score(said)
             share = value_or_reason(found.share, found.reason)
             rows.append((kind, what, *category, found.n, found.count, share, share_range(found)))
     notes = ["Counted answers only. Wilson's intervals, as if every answer came from somebody else."]
-    chosen = " and ".join(dict.fromkeys(TITLES.get(what, what) for _, what, _ in _asked_for(answers)))
+    called = (RIGHT_OPTION if what == RIGHT else kinds[kind].name(what) for kind, what, _ in asked_for)
+    chosen = " and ".join(dict.fromkeys(called))
     return Table("rates", f"How often {chosen} was chosen", columns, rows, notes)
 
 
-def _asked_for(answers: Iterable[AnswerDetails]) -> Iterable[tuple[str, str, list[AnswerDetails]]]:
+def _asked_for(answers: Iterable[AnswerDetails], kinds: Kinds) -> Iterable[tuple[str, str, list[AnswerDetails]]]:
     by_kind: dict[str, list[AnswerDetails]] = {}
     for answer in answers:
         by_kind.setdefault(answer.kind, []).append(answer)
     for kind, of_kind in by_kind.items():
-        for option in of_kind[0].fixed:
+        for option in kinds[kind].always:
             yield kind, option, of_kind
         if any(answer.right for answer in of_kind):
             yield kind, RIGHT, of_kind
@@ -97,13 +102,13 @@ def _by_category(answers: Iterable[AnswerDetails], what: str) -> Mapping[Categor
     return {(ALL, ALL): everything, **dict(sorted(found.items()))}
 
 
-def rates_plot(answers: Sequence[AnswerDetails]) -> Plot:
+def rates_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
     series = [
         Series(
             f"{kind}: {what}",
             [Point(" ".join(filter(None, dict.fromkeys(category))), score(said).share) for category, said in found],
         )
-        for kind, what, of_kind in _asked_for(answers)
+        for kind, what, of_kind in _asked_for(answers, kinds)
         for found in [_by_category(of_kind, what).items()]
     ]
     words = "; ".join(

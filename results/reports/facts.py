@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from analytics.outcomes import Outcome
+from studies.kinds.base import Collapse, Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,9 @@ class QuestionFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """One counted answer. `annotator` is an id that stands for somebody, and leaves in no report.
+    """One label of one counted answer. `annotator` is an id that stands for somebody, and leaves in no report.
 
+    `choice`: the label. `unit`: what it is of, for kinds whose answers have several; "" for all others.
     `survey` and `seat`: the numbers of where it was given. `added`: it came after the answers asked for at first, to a
     question on which those differed.
     """
@@ -41,20 +43,49 @@ class AnswerFacts:
     choice: str
     seat: int = 1
     added: bool = False
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Answerable:
+    """What can be answered to the questions of one kind, and how answers compare; as the kind says.
+
+    `options`: the keys of everything that can be chosen, those of a scale in its order. `last`: those that always come
+    last. `names`: what people call an option, where that is not its key. `collapses`: how labels are put together, what
+    its rule tells apart first.
+    """
+
+    options: Sequence[str] = ()
+    last: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    collapses: Sequence[Collapse] = ()
+    scale: Scale = field(default_factory=Scale)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether its labels have an order."""
+        return self.scale.level != "nominal"
+
+    @property
+    def always(self) -> Sequence[str]:
+        """The options that are offered beside those of the instance, such as None or Both; the steps of a scale are
+        not."""
+        return () if self.is_scale else self.last
+
+    def name(self, option: str) -> str:
+        return self.names.get(option, option)
 
 
 @dataclass(frozen=True)
 class PartFacts:
-    """One part of a study: the kind of question, how many questions about one instance, and what people read.
-
-    `options`: the keys of everything that could be answered to one of its questions.
-    """
+    """One part of a study: the kind of question, how many questions about one instance at most, and what people
+    read."""
 
     kind: str
     title: str
     variants: int
     instructions: str
-    options: Sequence[str] = ()
+    answerable: Answerable = field(default_factory=Answerable)
 
 
 @dataclass(frozen=True)
@@ -106,6 +137,14 @@ class StudyFacts:
     @property
     def kinds(self) -> list[str]:
         return [part.kind for part in self.parts]
+
+    @property
+    def answerable(self) -> Mapping[str, Answerable]:
+        """What can be answered: kind -> as its first part has it."""
+        found: dict[str, Answerable] = {}
+        for part in self.parts:
+            found.setdefault(part.kind, part.answerable)
+        return found
 
     @property
     def undone(self) -> int:

@@ -1,49 +1,82 @@
 """What answers are compared by: the labels of a kind, declared by what could be answered and not by what was."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from analytics.acceptance import NONE, ORIGINAL
 from analytics.agreement import Coefficient
+from analytics.coefficients import (
+    CohenKappa,
+    FleissKappa,
+    GwetAC1,
+    KrippendorffAlpha,
+    Measure,
+    PercentAgreement,
+)
 from analytics.ratings import Coded, by_unit
-from results.reports.facts import AnswerFacts, PartFacts, StudyFacts
+from analytics.scales import number_of
+from results.reports.facts import Answerable, AnswerFacts, StudyFacts
+from studies.kinds.base import Collapse, Scale
 
-ANY, NOT_ORIGINAL = "any image", "not told apart"
 OPTIONS = "options"
+PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
 # Kappa is called low below the first though agreement is at least the second, and a label rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
-Collapse = Callable[[str], str]
-
-
-def _chosen_or_not(choice: str) -> str:
-    return NONE if choice == NONE else ANY
-
-
-def _original_or_not(choice: str) -> str:
-    return ORIGINAL if choice == ORIGINAL else NOT_ORIGINAL
 
 
 @dataclass(frozen=True)
 class Labels:
-    """How answers to a kind of question are put together. `categories`: every label there can be, in order."""
+    """How answers to a kind of question are compared. `categories`: every label there can be, in order; `collapse`: how
+    labels are put together first, None where they stand as they are, with the `scale` that they are on."""
 
     kind: str
     title: str
-    collapse: Collapse
     categories: Sequence[str]
+    collapse: Collapse | None = None
+    scale: Scale = field(default_factory=Scale)
+
+    def label(self, choice: str) -> str:
+        return choice if self.collapse is None else self.collapse.label(choice)
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The coefficients over all annotators that fit the scale."""
+        if self.scale.level == "nominal":
+            return {
+                PERCENT: PercentAgreement(),
+                "Krippendorff's alpha": KrippendorffAlpha("nominal"),
+                "Fleiss' kappa": FleissKappa(),
+                AC1: GwetAC1(),
+            }
+        found: dict[str, Measure] = {PERCENT: PercentAgreement()}
+        found["Krippendorff's alpha (ordinal)"] = KrippendorffAlpha("ordinal")
+        if self.scale.level == "interval":
+            found["Krippendorff's alpha (interval)"] = KrippendorffAlpha("interval")
+        return found
+
+    @property
+    def kappa(self) -> CohenKappa:
+        """The kappa of two annotators that fits the scale: on one with an order, near misses weigh less."""
+        return CohenKappa() if self.scale.level == "nominal" else CohenKappa("quadratic")
 
     def ratings(self, answers: Sequence[AnswerFacts]) -> Coded:
-        """Return questions x answers, with who gave each."""
+        """Return units x answers, with who gave each; a question is one unit for most kinds."""
         place = {category: number for number, category in enumerate(self.categories)}
-        label = {choice: place[self.collapse(choice)] for choice in {answer.choice for answer in answers}}
+        label = {choice: place[self.label(choice)] for choice in {answer.choice for answer in answers}}
+        units: dict[tuple[int, str], int] = {}
         return by_unit(
-            [answer.question for answer in answers],
+            [units.setdefault((answer.question, answer.unit), len(units)) for answer in answers],
             [label[answer.choice] for answer in answers],
             self.categories,
             [answer.annotator for answer in answers],
+            self._numbers(),
         )
+
+    def _numbers(self) -> list[float] | None:
+        if self.scale.level == "nominal":
+            return None
+        return list(number_of(self.categories, self.scale.values).values())
 
     def paired(self, ratings: Sequence[tuple[str, str]]) -> Coded:
         """Return questions x two people; `ratings` are labels."""
@@ -52,21 +85,21 @@ class Labels:
         return Coded(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
 
 
-# How a kind's options are put together for agreement: what its acceptance rule tells apart. The first label is the
-# positive one.
-COLLAPSES: Mapping[str, tuple[str, Collapse, tuple[str, ...]]] = {
-    "best_of_n": ("any image / None", _chosen_or_not, (ANY, NONE)),
-    "ambiguity": ("original / not told apart", _original_or_not, (ORIGINAL, NOT_ORIGINAL)),
-}
-
-
 def labels_of(study: StudyFacts) -> Iterable[Labels]:
-    """Yield the labels by which agreement on each kind of a study is told: put together first, then its options."""
-    for part in study.parts:
-        if part.kind in COLLAPSES:
-            title, collapse, categories = COLLAPSES[part.kind]
-            yield Labels(part.kind, title, collapse, categories)
-        yield Labels(part.kind, OPTIONS, str, _options(study, part))
+    """Yield the labels by which agreement on each kind of a study is told: put together first, then as they are."""
+    for kind, answerable in study.answerable.items():
+        for collapse in answerable.collapses:
+            yield Labels(kind, collapse.title, collapse.categories, collapse)
+        options = _options(study, kind, answerable)
+        title = f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS
+        yield Labels(kind, title, options, scale=answerable.scale)
+
+
+def main_of(kind: str, answerable: Answerable) -> Labels:
+    """Return the labels of a kind that its acceptance rule tells apart, else all there are."""
+    for collapse in answerable.collapses:
+        return Labels(kind, collapse.title, collapse.categories, collapse)
+    return Labels(kind, OPTIONS, answerable.options, scale=answerable.scale)
 
 
 def main_labels(study: StudyFacts) -> dict[str, Labels]:
@@ -83,10 +116,10 @@ def answers_to(study: StudyFacts, kind: str) -> list[AnswerFacts]:
     return [answer for answer in study.answers if answer.question in of_kind]
 
 
-def _options(study: StudyFacts, part: PartFacts) -> list[str]:
+def _options(study: StudyFacts, kind: str, answerable: Answerable) -> list[str]:
     """Return what could be answered; what was answered too, should a question have offered something of its own."""
-    given = {answer.choice for answer in answers_to(study, part.kind)}
-    return [*part.options, *sorted(given - set(part.options))]
+    given = {answer.choice for answer in answers_to(study, kind)}
+    return [*answerable.options, *sorted(given - set(answerable.options))]
 
 
 def rarity(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:

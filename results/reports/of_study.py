@@ -20,6 +20,7 @@ from results.reports.cost import cost_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.ratings import ratings_plot, ratings_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
 
@@ -41,14 +42,16 @@ def report_of_study(
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
-        rates_table(answers),
+        rates_table(answers, study.answerable),
+        ratings_table(answers, study.answerable),
         pairs_table(pairs),
         reliability_table({study.slug: reliabilities(study)}),
         places_table(answers),
         times_table(timed),
         cost_table(alone),
     ]
-    plots = [pairs_plot(pairs), rates_plot(answers), places_plot(answers), times_plot(timed)]
+    plots = [pairs_plot(pairs), rates_plot(answers, study.answerable)]
+    plots += [ratings_plot(answers, study.answerable), places_plot(answers), times_plot(timed)]
     if measured:
         plots.append(scores_plot(measured))
     # Everything here is made of the answers to this one study.

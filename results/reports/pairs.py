@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.agreement import Coefficient, cohen_kappa, gwet_ac1, percent_agreement, specific_agreement
+from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreement, specific_agreement
 from analytics.bootstrap import Interval, interval_of
-from analytics.coefficients import CohenKappa
 from analytics.pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from results.reports.base import SEED, Cell, Column, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
@@ -23,8 +22,8 @@ TWO = 2
 class PairAgreement:
     """What is known of two annotators of a study who shared a survey, on one kind of question.
 
-    `name` says where they sat. `positive`, `negative`: agreement on the first and on the second of two labels, None
-    where there are more. `remark`: what to know about kappa, "" mostly.
+    `name` says where they sat. `ac1`: None on a scale. `positive`, `negative`: agreement on the first and on the
+    second of two labels, None where there are more. `remark`: what to know about kappa, "" mostly.
     """
 
     study: str
@@ -36,7 +35,7 @@ class PairAgreement:
     percent: Coefficient
     kappa: Coefficient
     interval: Interval
-    ac1: Coefficient
+    ac1: Coefficient | None
     positive: Coefficient | None
     negative: Coefficient | None
     remark: str
@@ -53,7 +52,8 @@ def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
         answers.sort(key=lambda answer: answer.survey)
         seats = _seats(answers)
         pairs = pairs_within(
-            (answer.survey, answer.question, answer.annotator, labels.collapse(answer.choice)) for answer in answers
+            (answer.survey, (answer.question, answer.unit), answer.annotator, labels.label(answer.choice))
+            for answer in answers
         )
         found += [_pair_agreement(study, labels, pair, seats) for pair in pairs]
     return found
@@ -79,20 +79,21 @@ def _pair_agreement(
     ratings = labels.paired(pair.ratings)
     survey = int(str(pair.group))
     first, second = (seats[survey, int(str(person))] for person in pair.annotators)
-    percent, kappa = percent_agreement(ratings), cohen_kappa(ratings)
-    interval = interval_of(kappa, CohenKappa(), ratings, rng=np.random.default_rng(SEED), method="BCa")
-    two = len(labels.categories) == TWO
+    percent, kappa = percent_agreement(ratings), estimate(labels.kappa, ratings)
+    interval = interval_of(kappa, labels.kappa, ratings, rng=np.random.default_rng(SEED), method="BCa")
+    nominal = labels.scale.level == "nominal"
+    two = nominal and len(labels.categories) == TWO
     return PairAgreement(
         study=study.slug,
         kind=labels.kind,
         survey=survey,
         name=f"survey {survey}, seats {first} and {second}",
-        labels=labels.title,
+        labels=labels.title if nominal else f"{labels.title}, quadratic weights",
         n=len(pair.ratings),
         percent=percent,
         kappa=kappa,
         interval=interval,
-        ac1=gwet_ac1(ratings),
+        ac1=gwet_ac1(ratings) if nominal else None,
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
         remark=rarity(percent, kappa, ratings),

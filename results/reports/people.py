@@ -6,19 +6,18 @@ A person's answers are theirs alone: nothing is dropped because others differ, a
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from analytics.acceptance import NONE, State, majority_v1
-from analytics.outcomes import Progress, progress_of
+from analytics.outcomes import Progress, State, progress_of
 from analytics.scores import Score
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.funnel import ALL, Category
+from studies.kinds import KINDS, get_kind
+from studies.kinds.base import NONE
+from studies.rules.votes import majority
 
 I2T, T2I, GROUP = "I2T", "T2I", "Group"
-# The four questions that BiVLC asks about an instance, as (kind, place), and the scores that all of one name make up.
+# The finer scores that questions are, as (kind, place), and the scores that all of one name make up.
 FOUR: Mapping[tuple[str, int], str] = {
-    ("image_to_text", 0): "Ipos2T",
-    ("image_to_text", 1): "Ineg2T",
-    ("text_to_image", 0): "Tpos2I",
-    ("text_to_image", 1): "Tneg2I",
+    (kind, place): score for kind in KINDS for place, score in enumerate(get_kind(kind).scores)
 }
 OF_FOUR: Mapping[str, tuple[str, ...]] = {
     I2T: ("Ipos2T", "Ineg2T"),
@@ -156,7 +155,7 @@ def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress
     progress = progress_of(len(choices), question.wanted)
     if progress is not Progress.COMPLETE:
         return progress
-    verdict = majority_v1(choices, question.wanted)
+    verdict = majority(choices, question.wanted)
     if verdict.state is State.UNDECIDED:
         return progress
     return (verdict.winner or NONE) == question.right

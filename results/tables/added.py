@@ -14,7 +14,7 @@ def planned_surveys(study: Study) -> Mapping[int, int]:
     The seats of that survey were there from the start, whoever sits on them now. A question that its first answers
     left undecided is asked again in a later survey: answers from there are the added ones.
     """
-    if study.design["max_answers"] <= study.design["answers"]:
+    if study.design.max_answers <= study.design.answers:
         return {}
     slots = Slot.objects.filter(question__study=study).order_by().values_list("question_id")
     return dict(slots.annotate(Min("seat__survey__number")))

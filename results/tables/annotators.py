@@ -7,8 +7,8 @@ from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
 from results.tables.added import planned_surveys
 from results.tables.answers import seconds_in_view
+from results.tables.kinds import answerable_in
 from results.tables.reporting import CHUNK
-from studies.kinds import get_kind
 from studies.models import Study
 
 _FIELDS = (
@@ -27,7 +27,7 @@ _FIELDS = (
 def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    last = {kind: answerable.last for kind, answerable in answerable_in(study).items()}
     planned = planned_surveys(study)
     rows = Response.objects.counted_in(study).values_list(*_FIELDS)
     for annotator, question, kind, choice, right, send_ms, hidden_ms, order, survey in rows.iterator(chunk_size=CHUNK):
@@ -37,9 +37,8 @@ def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
             kind=kind,
             choice=choice,
             right=right,
-            fixed=fixed[kind],
             seconds=seconds_in_view(send_ms, hidden_ms),
-            place=None if choice in fixed[kind] else order.index(choice),
-            places=len(order) - len(fixed[kind]),
+            place=order.index(choice) if choice and choice not in last[kind] else None,
+            places=len(order) - len(last[kind]),
             added=survey > planned.get(question, survey),
         )

@@ -7,8 +7,8 @@ from django.db.models import Count, Min, QuerySet
 from annotation.models import Response
 from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import ProjectFacts
+from results.tables.kinds import answerable_in
 from results.tables.reporting import model_facts, study_facts
-from studies.kinds import get_kind
 from studies.models import Study
 
 
@@ -28,21 +28,24 @@ def facts_alone(study: Study) -> ProjectFacts:
 
 
 def answer_details(study: Study) -> list[AnswerDetails]:
-    """Return the counted answers of `study`, without the times they took."""
-    alike = Response.objects.counted_in(study).values_list(
-        *("question__kind", "question__instance__type", "question__instance__subtype"),
-        *("question__right", "choice", "shown_order"),
+    """Return the counted answers of `study` that are one label each, without the times they took."""
+    alike = (
+        Response.objects.counted_in(study)
+        .exclude(choice="")
+        .values_list(
+            *("question__kind", "question__instance__type", "question__instance__subtype"),
+            *("question__right", "choice", "shown_order"),
+        )
     )
-    fixed = {part["kind"]: tuple(get_kind(part["kind"]).fixed_options({})) for part in study.design["parts"]}
+    last = {kind: answerable.last for kind, answerable in answerable_in(study).items()}
     return [
         AnswerDetails(
             kind=kind,
             category=(type, subtype),
             choice=choice,
             right=right,
-            fixed=fixed[kind],
-            place=None if choice in fixed[kind] else order.index(choice),
-            places=len(order) - len(fixed[kind]),
+            place=None if choice in last[kind] else order.index(choice),
+            places=len(order) - len(last[kind]),
             seconds=None,
             times=times,
         )

@@ -59,7 +59,8 @@ def _lines(project: Project, events: Sequence[Event]) -> list[EventLine]:
 
 def _line(event: Event) -> EventLine:
     who = event.by_name if event.by_id else f"The {event.by_name}"
-    study = event.study.slug if event.study else ""
+    # Versions before left the name out.
+    study = event.study_name or (event.study.slug if event.study else "")
     try:
         return EventLine(who, SENTENCES[What(event.what)](study, event.details), event.at)
     except (KeyError, ValueError):
@@ -142,6 +143,9 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PREDICTIONS_IMPORTED: _predicted,
     What.DATASET_SET: _dataset,
     What.STUDY_CREATED: _simple("created {study}"),
+    What.STUDY_DUPLICATED: _simple("made {study}, a copy of {original}"),
+    What.STUDY_CHANGED: _simple("changed the draft {study}"),
+    What.STUDY_DELETED: _simple("deleted the draft {study}"),
     What.STUDY_LAUNCHED: _launched,
     What.STUDY_PAUSED: _simple("paused {study}"),
     What.STUDY_RESUMED: _simple("resumed {study}"),

@@ -108,20 +108,23 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
     values = {name.rpartition("__")[2]: value for name, value in zip(_DECISION_FIELDS, row, strict=True)}
     del values["instance_id"]
     winner, kind = values["winner"], values["kind"]
-    gained = values.pop("won") | get_kind(kind).accepted_images(values.pop("content"), winner)
+    gained = values.pop("won") | dict(get_kind(kind).adds(values.pop("content"), winner))
+    texts = {role: gain["text"] for role, gain in gained.items() if "text" in gain}
+    pictures = {role: gain["image"] for role, gain in gained.items() if "image" in gain}
+    values["captions"] = values["captions"] | texts
     return AcceptedInstance(
         task=task_name(study, values["key"], kind, values.pop("variant")),
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
-        images=_with_gained(places, {role: image["image"] for role, image in gained.items()}, winner),
+        images=_with_gained(places, pictures, winner),
         **values,
     )
 
 
 def task_name(study: Study, key: str, kind: str, variant: str) -> str:
     """Return what names a question within its study: the instance, and where several are asked about it, which."""
-    several = len(study.design["parts"]) > 1 or variant
+    several = len(study.design.parts) > 1 or variant
     return "/".join(filter(None, (key, kind, variant))) if several else key
 
 
@@ -199,6 +202,7 @@ _RESPONSE_FIELDS = (
     "question__right",
     "annotator_id",
     "choice",
+    "answer",
     "version",
     "is_current",
     "slot_id",
@@ -227,11 +231,13 @@ def _given_response(
     values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
+    label, answer = values.pop("choice"), values.pop("answer")
     return GivenResponse(
         task=task_name(study, key, kind, values.pop("question__variant")),
         key=key,
         worker=worker,
-        label=values.pop("choice"),
+        label=label,
+        answer=None if answer == label else answer,
         # As `Response.is_counted` says.
         counted=values.pop("slot_id") is not None and values["is_current"] and not values["left_out"],
         simulated=simulated,

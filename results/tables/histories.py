@@ -1,5 +1,6 @@
 """What was asked about an instance and what people answered, as the researcher reads it: pictures, names, decisions."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +11,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
 from annotation.models import Decision, Removal, Response
 from results.models import Pseudonym
-from studies.kinds import get_kind
+from studies.kinds import Picture, Shown, get_kind
+from studies.kinds.base import MOST_DIGITS
 from studies.models import Project, Question, Study
-
-FIXED_LABELS = {"none": "None of these", "both": "Both"}
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,10 @@ class ShownOption:
 
     key: str
     label: str
-    digit: int
+    digit: str
     image: str
     text: str
+    shuffled: bool
     chosen_by: Sequence[str]
     wins: bool
     right: bool
@@ -35,10 +36,12 @@ class ShownOption:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One version of one answer. `place`: where the option stood, from 1 of `places`; None for one always last."""
+    """One version of one answer: the `option` chosen, None where the answer is none, and what was `said`, in words.
+    `place`: where the option stood, from 1 of `places`; None for one always last."""
 
     name: str
-    option: ShownOption
+    option: ShownOption | None
+    said: str
     place: int | None
     places: int
     version: int
@@ -54,19 +57,18 @@ class History:
 
     question: Question
     decision: Decision
+    shown: Shown
     options: Sequence[ShownOption]
     answers: Sequence[GivenAnswer]
     used: bool
 
     @property
-    def caption(self) -> str:
-        caption: str = self.question.content.get("caption", "")
-        return caption
+    def texts(self) -> Sequence[str]:
+        return [text.text for text in self.shown.texts]
 
     @property
-    def image(self) -> str:
-        image: dict[str, str] = self.question.content.get("image") or {}
-        return image.get("image", "")
+    def pictures(self) -> Sequence[Picture]:
+        return self.shown.pictures
 
     @property
     def settled_with(self) -> ShownOption | None:
@@ -94,7 +96,11 @@ class History:
         if self.decision.settled_choice or self.decision.state == Decision.State.UNDECIDED:
             return ()
         winner = self.decision.winner
-        return [given.name for given in self.answers if given.counted and winner in ("", given.option.key)]
+        return [
+            given.name
+            for given in self.answers
+            if given.counted and winner in ("", given.option.key if given.option else "")
+        ]
 
 
 @dataclass(frozen=True)
@@ -158,36 +164,39 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     return History(
         question=question,
         decision=question.decision,
+        shown=get_kind(question.kind).shown(question.content),
         options=options,
-        answers=[_answer(response, by_key[response.choice], names) for response in responses],
+        answers=[_answer(response, by_key.get(response.choice), names) for response in responses],
         used=question.used,
     )
 
 
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
-    content = question.content
-    fixed = get_kind(question.kind).fixed_options(content)
-    for digit, option in enumerate([*content["options"], *({"key": key} for key in fixed)], start=1):
-        key = option["key"]
+    offered = get_kind(question.kind).options(question.content)
+    shuffled = 0
+    for option in offered:
+        shuffled += option.shuffled
         yield ShownOption(
-            key=key,
-            label=FIXED_LABELS.get(key, key) if key in fixed else key,
-            digit=digit if key not in fixed else 0,
-            image=option.get("image", ""),
-            text=option.get("text", ""),
-            chosen_by=chosen_by.get(key, ()),
-            wins=key == question.decision.winner,
-            right=key == question.right,
+            key=option.key,
+            label=option.label or option.key,
+            digit=option.digit or (str(shuffled) if shuffled <= MOST_DIGITS else ""),
+            image=option.picture.sha256 if option.picture else "",
+            text=option.text,
+            shuffled=option.shuffled,
+            chosen_by=chosen_by.get(option.key, ()),
+            wins=option.key == question.decision.winner,
+            right=option.key == question.right,
         )
 
 
-def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -> GivenAnswer:
+def _answer(response: Response, option: ShownOption | None, names: Mapping[int, str]) -> GivenAnswer:
     order = response.shown_order
-    shuffled = bool(option.image or option.text)
+    placed = option is not None and option.shuffled
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,
-        place=order.index(option.key) + 1 if shuffled else None,
+        said=option.label if option else in_words(response.answer),
+        place=order.index(response.choice) + 1 if placed else None,
         places=len(order),
         version=response.version,
         counted=response.is_counted,
@@ -195,6 +204,11 @@ def _answer(response: Response, option: ShownOption, names: Mapping[int, str]) -
         seconds=None if response.send_ms is None else response.send_ms / 1000,
         at=response.received_at,
     )
+
+
+def in_words(answer: Any) -> str:
+    """Return an answer that is no option: a text as it is, anything else as JSON."""
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def _status(response: Response) -> str:

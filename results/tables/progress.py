@@ -14,10 +14,11 @@ from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Ses
 from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
-from studies.kinds import get_kind
+from results.tables.kinds import answerable_in
 from studies.models import Study
 
 SESSIONS_PER_PAGE = 20
+RIGHT = "Right"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of the `n` counted answers that could be so are `what`: "none", "both" or "right"."""
+    """How many of the `n` counted answers that could be so are `what`, in words."""
 
     what: str
     times: int
@@ -173,19 +174,20 @@ def _questions(study: Study) -> Questions:
 
 def _rates(study: Study) -> list[Rate]:
     """Return how often each option that is always offered was chosen, and the right one where one is known."""
-    offered: dict[str, set[str]] = {}
-    for part in study.design["parts"]:
-        for option in get_kind(part["kind"]).fixed_options({}):
-            offered.setdefault(option, set()).add(part["kind"])
-    is_it = {option: Q(choice=option) for option in offered} | {"right": Q(choice=F("question__right"))}
-    could = {option: Q(question__kind__in=kinds) for option, kinds in offered.items()}
-    could["right"] = ~Q(question__right="")
+    offered: dict[tuple[str, str], set[str]] = {}
+    for kind, answerable in answerable_in(study).items():
+        for option in answerable.always:
+            offered.setdefault((answerable.name(option), option), set()).add(kind)
+    could = {name: Q(question__kind__in=kinds) for (name, _), kinds in offered.items()}
+    is_it = {name: Q(choice=option) for name, option in offered}
+    could[RIGHT], is_it[RIGHT] = ~Q(question__right=""), Q(choice=F("question__right"))
+    numbered = dict(enumerate(could))
     counts = Response.objects.counted_in(study).aggregate(
-        **{f"{what}_times": Count("pk", filter=could[what] & is_it[what]) for what in could},
-        **{f"{what}_n": Count("pk", filter=could[what]) for what in could},
+        **{f"times_{number}": Count("pk", filter=could[what] & is_it[what]) for number, what in numbered.items()},
+        **{f"n_{number}": Count("pk", filter=could[what]) for number, what in numbered.items()},
     )
-    rates = [Rate(what, counts[f"{what}_times"], counts[f"{what}_n"]) for what in could]
-    return [rate for rate in rates if rate.what in offered or rate.n]
+    rates = [Rate(what, counts[f"times_{number}"], counts[f"n_{number}"]) for number, what in numbered.items()]
+    return [rate for rate in rates if rate.what != RIGHT or rate.n]
 
 
 def _seconds(study: Study) -> Seconds:

@@ -1,9 +1,8 @@
 """The rows that reports are made of, a fixed number of queries per study whatever its size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Max, Min
@@ -22,11 +21,12 @@ from results.reports.facts import (
 )
 from results.simulated import played_by_a_program
 from results.tables.added import planned_surveys
+from results.tables.kinds import answerable_in
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from results.tables.simulated import above, answering, played_in
 from studies.kinds import get_kind
-from studies.models import Instance, Project, Purpose, Question, Study, StudyState
+from studies.models import Instance, Project, Purpose, Study, StudyState
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 10_000
@@ -136,11 +136,11 @@ def study_outline(study: Study) -> StudyFacts:
         purpose=study.purpose,
         accepts=study.accepts,
         fed_by=study.fed_by.slug if study.fed_by else "",
-        answers_wanted=design["answers"],
-        max_answers=max(design["answers"], design["max_answers"]),
-        currency=design["pay"]["currency"],
-        per_session=Decimal(design["pay"]["per_session"]),
-        estimated_minutes=design["time"]["estimated_minutes"],
+        answers_wanted=design.answers,
+        max_answers=max(design.answers, design.max_answers),
+        currency=design.pay.currency,
+        per_session=design.pay.per_session,
+        estimated_minutes=design.time.estimated_minutes,
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
         annotators=who["annotators"],
         simulated=who["simulated"],
@@ -160,32 +160,25 @@ def _day(moment: datetime | None) -> str:
 
 
 def _parts(study: Study) -> list[PartFacts]:
+    answerable = answerable_in(study)
     return [
         PartFacts(
-            kind=part["kind"],
-            title=get_kind(part["kind"]).title,
-            variants=len(get_kind(part["kind"]).variants(part["ask"])),
-            instructions=part["instructions"],
-            options=_options(study, part["kind"]),
+            kind=part.kind,
+            title=get_kind(part.kind).title,
+            variants=len(get_kind(part.kind).variants(part.ask)),
+            instructions=part.instructions,
+            answerable=answerable[part.kind],
         )
-        for part in study.design["parts"]
+        for part in study.design.parts
     ]
-
-
-def _options(study: Study, kind: str) -> list[str]:
-    """Return the keys of what can be answered to a question of `kind`: those of its first one stand for all."""
-    content = Question.objects.filter(study=study, kind=kind).order_by("pk").values_list("content", flat=True).first()
-    if content is None:
-        return []
-    return [*(option["key"] for option in content["options"]), *get_kind(kind).fixed_options(content)]
 
 
 def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
     """Return the questions of `study`, and the category of each instance they ask about."""
     places = {
-        (part["kind"], variant): place
-        for part in study.design["parts"]
-        for place, variant in enumerate(get_kind(part["kind"]).variants(part["ask"]))
+        (part.kind, variant): place
+        for part in study.design.parts
+        for place, variant in enumerate(get_kind(part.kind).variants(part.ask))
     }
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
@@ -199,7 +192,8 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
         outcome = outcome_of_question(
             state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
         )
-        place = places[kind, variant]
+        # A kind may make questions whose names only their instances know.
+        place = places.get((kind, variant), 0)
         questions.append(
             QuestionFacts(pk, instance, kind, place, right, outcome, winner, answers, wanted, bool(settled))
         )
@@ -227,11 +221,26 @@ def _answers(study: Study) -> list[AnswerFacts]:
     rows = counted.order_by("pk").values_list("question_id", "annotator_id", *place, "choice")
     planned = planned_surveys(study)
     once = _Once()
-    return [
+    labelled = [
         AnswerFacts(
             question, once.keep(annotator), survey, once.keep(choice), seat, survey > planned.get(question, survey)
         )
-        for question, annotator, survey, seat, choice in rows.iterator(chunk_size=CHUNK)
+        for question, annotator, survey, seat, choice in rows.exclude(choice="").iterator(chunk_size=CHUNK)
+    ]
+    return labelled + _answers_of_several_labels(study, planned)
+
+
+def _answers_of_several_labels(study: Study, planned: Mapping[int, int]) -> list[AnswerFacts]:
+    """Return the labels of the counted answers that have no one label, as their kinds tell them apart."""
+    if all(get_kind(part.kind).has_one_label for part in study.design.parts):
+        return []
+    counted = Response.objects.counted_in(study).filter(choice="").order_by("pk")
+    place = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.values_list("question__kind", "question__content", "question_id", "annotator_id", *place, "answer")
+    return [
+        AnswerFacts(question, annotator, survey, label, seat, survey > planned.get(question, survey), unit)
+        for kind, content, question, annotator, survey, seat, answer in rows.iterator(chunk_size=CHUNK)
+        for unit, label in get_kind(kind).labels(content, "", answer).items()
     ]
 
 

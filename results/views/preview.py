@@ -51,10 +51,10 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _steps(study: Study) -> list[Step]:
-    steps = [Step("consent")] if study.design["consent"] else []
+    steps = [Step("consent")] if study.design.consent else []
     sampled = _asked(study)
     number = 0
-    for part in range(len(study.design["parts"])):
+    for part in range(len(study.design.parts)):
         steps.append(Step(f"instructions-{part + 1}", part))
         if part == 0:
             steps += _practice_steps(study)
@@ -81,7 +81,7 @@ def _practice_steps(study: Study) -> list[Step]:
 
 def _asked(study: Study) -> list[dict[str, Any]]:
     launched: list[dict[str, Any]] = []
-    for part in range(len(study.design["parts"])):
+    for part in range(len(study.design.parts)):
         questions = Question.objects.filter(study=study, part=part)
         questions = questions.order_by("places__survey__number", "places__position")
         launched += map(dict, questions.values("kind", "part", "content")[:QUESTIONS_PER_PART])
@@ -132,11 +132,11 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
     if step.practice:
         return _show_practice(request, study, steps, place)
     if step.name == "consent":
-        context["consent_html"] = render_markdown(study.design["consent"])
+        context["consent_html"] = render_markdown(study.design.consent)
         return render(request, "annotation/consent.html", context)
     if not step.number:
-        minutes = study.design["time"]["estimated_minutes"]
-        parts = len(study.design["parts"])
+        minutes = study.design.time.estimated_minutes
+        parts = len(study.design.parts)
         context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
         context["has_practice"] = bool(steps[place + 1].practice)
         return render(request, "annotation/instructions.html", context)
@@ -166,7 +166,7 @@ def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place:
     )
     context = _context(study, step, _total(steps))
     if step.name.startswith("practice"):
-        context |= {"page": page, "round": 1, "rounds": study.design["practice"]["rounds"]}
+        context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
         return render(request, "annotation/practice.html", context)
     context["urls"] = _urls(_address(study, steps[place + 1]))
     context |= practice_feedback(
@@ -197,7 +197,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             is_preview=True,
         ),
         "urls": _urls(here),
-        "instructions_html": render_markdown(study.design["parts"][step.part]["instructions"]),
+        "instructions_html": render_markdown(study.design.parts[step.part].instructions),
         "language": "en",
     }
 

@@ -39,6 +39,7 @@ from results.tables.progress import (
 )
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
+from results.views.drafts import file_form
 from results.views.guards import lead_on, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
@@ -66,7 +67,7 @@ class Pay:
 
 
 def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
-    currency, per_session = study.design["pay"]["currency"], Decimal(study.design["pay"]["per_session"])
+    currency, per_session = study.design.pay.currency, study.design.pay.per_session
     wage = hourly_wage(per_session, seconds)
     too_low = currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
     return Pay(currency, per_session, seats, projected_cost(per_session, seats), wage, too_low)
@@ -137,11 +138,11 @@ def _how_often(odd: OddArrivals) -> str:
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
-    recruitment = study.design["recruitment"]
+    recruitment = study.design.recruitment
     exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
     context = _progress(request, study) | {
-        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment["prolific"] else "",
-        "invite_url": f"{take}?invite={study.invite_token}" if recruitment["invite"] else "",
+        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+        "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "skips": study_skips(study),
         "simulated": simulated_in_study(study),
         "codes": study.completion_codes.order_by("pk"),
@@ -149,6 +150,8 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
+    if study.state == StudyState.DRAFT:
+        context |= file_form(study, study.source)
     return render(request, "results/study.html", context)
 
 
@@ -252,12 +255,11 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 def _to_come(study: Study, plan: Plan) -> ToCome:
     kinds: dict[str, Kind] = {}
-    for part in study.design["parts"]:
-        kind, variants = get_kind(part["kind"]), get_kind(part["kind"]).variants(part["ask"])
-        before = kinds.get(kind.name)
-        knows = any(kind.right_option(part["ask"], variant) for variant in variants)
-        kinds[kind.name] = Kind(kind.name, len(variants) + (before.each if before else 0), knows)
-    answers, each = study.design["answers"], sum(kind.each for kind in kinds.values())
+    for part in study.design.parts:
+        kind, before = get_kind(part.kind), kinds.get(part.kind)
+        each = len(kind.variants(part.ask)) + (before.each if before else 0)
+        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
+    answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
     return ToCome(
         kinds=list(kinds.values()),
         people=plan.seats,

@@ -61,7 +61,7 @@ function paintedSize(image) {
 document.addEventListener("formdata", ({ target, formData }) => {
   if (!target.matches("[data-question]")) return;
   const seen = imagesOf(target).map((image) => ({
-    value: image.closest("[data-option]")?.dataset.option ?? "image",
+    value: image.closest("[data-option]")?.dataset.option ?? image.closest("[data-shown]")?.dataset.shown ?? "image",
     natural: [image.naturalWidth, image.naturalHeight],
     shown: paintedSize(image),
     ...records.get(image),

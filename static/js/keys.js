@@ -18,9 +18,9 @@ function nameOf({ key, code, shiftKey }) {
 }
 
 function optionFor(form, name) {
-  const value = name === "n" ? "0" : name;
+  if (name === "n") return form.querySelector("[data-option][data-none]");
   return [...form.querySelectorAll("[data-option]")].find(
-    ({ dataset }) => dataset.digit === value || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
+    ({ dataset }) => dataset.digit === name || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
   );
 }
 

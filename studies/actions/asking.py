@@ -19,7 +19,8 @@ SAMPLED_PER_QUESTION = 20
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a drawn instance comes from: the accepted question, and every image that acceptance has added so far."""
+    """Where a drawn instance comes from: the accepted question, and all that acceptance has added so far, role -> image
+    (with width and height) or text."""
 
     question: Question
     won: Mapping[str, Mapping[str, Any]]
@@ -27,32 +28,30 @@ class Origin:
 
 def selected_instances(study: Study) -> QuerySet[Instance]:
     """Return the instances of the project that the study's file selects, without the ones it practises on."""
-    selection = study.design["instances"]
+    selection = study.design.instances
     chosen = Instance.objects.filter(project=study.project_id)
-    for name, column in (("type", "type"), ("subtype", "subtype"), ("split", "split"), ("keys", "key")):
-        if selection[name]:
-            chosen = chosen.filter(**{f"{column}__in": selection[name]})
-    practised = [question["instance"] for question in study.design["practice"]["questions"]]
+    picked = {"type": selection.type, "subtype": selection.subtype, "split": selection.split, "key": selection.keys}
+    for column, wanted in picked.items():
+        if wanted:
+            chosen = chosen.filter(**{f"{column}__in": wanted})
+    practised = [question.instance for question in study.design.practice.questions]
     return chosen.exclude(key__in=practised).order_by("id")
 
 
 def roles_asked(study: Study) -> set[str]:
     """Return the roles, of captions and images alike, that the study's parts show."""
-    named: set[str] = set()
-    for part in study.design["parts"]:
-        for roles in part["ask"].values():
-            named |= {roles} if isinstance(roles, str) else set(roles)
-    return named
+    asked = (get_kind(part.kind).roles(part.ask) for part in study.design.parts)
+    return set().union(*(roles.all() for roles in asked))
 
 
 def questions_per_instance(study: Study) -> int:
-    return sum(len(get_kind(part["kind"]).variants(part["ask"])) for part in study.design["parts"])
+    """Return how many questions the study asks about one instance, at most."""
+    return sum(len(get_kind(part.kind).variants(part.ask)) for part in study.design.parts)
 
 
 def origin_of(question: Question, winner: str) -> Origin:
     """Return what an accepted question hands on with its instance."""
-    added = get_kind(question.kind).accepted_images(question.content, winner)
-    return Origin(question=question, won=question.won | added)
+    return Origin(question=question, won=question.won | dict(get_kind(question.kind).adds(question.content, winner)))
 
 
 def make_questions(
@@ -90,15 +89,15 @@ def make_questions(
 
 
 def _questions_about(study: Study, facts: InstanceFacts) -> Iterator[dict[str, Any]]:
-    for number, part in enumerate(study.design["parts"]):
-        kind = get_kind(part["kind"])
-        for variant in kind.variants(part["ask"]):
+    for number, part in enumerate(study.design.parts):
+        kind = get_kind(part.kind)
+        for built in kind.questions(facts, part.ask, seed=f"{study.seed}|{facts.key}|{number}"):
             yield {
                 "kind": kind.name,
-                "variant": variant,
+                "variant": built.variant,
                 "part": number,
-                "content": kind.build(facts, part["ask"], variant),
-                "right": kind.right_option(part["ask"], variant),
+                "content": built.content,
+                "right": built.right,
             }
 
 
@@ -123,17 +122,18 @@ def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
                 filename=use.filename,
             )
         )
-    if origin is not None:
-        images |= {
-            role: [ImageFacts(sha256=image["image"], width=image["width"], height=image["height"])]
-            for role, image in origin.won.items()
-        }
-    return InstanceFacts(key=instance.key, captions=instance.captions, images=images)
+    captions = dict(instance.captions)
+    for role, won in origin.won.items() if origin else ():
+        if "text" in won:
+            captions[role] = won["text"]
+        else:
+            images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
+    return InstanceFacts(key=instance.key, captions=captions, images=images)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
     """Return the first questions of each part that launching would make (kind, part, content, ...), unstored."""
-    sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design["parts"]))}
+    sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design.parts))}
     ids = list(selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * per_part])
     for _, facts in _with_facts(ids, {}):
         try:
@@ -153,26 +153,27 @@ def make_practice(study: Study) -> None:
 def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     """Yield the practice questions of a study (position, kind, content, right, feedback), unstored, asked as its first
     part asks. Raises StudyError at one that cannot be asked."""
-    part = study.design["parts"][0]
-    kind = get_kind(part["kind"])
-    asked = study.design["practice"]["questions"]
-    found = Instance.objects.filter(project=study.project_id, key__in=[entry["instance"] for entry in asked])
+    part = study.design.parts[0]
+    kind = get_kind(part.kind)
+    asked = study.design.practice.questions
+    found = Instance.objects.filter(project=study.project_id, key__in=[entry.instance for entry in asked])
     facts = {instance.key: known for instance, known in _with_facts(list(found.values_list("pk", flat=True)), {})}
     for position, entry in enumerate(asked):
         place = f"Practice question {position + 1}"
-        if entry["instance"] not in facts:
-            raise StudyError(f"{place} names instance {entry['instance']}, which is not there.")
+        if entry.instance not in facts:
+            raise StudyError(f"{place} names instance {entry.instance}, which is not there.")
         try:
-            content = kind.build(facts[entry["instance"]], part["ask"], kind.variants(part["ask"])[0])
+            built = kind.questions(facts[entry.instance], part.ask, seed=f"{study.seed}|practice|{position}")
         except CannotAsk as error:
             raise StudyError(f"{place}: {error}") from error
-        options = [option["key"] for option in content["options"]] + kind.fixed_options(content)
-        if entry["right"] not in options:
-            raise StudyError(f"{place} says {entry['right']} is right; its options are {', '.join(options)}.")
+        content = built[0].content
+        options = [option.key for option in kind.options(content)]
+        if entry.right not in options:
+            raise StudyError(f"{place} says {entry.right} is right; its options are {', '.join(options)}.")
         yield {
             "position": position,
             "kind": kind.name,
             "content": content,
-            "right": entry["right"],
-            "feedback": entry["feedback"],
+            "right": entry.right,
+            "feedback": entry.feedback,
         }

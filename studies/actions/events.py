@@ -29,6 +29,9 @@ class What(StrEnum):
     PREDICTIONS_IMPORTED = "predictions imported"
     DATASET_SET = "dataset set"
     STUDY_CREATED = "study created"
+    STUDY_DUPLICATED = "study duplicated"
+    STUDY_CHANGED = "study changed"
+    STUDY_DELETED = "study deleted"
     STUDY_LAUNCHED = "study launched"
     STUDY_PAUSED = "study paused"
     STUDY_RESUMED = "study resumed"
@@ -63,7 +66,14 @@ def record(
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An event is recorded in the transaction of what it tells about.")
     return Event.objects.create(
-        project=project, study=study, what=what, by=person(by), by_name=name_of(by), details=details, at=now
+        project=project,
+        study=study,
+        study_name=study.slug if study else "",
+        what=what,
+        by=person(by),
+        by_name=name_of(by),
+        details=details,
+        at=now,
     )
 
 

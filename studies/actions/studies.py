@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -12,7 +13,8 @@ from studies.actions.asking import Origin, make_practice, make_questions, questi
 from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
-from studies.design import read_design
+from studies.actions.roles import check_roles
+from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.models import (
     Outcome,
@@ -33,37 +35,57 @@ BATCH = 1000
 @transaction.atomic
 def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
     """Make a draft from a study file. Raises DesignRefused, or StudyError when its name is taken."""
-    design = read_design(source)
-    if Study.objects.filter(project=project, slug=design["study"]).exists():
-        raise StudyError(
-            f"Project {project.slug} already has a study called {design['study']}. Give `study` another name."
-        )
-    fed_by = _feeding_study(project, design["instances"]["from"])
-    study = Study.objects.create(
-        project=project,
-        slug=design["study"],
-        title=design["title"],
-        kind=design["kind"],
-        rule=design["rule"],
-        purpose=design["purpose"],
-        order_secret=secrets.token_urlsafe(32),
-        fed_by=fed_by,
-        source=source,
-        design=design,
-        seed=design["seed"],
-        invite_token=secrets.token_urlsafe(16),
-        created_by=person(by),
-    )
-    for outcome in Outcome.values:
-        add_code(study=study, outcome=outcome)
+    study = new_draft(project, source, by)
     record(project=project, study=study, what=What.STUDY_CREATED, by=by, now=now)
     return study
 
 
-def _feeding_study(project: Project, slug: str) -> Study | None:
+def new_draft(project: Project, source: str, by: Actor) -> Study:
+    """Make a draft and its completion codes; what made it records the event. Raises DesignRefused and StudyError."""
+    design = read_design(source)
+    check_name(project, design.study)
+    fed_by = feeding_study(project, design)
+    check_roles(project, design, fed_by)
+    study = Study.objects.create(
+        project=project,
+        source=source,
+        fed_by=fed_by,
+        order_secret=secrets.token_urlsafe(32),
+        invite_token=secrets.token_urlsafe(16),
+        created_by=person(by),
+        **columns(design),
+    )
+    for outcome in Outcome.values:
+        add_code(study=study, outcome=outcome)
+    return study
+
+
+def check_name(project: Project, slug: str) -> None:
+    """Raise StudyError when a study of `project` is called `slug` already."""
+    if Study.objects.filter(project=project, slug=slug).exists():
+        raise StudyError(f"Project {project.slug} already has a study called {slug}. Give `study` another name.")
+
+
+def columns(design: Design) -> dict[str, Any]:
+    """Return the design of a study with what stands in columns of its own too."""
+    return {
+        "slug": design.study,
+        "title": design.title,
+        "kind": design.parts[0].kind,
+        "rule": design.rule,
+        "purpose": design.purpose,
+        "seed": design.seed,
+        "design": design,
+    }
+
+
+def feeding_study(project: Project, design: Design) -> Study | None:
+    """Return the study whose accepted instances `design` asks about. Raises StudyError when it cannot give any."""
+    slug = design.instances.from_study
     if not slug:
         return None
-    found = Study.objects.filter(project=project, slug=slug).first()
+    # Locked, so that it is not deleted meanwhile.
+    found = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project, slug=slug).first()
     if found is None:
         raise StudyError(f"`instances.from` names {slug}, but project {project.slug} has no such study. Make it first.")
     if not found.accepts:
@@ -98,7 +120,7 @@ def plan_study(study: Study, *, instances: Sequence[int] | None = None) -> Plan:
 
 def _asked_about(study: Study, instances: Sequence[int] | None) -> list[int]:
     chosen = list(selected_instances(study).values_list("pk", flat=True)) if instances is None else list(instances)
-    sample = study.design["instances"].get("sample")
+    sample = study.design.instances.sample
     if sample is None:
         return chosen
     if sample > len(chosen):
@@ -111,9 +133,9 @@ def _planned(study: Study, instances: list[int]) -> list[PlannedSurvey]:
     try:
         return plan_surveys(
             instances,
-            size=max(1, design["surveys"]["size"] // questions_per_instance(study)),
-            double_seats=design["surveys"]["double_seats"],
-            answers=design["answers"],
+            size=max(1, design.surveys.size // questions_per_instance(study)),
+            double_seats=design.surveys.double_seats,
+            answers=design.answers,
             seed=study.seed,
         )
     except CannotPlan as error:
@@ -149,7 +171,7 @@ def keeps_dataset(study: Study) -> bool:
     Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or has
     what the study that feeds it kept: never because of the order in which studies were launched.
     """
-    declared = study.design.get("dataset")
+    declared = study.design.dataset
     if declared is not None:
         return bool(declared)
     kept_by = study.project.dataset_id

@@ -1,9 +1,29 @@
 """The kinds of question, by name. A new kind is one file, one template in templates/kinds/, and one line here."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from studies.kinds.base import CannotAsk, ImageFacts, InstanceFacts, Kind, posted_values, shown_order
+from studies.kinds.base import (
+    Answer,
+    Built,
+    CannotAsk,
+    Collapse,
+    ImageFacts,
+    InstanceFacts,
+    Kind,
+    NotAnAnswer,
+    Option,
+    Picture,
+    Roles,
+    Scale,
+    Shown,
+    Text,
+    last_keys,
+    posted_values,
+    shown_order,
+)
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -21,4 +41,43 @@ def get_kind(name: str) -> Kind:
     return kind
 
 
-__all__ = ["KINDS", "CannotAsk", "ImageFacts", "InstanceFacts", "Kind", "get_kind", "posted_values", "shown_order"]
+def usual_ask(kind: Kind) -> dict[str, Any]:
+    """Return what `kind` asks where a study file says nothing: the defaults of its schema."""
+    return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}
+
+
+@cache
+def finer_scores() -> Mapping[str, tuple[str, str]]:
+    """Return the finer scores of the field: name -> the kind and the variant, as usually asked, that make it up."""
+    return {
+        score: (name, variant)
+        for name in KINDS
+        for score, variant in zip(
+            get_kind(name).scores, get_kind(name).variants(usual_ask(get_kind(name))), strict=False
+        )
+    }
+
+
+__all__ = [
+    "KINDS",
+    "Answer",
+    "Built",
+    "CannotAsk",
+    "Collapse",
+    "ImageFacts",
+    "InstanceFacts",
+    "Kind",
+    "NotAnAnswer",
+    "Option",
+    "Picture",
+    "Roles",
+    "Scale",
+    "Shown",
+    "Text",
+    "finer_scores",
+    "get_kind",
+    "last_keys",
+    "posted_values",
+    "shown_order",
+    "usual_ask",
+]

@@ -1,28 +1,35 @@
 """`ambiguity`: a caption and two images, its original and a generated one; one image, or Both (BiVLC step 4)."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from studies.kinds.base import InstanceFacts, one_caption, one_image
+from studies.kinds.base import (
+    Collapse,
+    InstanceFacts,
+    Option,
+    Roles,
+    SingleChoice,
+    gettext_noop,
+    one_caption,
+    one_image,
+    role_schema,
+)
 
 ORIGINAL, GENERATED, BOTH = "original", "generated", "both"
+NOT_ORIGINAL = "not told apart"
 
 
-def _role(default: str, description: str) -> dict[str, str | int]:
-    return {"type": "string", "minLength": 1, "default": default, "description": description}
-
-
-class Ambiguity:
+class Ambiguity(SingleChoice):
     name = "ambiguity"
     title = "Say which of two images fits a caption, or both"
-    rules = ("unambiguous-v1",)
-    ask_schema: Mapping[str, Any] = {
+    rule = "unambiguous-v1"
+    ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "caption": _role("caption", "The role of the caption that is shown."),
-            "original": _role("image", "The role of the image that belongs to the caption."),
-            "generated": _role("negative_image", "The role of the image that must not fit it."),
+            "caption": role_schema("caption", "The role of the caption that is shown."),
+            "original": role_schema("image", "The role of the image that belongs to the caption."),
+            "generated": role_schema("negative_image", "The role of the image that must not fit it."),
         },
     }
     instructions = """\
@@ -35,8 +42,11 @@ Read the description and look at both images. Say **which image shows what the d
 - If the description is just as true of the one as of the other, choose **Both**.
 """
 
-    def variants(self, ask: Mapping[str, Any]) -> list[str]:
-        return [""]
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=[ask["caption"]], images=[ask["original"], ask["generated"]])
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset({ORIGINAL, GENERATED, BOTH})
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         options = [
@@ -45,11 +55,13 @@ Read the description and look at both images. Say **which image shows what the d
         ]
         return {"caption": one_caption(instance, ask["caption"]), "options": options}
 
-    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
-        return ""
+    def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        return [Option(BOTH, gettext_noop("Both"), shuffled=False, digit="0")]
 
-    def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
-        return [BOTH]
+    def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
+        title = f"{ORIGINAL} / {NOT_ORIGINAL}"
+        return [Collapse(title, {ORIGINAL: ORIGINAL}, NOT_ORIGINAL, (ORIGINAL, NOT_ORIGINAL))]
 
-    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
-        return {}
+    def by_reference(self, reference: Mapping[str, Any]) -> str:
+        # A source that knows the faithful picture knows that the other one does not fit the original caption.
+        return ORIGINAL if "right" in reference else ""

@@ -1,14 +1,38 @@
-"""What a kind of question is: how it is made from an instance, which options it has, and in what order."""
+"""What a kind of question is: all that is special about it, in one place. Pure.
+
+How questions are made from an instance, what they show, what can be answered and in what order, how what a page posts
+becomes an answer, how answers are compared, and what an accepted one adds to the instance. Elsewhere nobody asks which
+kind a question is of.
+"""
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal
+
+Level = Literal["nominal", "ordinal", "interval"]
+
+# The key of the option that says no option will do, in every kind that offers one.
+NONE = "none"
+# What the page calls the answer to a question with a single choice.
+CHOICE = "choice"
+# The keyboard has no more digits for options that stand in a random order; "0" is for one that always comes last.
+MOST_DIGITS = 9
+
+
+def gettext_noop(text: str) -> str:
+    """Mark a text of a kind as one that annotators read in their own language; the page translates it."""
+    return text
 
 
 class CannotAsk(Exception):
     """An instance lacks what the kind needs; the message says what, for the researcher."""
+
+
+class NotAnAnswer(Exception):
+    """What a page posted is no answer to its question; the message, marked for translation, is for the annotator."""
 
 
 @dataclass(frozen=True)
@@ -23,43 +47,255 @@ class ImageFacts:
 
 @dataclass(frozen=True)
 class InstanceFacts:
-    """An instance as kinds see it: captions by role, and the images of each role in order."""
+    """An instance as kinds see it: captions by role, and the images of each role in order.
+
+    `source`: the frozen content of what the question is made from besides, such as a description; empty without one.
+    """
 
     key: str
     captions: Mapping[str, str]
     images: Mapping[str, Sequence[ImageFacts]] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Kind(Protocol):
-    """One kind of question. `content` is what `build` froze into the question at launch (plain JSON).
+@dataclass(frozen=True)
+class Roles:
+    """Roles of captions and of images of an instance."""
 
-    A kind may ask several questions about one instance: its `variants`. Content has `caption` and `image` (what the
-    question is about; either may be absent) and `options`, each with a `key` and an image or a `text`.
+    captions: Sequence[str] = ()
+    images: Sequence[str] = ()
+
+    def all(self) -> set[str]:
+        return {*self.captions, *self.images}
+
+
+@dataclass(frozen=True)
+class Built:
+    """A question about an instance. `variant`: which of the kind's questions about it; `content`: what is frozen into
+    it, plain JSON; `right`: the label of the right answer, "" where none is known."""
+
+    variant: str
+    content: dict[str, Any]
+    right: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that is shown; its upright size in pixels. `mark`: what sets it apart from the others, if anything."""
+
+    sha256: str
+    width: int
+    height: int
+    role: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a question is about, besides its options."""
+
+    texts: Sequence[Text] = ()
+    pictures: Sequence[Picture] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing that can be chosen: a picture, a text of the instance, or what `label` says.
+
+    `shuffled`: it stands at a random place and posts that place, so that no page betrays which option it is. The others
+    come after the shuffled ones as they are listed, post their own key, are the same in every question of a part, and
+    are chosen by `digit`. `is_own_words`: the label is the study's, and not one of those that kinds bring.
     """
 
-    name: str
+    key: str
+    label: str = ""
+    picture: Picture | None = None
+    text: str = ""
+    shuffled: bool = True
+    digit: str = ""
+    is_own_words: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was said: `value` whole, plain JSON, and the one `label` that stands for it, "" where there is none."""
+
+    value: Any
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How labels relate: not at all, by their order (that of the options), or as the numbers that `values` gives."""
+
+    level: Level = "nominal"
+    values: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """Labels put together for agreement: `into` says which label becomes what, and what is not in it becomes `rest`.
+
+    `categories`: what labels can become, the positive one first.
+    """
+
     title: str
-    instructions: str
+    into: Mapping[str, str]
+    rest: str
+    categories: Sequence[str]
+
+    def label(self, label: str) -> str:
+        return self.into.get(label, self.rest)
+
+
+class Kind(ABC):
+    """One kind of question. `content` is what it froze into the question at launch; `ask` its part of the design."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    instructions: ClassVar[str]
     """The default instructions, Markdown."""
-    rules: tuple[str, ...]
-    """The acceptance rules that make sense for it; the first is the default."""
-    ask_schema: Mapping[str, Any]
+    ask_schema: ClassVar[Mapping[str, Any]]
     """JSON Schema of the study file's `ask` section; defaults stand in it."""
+    rule: ClassVar[str]
+    """The acceptance rule of a study that names none. Which rules fit follows from what they need."""
+    scores: ClassVar[Sequence[str]] = ()
+    """The finer scores of the field that its variants are, in their order (Miranda et al. 2024, section 4)."""
+    has_one_label: ClassVar[bool] = True
+    """Whether every answer is one label; a free text has none, a list of statements several."""
+    collects: ClassVar[bool] = False
+    """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
-    def variants(self, ask: Mapping[str, Any]) -> list[str]:
-        """Return the names of the questions asked about one instance; [""] when there is just one."""
+    @abstractmethod
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        """Return the roles of an instance that its questions read."""
 
-    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
-        """Return the content of a question about `instance`. Raises CannotAsk."""
+    def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
+        """Return the roles that an accepted answer fills in its instance."""
+        return Roles()
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        """Yield what is wrong with an `ask` that its schema allows: the entry it is about, and a sentence."""
+        return ()
+
+    def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
+        """Return the names of the questions about one instance, at most so many; [""] when there is just one."""
+        return [""]
+
+    @abstractmethod
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        """Return the questions about `instance`; what is left to chance is decided by `seed`. Raises CannotAsk."""
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        """Return the keys of the options that every one of its questions has."""
+        return frozenset()
 
     def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
-        """Return the key of the right option, "" where none is known to be right."""
+        """Return the key of the right option, where the variant alone decides which that is; else ""."""
+        return ""
 
-    def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
-        """Return the keys of the options that always come last, in this order."""
+    def knows_right(self, ask: Mapping[str, Any]) -> bool:
+        """Tell whether the right answer to any of its questions is known beforehand."""
+        return any(self.right_option(ask, variant) for variant in self.variants(ask))
 
-    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
-        """Return the images that an accepted question adds to its instance: role -> image, width, height."""
+    @abstractmethod
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        """Return what a question is about."""
+
+    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        """Return what can be chosen, in the order of the source; nothing where the answer is written."""
+        return ()
+
+    @abstractmethod
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        """Return the answer that a page posted which showed the options in `order`. Raises NotAnAnswer."""
+
+    def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
+        """Return what agreement compares: unit -> label. One unit, "", for most kinds; none for a free text."""
+        return {"": label} if label else {}
+
+    def scale(self, content: Mapping[str, Any]) -> Scale:
+        return Scale()
+
+    def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
+        """Return how labels are put together for agreement; the first is what its rule tells apart."""
+        return ()
+
+    def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return what an accepted answer adds to its instance: role -> image, width and height, or text."""
+        return {}
+
+    def by_reference(self, reference: Mapping[str, Any]) -> str:
+        """Return the label of the answer that the source of an instance holds for right, "" where it says nothing."""
+        return str(reference.get("right", ""))
+
+    @abstractmethod
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        """Return what a page posts for a program that plays an annotator, as `parse` reads it.
+
+        The answer with `label`, or without one any of those there can be, as `dice` fall.
+        """
+
+
+class SingleChoice(Kind):
+    """A kind whose answer is one of its options."""
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        return [
+            Built(variant, self.build(instance, ask, variant), self.right_option(ask, variant))
+            for variant in self.variants(ask)
+        ]
+
+    @abstractmethod
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        """Return the content of one question about `instance`. Raises CannotAsk."""
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        texts = [Text(content["caption"])] if content.get("caption") else []
+        pictures = [picture_of(content["image"])] if "image" in content else []
+        return Shown(texts, pictures)
+
+    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        return [*map(_option_of, content["options"]), *self.last_options(content)]
+
+    def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        """Return the options that are neither pictures nor texts of the instance, and always come last."""
+        return ()
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        by_value = posted_values(self, content, order)
+        value = posted.get(CHOICE, "")
+        if not value:
+            raise NotAnAnswer(gettext_noop("Choose one of the answers, then send."))
+        if value not in by_value:
+            raise NotAnAnswer(gettext_noop("Choose one of the options shown, then send again."))
+        return Answer(value=by_value[value], label=by_value[value])
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        by_value = posted_values(self, content, order)
+        label = label or dice.choice(sorted(by_value.values()))
+        return {CHOICE: next(value for value, key in by_value.items() if key == label)}
+
+
+def picture_of(stored: Mapping[str, Any]) -> Picture:
+    """Return the picture that the content of a question holds as `image_option` made it."""
+    return Picture(stored["image"], stored["width"], stored["height"], role=stored.get("key", ""))
+
+
+def _option_of(stored: Mapping[str, Any]) -> Option:
+    if "text" in stored:
+        return Option(stored["key"], text=stored["text"])
+    return Option(stored["key"], picture=picture_of(stored))
 
 
 def image_option(key: str, image: ImageFacts, *, instance: str) -> dict[str, Any]:
@@ -88,6 +324,11 @@ def one_caption(instance: InstanceFacts, role: str) -> str:
     return caption
 
 
+def role_schema(default: str, description: str) -> dict[str, str | int]:
+    """Return the schema of an entry of `ask` that names a role."""
+    return {"type": "string", "minLength": 1, "default": default, "description": description}
+
+
 def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator: int, question: int) -> list[str]:
     """Return all option keys in the order in which this annotator sees them.
 
@@ -96,16 +337,22 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     whoever knows all three knows which option stands where.
     """
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
-    keys = [str(option["key"]) for option in content["options"]]
+    options = kind.options(content)
+    keys = [option.key for option in options if option.shuffled]
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
-    return keys + kind.fixed_options(content)
+    return keys + last_keys(kind, content)
+
+
+def last_keys(kind: Kind, content: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the options that always come last, in this order."""
+    return [option.key for option in kind.options(content) if not option.shuffled]
 
 
 def posted_values(kind: Kind, content: Mapping[str, Any], order: Sequence[str]) -> dict[str, str]:
-    """Return what a page posts for each option -> the option's key.
+    """Return what a page posts for each option -> the option's key, in the order shown.
 
     Shuffled options post their place ("1", "2", ...), so that no page betrays which option is which; fixed ones
     post their own key.
     """
-    fixed = kind.fixed_options(content)
+    fixed = last_keys(kind, content)
     return {key if key in fixed else str(place): key for place, key in enumerate(order, start=1)}

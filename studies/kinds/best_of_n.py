@@ -1,42 +1,38 @@
 """`best_of_n`: a caption and N candidate images; the annotator picks the best one, or None (BiVLC step 3)."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from studies.kinds.base import CannotAsk, InstanceFacts, image_option, one_caption
+from studies.kinds.base import (
+    MOST_DIGITS,
+    NONE,
+    CannotAsk,
+    Collapse,
+    InstanceFacts,
+    Option,
+    Roles,
+    SingleChoice,
+    gettext_noop,
+    image_option,
+    one_caption,
+    role_schema,
+)
 
-NONE = "none"
+ANY_IMAGE = "any image"
 FEWEST_IMAGES = 2
-# The keyboard has nine digits for them.
-MOST_IMAGES = 9
 
 
-class BestOfN:
+class BestOfN(SingleChoice):
     name = "best_of_n"
     title = "Pick the best image for a caption, or none"
-    rules = ("chosen-v1", "majority-v1")
-    ask_schema: Mapping[str, Any] = {
+    rule = "chosen-v1"
+    ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "caption": {
-                "type": "string",
-                "minLength": 1,
-                "default": "negative_caption",
-                "description": "The role of the caption that is shown.",
-            },
-            "images": {
-                "type": "string",
-                "minLength": 1,
-                "default": "candidate",
-                "description": "The role of the images to choose from.",
-            },
-            "becomes": {
-                "type": "string",
-                "minLength": 1,
-                "default": "negative_image",
-                "description": "The role that the chosen image takes in the accepted instance.",
-            },
+            "caption": role_schema("negative_caption", "The role of the caption that is shown."),
+            "images": role_schema("candidate", "The role of the images to choose from."),
+            "becomes": role_schema("negative_image", "The role that the chosen image takes in the accepted instance."),
         },
     }
     instructions = """\
@@ -49,16 +45,22 @@ Read the description, look at all the images, and pick the **one image that show
 - If **no** image shows everything, choose **None of these**.
 """
 
-    def variants(self, ask: Mapping[str, Any]) -> list[str]:
-        return [""]
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=[ask["caption"]], images=[ask["images"]])
+
+    def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(images=[ask["becomes"]])
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset({NONE, *(f"{ask['images']}-{number}" for number in range(FEWEST_IMAGES))})
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         caption = one_caption(instance, ask["caption"])
         images = instance.images.get(ask["images"], ())
-        if not FEWEST_IMAGES <= len(images) <= MOST_IMAGES:
+        if not FEWEST_IMAGES <= len(images) <= MOST_DIGITS:
             raise CannotAsk(
                 f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
-                f"best_of_n needs {FEWEST_IMAGES} to {MOST_IMAGES}."
+                f"best_of_n needs {FEWEST_IMAGES} to {MOST_DIGITS}."
             )
         options = [
             image_option(f"{ask['images']}-{number}", image, instance=instance.key)
@@ -66,11 +68,11 @@ Read the description, look at all the images, and pick the **one image that show
         ]
         return {"caption": caption, "options": options, "becomes": ask["becomes"]}
 
-    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
-        return ""
+    def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        return [Option(NONE, gettext_noop("None of these"), shuffled=False, digit="0")]
 
-    def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
-        return [NONE]
+    def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
+        return [Collapse("any image / None", {NONE: NONE}, ANY_IMAGE, (ANY_IMAGE, NONE))]
 
-    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
+    def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
         return {content["becomes"]: next(option for option in content["options"] if option["key"] == winner)}

@@ -1,18 +1,19 @@
 """`image_to_text`: an image and 2..N captions; the annotator picks the caption that describes it (BiVLC's baseline)."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
-from studies.kinds.base import InstanceFacts, one_caption, one_image
+from studies.kinds.base import MOST_DIGITS, InstanceFacts, Roles, SingleChoice, one_caption, one_image
 
 
-class ImageToText:
+class ImageToText(SingleChoice):
     """One question per image role: the image is shown, and the caption of the same place in the list is right."""
 
     name = "image_to_text"
     title = "Pick the caption that describes an image"
-    rules = ("majority-v1",)
-    ask_schema: Mapping[str, Any] = {
+    rule = "majority-v1"
+    scores = ("Ipos2T", "Ineg2T")
+    ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
         "properties": {
@@ -28,7 +29,7 @@ class ImageToText:
                 "type": "array",
                 "items": {"type": "string", "minLength": 1},
                 "minItems": 2,
-                "maxItems": 9,
+                "maxItems": MOST_DIGITS,
                 "uniqueItems": True,
                 "default": ["caption", "negative_caption"],
                 "description": "The roles of the captions; the first belongs to the first image, and so on.",
@@ -43,6 +44,20 @@ Look at the image, read all the descriptions, and pick the **one description tha
 - If several fit, pick the one that fits best.
 """
 
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=ask["captions"], images=ask["images"])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        if len(ask["images"]) > len(ask["captions"]):
+            yield (
+                "images",
+                f"`ask.images` names {len(ask['images'])} roles and `ask.captions` only {len(ask['captions'])}: the "
+                "right caption of each image stands at the same place.",
+            )
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset(ask["captions"])
+
     def variants(self, ask: Mapping[str, Any]) -> list[str]:
         return list(ask["images"])
 
@@ -53,9 +68,3 @@ Look at the image, read all the descriptions, and pick the **one description tha
     def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
         right: str = ask["captions"][ask["images"].index(variant)]
         return right
-
-    def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
-        return []
-
-    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
-        return {}

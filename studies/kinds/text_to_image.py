@@ -1,18 +1,19 @@
 """`text_to_image`: a caption and 2..N images; the annotator picks the image it describes (BiVLC's baseline)."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
-from studies.kinds.base import InstanceFacts, one_caption, one_image
+from studies.kinds.base import MOST_DIGITS, InstanceFacts, Roles, SingleChoice, one_caption, one_image
 
 
-class TextToImage:
+class TextToImage(SingleChoice):
     """One question per caption role: the caption is shown, and the image of the same place in the list is right."""
 
     name = "text_to_image"
     title = "Pick the image that a caption describes"
-    rules = ("majority-v1",)
-    ask_schema: Mapping[str, Any] = {
+    rule = "majority-v1"
+    scores = ("Tpos2I", "Tneg2I")
+    ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
         "properties": {
@@ -28,7 +29,7 @@ class TextToImage:
                 "type": "array",
                 "items": {"type": "string", "minLength": 1},
                 "minItems": 2,
-                "maxItems": 9,
+                "maxItems": MOST_DIGITS,
                 "uniqueItems": True,
                 "default": ["image", "negative_image"],
                 "description": "The roles of the images; the first belongs to the first caption, and so on.",
@@ -43,6 +44,20 @@ Read the description, look at all the images, and pick the **one image that the 
 - Flaws of beauty do not matter. If several fit, pick the one that fits best.
 """
 
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=ask["captions"], images=ask["images"])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        if len(ask["captions"]) > len(ask["images"]):
+            yield (
+                "captions",
+                f"`ask.captions` names {len(ask['captions'])} roles and `ask.images` only {len(ask['images'])}: the "
+                "right image of each caption stands at the same place.",
+            )
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset(ask["images"])
+
     def variants(self, ask: Mapping[str, Any]) -> list[str]:
         return list(ask["captions"])
 
@@ -53,9 +68,3 @@ Read the description, look at all the images, and pick the **one image that the 
     def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
         right: str = ask["images"][ask["captions"].index(variant)]
         return right
-
-    def fixed_options(self, content: Mapping[str, Any]) -> list[str]:
-        return []
-
-    def accepted_images(self, content: Mapping[str, Any], winner: str) -> dict[str, Mapping[str, Any]]:
-        return {}

@@ -25,7 +25,16 @@ class Event(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="events")
-    study = models.ForeignKey(Study, on_delete=models.PROTECT, null=True, blank=True, related_name="events")
+    study = models.ForeignKey(
+        Study, on_delete=models.DO_NOTHING, db_constraint=False, null=True, blank=True, related_name="events"
+    )
+    study_name = models.CharField(
+        max_length=50,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name of the study at that moment: what happened to a draft stays when it is deleted.",
+    )
     what = models.CharField(max_length=50)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"

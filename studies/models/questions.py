@@ -33,7 +33,7 @@ class Question(models.Model):
     won: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(
         default=dict,
         blank=True,
-        help_text="The images that acceptance in the feeding studies has added to the instance: role -> image.",
+        help_text="What acceptance in the feeding studies has added to the instance: role -> image or text.",
     )
     answers_wanted = models.PositiveSmallIntegerField()
     undone_at = models.DateTimeField(

@@ -1,11 +1,10 @@
 import secrets
 import string
-from typing import Any
 
 from django.conf import settings
 from django.db import models
 
-from studies.design import knows_right
+from studies.models.designs import DesignField
 from studies.models.projects import Project
 
 _TOKEN_SIGNS = string.ascii_lowercase + string.digits
@@ -89,7 +88,7 @@ class Study(models.Model):
         help_text="The study whose accepted instances this one asks about.",
     )
     source = models.TextField(help_text="The study file as it was given.")
-    design: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    design = DesignField()
     seed = models.CharField(max_length=100)
     order_secret = models.CharField(
         max_length=64,
@@ -131,7 +130,7 @@ class Study(models.Model):
     @property
     def accepts(self) -> bool:
         """Whether its answers accept and reject: a baseline accepts nothing."""
-        return self.purpose in ACCEPTING or (self.purpose in TRYING and not knows_right(self.design))
+        return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.design.knows_right)
 
     @property
     def entry_name(self) -> str:

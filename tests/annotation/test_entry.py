@@ -18,6 +18,7 @@ from annotation.actions import sessions
 from annotation.actions.arriving import personal_link
 from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
 from results.tables.progress import odd_arrivals
+from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, launch_study, make_project
@@ -359,8 +360,10 @@ def test_whoever_has_finished_is_not_let_in_under_another_spelling(client: Clien
 
 def test_a_study_launched_before_ids_were_strict_accepts_what_it_accepted(client: Client) -> None:
     study = launch_study(answers=2)
-    # Its design was stored without the line.
-    del study.design["recruitment"]["any_ids"]
+    # Its design was stored without the line, and without a version.
+    stored = study.design.to_stored()
+    del stored["version"], stored["recruitment"]["any_ids"]
+    study.design = Design.from_stored(stored)
     study.save()
     old = arrive(study, "Ann.", session="Sitting-1")
     response = client.get(link_of(study, PROLIFIC_PID="Ann.", SESSION_ID="Sitting-1"))

@@ -141,7 +141,7 @@ def test_the_question_that_the_script_fetches_is_in_spanish(spanish: Client) -> 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"choice": ""}, "Elige una imagen, o «Ninguna de estas», y después envía."),
+        ({"choice": ""}, "Elige una de las respuestas y después envía."),
         ({"choice": "9"}, "Elige una de las opciones que se muestran y vuelve a enviar."),
         ({"submission": ""}, "La página envió tu respuesta sin su número. Recárgala y vuelve a elegir."),
         ({"slot": "999999"}, "Esta pregunta no pertenece a tu sesión. Recarga la página para continuar."),
@@ -158,7 +158,7 @@ def test_a_form_without_the_script_is_told_so_in_spanish(spanish: Client) -> Non
     fields = form_of(spanish.get(page_of(session)).content) | {"submission": str(uuid.uuid4())}
     response = spanish.post(f"{page_of(session)}answer/", fields)
     assert response.status_code == 422
-    assert "Elige una imagen, o «Ninguna de estas», y después envía." in response.content.decode()
+    assert "Elige una de las respuestas y después envía." in response.content.decode()
 
 
 @pytest.mark.parametrize("accepted", [None, "en-GB", "tlh", "de, fr;q=0.8", "*", "es;q=0.2, en;q=0.9", ";;;=é"])

@@ -49,7 +49,7 @@ def answer_all(session: Session, choose: Any) -> None:
         value = key if key in {"none", "both"} else str(order.index(key) + 1)
         if slots[0].part > session.part_begun:
             Session.objects.filter(pk=session.pk).update(part_begun=slots[0].part)
-        sent = Sent(slot=slots[0].pk, submission=uuid.uuid4(), value=value)
+        sent = Sent(slot=slots[0].pk, submission=uuid.uuid4(), posted={"choice": value})
         responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -284,7 +284,9 @@ def two_parts() -> Session:
 
 
 def send_first(session: Session, slot: Slot) -> responses.Receipt:
-    return responses.submit(token=session.token, sent=Sent(slot=slot.pk, submission=uuid.uuid4(), value="1"), now=NOON)
+    return responses.submit(
+        token=session.token, sent=Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}), now=NOON
+    )
 
 
 def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> None:

@@ -36,7 +36,7 @@ def answer(session: Session, asked: PracticeQuestion, choice: str) -> PracticeAn
     order = practice.order_for(session=session, question=asked)
     values = posted_values(get_kind(asked.kind), asked.content, order)
     value = next(value for value, key in values.items() if key == choice)
-    return practice.answer(session=session, question=asked.pk, value=value, now=NOON)
+    return practice.answer(session=session, question=asked.pk, posted={"choice": value}, now=NOON)
 
 
 def state_of(session: Session) -> str:

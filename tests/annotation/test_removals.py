@@ -161,7 +161,9 @@ def test_an_answer_that_comes_after_the_withdrawal_is_not_kept() -> None:
     slot = next_slot(session)
     withdraw(study, "ann")
     receipt = responses.submit(
-        token=session.token, sent=responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1"), now=LATER
+        token=session.token,
+        sent=responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}),
+        now=LATER,
     )
     assert (receipt.stored, receipt.state) == (False, SessionState.WITHDRAWN)
     assert not Response.objects.exists()
@@ -172,7 +174,7 @@ def test_an_answer_that_comes_after_the_exclusion_is_kept_and_marked() -> None:
     session = arrive_at_work(study, "ann")
     slot = next_slot(session)
     assert exclude(study, "ann").sessions == 1
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), value="1")
+    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     receipt = responses.submit(token=session.token, sent=sent, now=LATER + timedelta(seconds=1))
     assert receipt.late
     assert receipt.state == SessionState.STOPPED

@@ -19,7 +19,7 @@ def next_slot(session: Session) -> Slot:
 
 
 def send(session: Session, slot: Slot, value: str = "1", **more: object) -> responses.Receipt:
-    fields = {"slot": slot.pk, "submission": uuid.uuid4(), "value": value} | more
+    fields = {"slot": slot.pk, "submission": uuid.uuid4(), "posted": {"choice": value}} | more
     return responses.submit(token=session.token, sent=Sent(**fields), now=NOON)  # type: ignore[arg-type]
 
 

@@ -66,7 +66,7 @@ def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submiss
     sessions.begin(session=failed, part=0, now=NOON)
     question = study.practice_questions.get()
     # The value "1" is the first picture, whichever that is, and no picture is right.
-    practice.answer(session=failed, question=question.pk, value="1", now=NOON)
+    practice.answer(session=failed, question=question.pk, posted={"choice": "1"}, now=NOON)
     failed.refresh_from_db()
     assert failed.state == SessionState.FAILED_CHECKS
     with pytest.raises(CannotTakePart, match="already taken part"):

@@ -115,7 +115,7 @@ BAD_POSTS = [
     ({"slot": "9" * 30}, "no question"),
     ({"submission": ""}, "without its number"),
     ({"submission": "not-a-uuid"}, "without its number"),
-    ({"choice": ""}, "Choose an image"),
+    ({"choice": ""}, "Choose one of the answers"),
     ({"choice": "9"}, "Choose one of the options"),
     ({"choice": "candidate-1"}, "Choose one of the options"),
     ({"replaces": "x"}, "unknown answer"),
@@ -276,7 +276,7 @@ def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeyp
     def be_overtaken(**wanted: Any) -> list[Slot]:
         monkeypatch.undo()
         first = look(session=session, limit=1)[0]
-        sent = responses.Sent(slot=first.pk, submission=uuid.uuid4(), value="1")
+        sent = responses.Sent(slot=first.pk, submission=uuid.uuid4(), posted={"choice": "1"})
         responses.submit(token=session.token, sent=sent, now=NOON)
         return look(**wanted)
 

@@ -62,7 +62,7 @@ def go_on(session: Session, choose: Choice) -> None:
             Session.objects.filter(pk=session.pk).update(part_begun=slot.part)
         order = responses.order_for(session=session, question=slot.question)
         value = key if key in {"none", "both"} else str(order.index(key) + 1)
-        sent = Sent(slot=slot.pk, submission=uuid.uuid4(), value=value, measured={"send_ms": 4200})
+        sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value}, measured={"send_ms": 4200})
         responses.submit(token=session.token, sent=sent, now=NOON)
 
 

@@ -126,7 +126,7 @@ def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
     assert out.getvalue() == f"Drew 7 scenes with four candidates each; {manifest} lists them.\n"
     assert len(manifest.read_text(encoding="utf-8").splitlines()) == 7
     assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
-    studies = [read_design(file.read_text(encoding="utf-8"))["study"] for file in (tmp_path / "scenes").glob("*.yaml")]
+    studies = [read_design(file.read_text(encoding="utf-8")).study for file in (tmp_path / "scenes").glob("*.yaml")]
     assert sorted(studies) == ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter"]
 
 
@@ -150,9 +150,9 @@ def test_the_study_file_is_a_design_and_practises_on_a_right_picture_and_on_none
 
     design = read_design(study_file(instances))
 
-    assert len(design["practice"]["questions"]) == 2
+    assert len(design.practice.questions) == 2
     with_right, without = practice_instances(instances)
-    assert [question["right"] for question in design["practice"]["questions"]] == [
+    assert [question.right for question in design.practice.questions] == [
         f"candidate-{with_right.right}",
         "none",
     ]

@@ -5,9 +5,15 @@ from collections import Counter
 import pytest
 
 from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, get_kind, posted_values, shown_order
-from studies.kinds.base import Kind
+from studies.kinds.base import Kind, SingleChoice
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+def best_of_n() -> SingleChoice:
+    kind = get_kind("best_of_n")
+    assert isinstance(kind, SingleChoice)
+    return kind
 
 
 def facts(images: int = 4, *, caption: str = "A blue vase.", waiting: bool = False) -> InstanceFacts:
@@ -25,15 +31,15 @@ def test_every_kind_in_the_registry_goes_by_its_name_and_has_instructions(name: 
 
 
 def test_best_of_n_shows_the_caption_and_the_images_in_source_order() -> None:
-    content = get_kind("best_of_n").build(facts(), ASK, "")
+    content = best_of_n().build(facts(), ASK, "")
     assert content["caption"] == "A blue vase."
     assert [option["key"] for option in content["options"]] == [f"candidate-{number}" for number in range(4)]
     assert content["options"][2] == {"key": "candidate-2", "image": f"{2:064x}", "width": 10, "height": 20}
 
 
 def test_the_chosen_image_becomes_the_negative_image() -> None:
-    kind = get_kind("best_of_n")
-    assert kind.accepted_images(kind.build(facts(), ASK, ""), "candidate-3")["negative_image"]["image"] == f"{3:064x}"
+    kind = best_of_n()
+    assert kind.adds(kind.build(facts(), ASK, ""), "candidate-3")["negative_image"]["image"] == f"{3:064x}"
 
 
 @pytest.mark.parametrize(
@@ -47,11 +53,11 @@ def test_the_chosen_image_becomes_the_negative_image() -> None:
 )
 def test_best_of_n_says_what_an_instance_lacks(instance: InstanceFacts, sentence: str) -> None:
     with pytest.raises(CannotAsk, match=sentence):
-        get_kind("best_of_n").build(instance, ASK, "")
+        best_of_n().build(instance, ASK, "")
 
 
 def order(seed: str = "s", annotator: int = 1, question: int = 1) -> list[str]:
-    kind = get_kind("best_of_n")
+    kind = best_of_n()
     return shown_order(kind, kind.build(facts(), ASK, ""), seed=seed, annotator=annotator, question=question)
 
 
@@ -73,7 +79,7 @@ def test_every_option_is_first_about_as_often() -> None:
 
 
 def test_shuffled_options_post_their_place_and_fixed_ones_their_name() -> None:
-    kind = get_kind("best_of_n")
+    kind = best_of_n()
     shown = ["candidate-2", "candidate-0", "candidate-3", "candidate-1", "none"]
     assert posted_values(kind, kind.build(facts(), ASK, ""), shown) == {
         "1": "candidate-2",

@@ -16,7 +16,8 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.exceptions import IrreversibleError
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Model
+from django.db.models import JSONField, Model
+from django.db.models.functions import Cast
 from django.test import Client
 from pytest_django import DjangoDbBlocker
 
@@ -76,7 +77,14 @@ def column(table: str, name: str) -> list[Any]:
 def stored_rows(model: type[Model], columns: list[str]) -> dict[Any, list[Any]]:
     """Return the rows of a table by their key, values as the dump writes them."""
     fields = {field.column: field for field in model._meta.local_concrete_fields}
-    found = model._base_manager.values_list("pk", *(fields[name].attname for name in columns))
+    # A design is read as it stands there, not as what it is filled to.
+    found = model._base_manager.values_list(
+        "pk",
+        *(
+            Cast(fields[name].attname, JSONField()) if isinstance(fields[name], JSONField) else fields[name].attname
+            for name in columns
+        ),
+    )
     return {pk: [_plain(value) for value in values] for pk, *values in found}
 
 

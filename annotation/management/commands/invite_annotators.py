@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
-        if not study.design["recruitment"]["invite"]:
+        if not study.design.recruitment.invite:
             raise CommandError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
         for name in options["names"]:
             if not invite.is_a_name(name):

@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from studies.actions.drafts import create_or_replace
 from studies.actions.finding import full_name
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
@@ -16,6 +17,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="The study file (YAML); studies/designs/ has some to copy.")
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="Change the draft of that name, where there is one.",
+        )
         parser.add_argument("--project", required=True, help="The project whose instances are asked about.")
         add_by(parser)
 
@@ -29,7 +35,8 @@ class Command(BaseCommand):
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
         project = project_called(options["project"])
         try:
-            study = create_study(project=project, source=source, by=actor_named(options), now=timezone.now())
+            create = create_or_replace if options["replace"] else create_study
+            study = create(project=project, source=source, by=actor_named(options), now=timezone.now())
         except (DesignRefused, StudyError) as error:
             raise CommandError(f"{file} was not used:\n{error}") from error
         self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {full_name(study)}")

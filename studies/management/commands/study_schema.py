@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from studies.study_file import study_schema
+from studies.design.schema import study_schema
 
 
 class Command(BaseCommand):

@@ -132,8 +132,8 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
     made = [line for line in body.splitlines() if line.startswith("### ")]
     assert [line.split(":")[0] for line in made[:3]] == ["### best-vase", "### step-4", "### baseline"]
     for study in pipeline.studies.all():
-        for part in study.design["parts"]:
-            for line in part["instructions"].strip().splitlines():
+        for part in study.design.parts:
+            for line in part.instructions.strip().splitlines():
                 assert f"> {line}".rstrip() in body.splitlines()
     pair = "| best-vase | best_of_n | survey 1, seats 1 and 2 | any image / None | 6 | 100.00 | 1.00 |"
     assert pair in body.replace("\\", "")

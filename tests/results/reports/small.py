@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from analytics.outcomes import Outcome
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from tests.results.reports.kinds import KINDS, with_options
 
 ANN, BEN, CLEO, DORA = 901, 902, 903, 904
 
@@ -15,7 +16,7 @@ IMAGES = ("candidate-0", "candidate-1", "candidate-2", "none")
 STEP_3 = StudyFacts(
     slug="step-3",
     title="Pick the image",
-    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.", IMAGES)],
+    parts=[PartFacts("best_of_n", "Pick the best image", 1, "Pick **one** image.", with_options("best_of_n", *IMAGES))],
     rule="chosen-v1",
     purpose="filter",
     accepts=True,
@@ -60,8 +61,8 @@ BASELINE = StudyFacts(
     slug="baseline",
     title="Match",
     parts=[
-        PartFacts("image_to_text", "Image to text", 2, "Read.", ("caption", "negative_caption")),
-        PartFacts("text_to_image", "Text to image", 2, "Look.", ("image", "negative_image")),
+        PartFacts("image_to_text", "Image to text", 2, "Read.", KINDS["image_to_text"]),
+        PartFacts("text_to_image", "Text to image", 2, "Look.", KINDS["text_to_image"]),
     ],
     rule="majority-v1",
     purpose="baseline",

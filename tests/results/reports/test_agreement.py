@@ -10,6 +10,7 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, PartFacts, QuestionFacts, StudyFacts
+from tests.results.reports.kinds import with_options
 from tests.results.reports.small import IMAGES, PROJECT, STEP_3
 
 ANN, BEN, CLEO = 1, 2, 3
@@ -29,7 +30,7 @@ def study(said: Mapping[str, Sequence[str]], **changed: Any) -> StudyFacts:
             given = [(person, choice) for person, choice in enumerate(choices, start=ANN) if choice != "."]
             questions.append(QuestionFacts(number, 1, kind, 0, "", Outcome.NONE_YET, "", len(given), 2))
             answers += [AnswerFacts(number, who, 1, OPTIONS[kind][int(what)], who) for who, what in given]
-    parts = [PartFacts(kind, "", 1, "", OPTIONS[kind]) for kind in said]
+    parts = [PartFacts(kind, "", 1, "", with_options(kind, *OPTIONS[kind])) for kind in said]
     return replace(STEP_3, parts=parts, questions=questions, answers=answers, **changed)
 
 

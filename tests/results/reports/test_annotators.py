@@ -8,8 +8,9 @@ import pytest
 from results.reports import annotators
 from results.reports.annotators import PersonsAnswer, annotators_table
 from results.reports.base import Table, Undefined
+from tests.results.reports.kinds import KINDS
 
-ANN = PersonsAnswer("A-ANN", 1, "best_of_n", "candidate-0", "", ("none",), 2.0)
+ANN = PersonsAnswer("A-ANN", 1, "best_of_n", "candidate-0", "", 2.0)
 BEN = replace(ANN, annotator="A-BEN", seconds=None)
 
 
@@ -19,36 +20,38 @@ def row(table: Table, name: str) -> dict[str, Any]:
 
 
 def test_each_annotator_has_answers_time_and_the_share_of_none() -> None:
-    table = annotators_table([ANN, replace(ANN, question=2, choice="none", seconds=5.0), replace(BEN, question=3)])
+    table = annotators_table(
+        [ANN, replace(ANN, question=2, choice="none", seconds=5.0), replace(BEN, question=3)], KINDS
+    )
     ann, ben = row(table, "A-ANN"), row(table, "A-BEN")
-    assert (ann["Answers"], ann["Median seconds"], ann["None or Both"]) == (2, 3.5, 0.5)
+    assert (ann["Answers"], ann["Median seconds"], ann["None of these"]) == (2, 3.5, 0.5)
     assert (ben["Answers"], ben["Median seconds"]) == (1, Undefined("No browser has measured a time."))
     assert "Right" not in ann
 
 
 def test_right_answers_are_counted_where_they_are_known() -> None:
-    known = replace(ANN, kind="image_to_text", choice="caption", right="caption", fixed=())
-    table = annotators_table([known, replace(known, question=2, choice="negative_caption")])
+    known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
+    table = annotators_table([known, replace(known, question=2, choice="negative_caption")], KINDS)
     assert row(table, "A-ANN")["Right"] == 0.5
-    assert "None or Both" not in row(table, "A-ANN")
+    assert "None of these" not in row(table, "A-ANN")
 
 
 def test_whoever_says_least_often_what_others_say_comes_first() -> None:
     # On both questions two say the same and the third another thing: ann and ben 1 of 2 others each time.
     cleo = replace(ANN, annotator="A-CLEO", choice="candidate-3")
     first = [ANN, BEN, cleo]
-    table = annotators_table([*first, *(replace(one, question=2) for one in first)])
+    table = annotators_table([*first, *(replace(one, question=2) for one in first)], KINDS)
     assert [line[0] for line in table.rows] == ["A-CLEO", "A-ANN", "A-BEN"]
     found = [row(table, name) for name in ("A-CLEO", "A-ANN", "A-BEN")]
     assert [(each["Shared questions"], each["Same as others"]) for each in found] == [(2, 0.0), (2, 0.5), (2, 0.5)]
 
 
 def test_somebody_whose_questions_nobody_shared_is_judged_by_nothing() -> None:
-    table = annotators_table([ANN])
+    table = annotators_table([ANN], KINDS)
     reason = Undefined("Nobody else answered this annotator's questions.")
     nothing = {"Shared questions": 0, "Same as others": reason, "MACE": reason, "Dawid-Skene": reason}
     assert row(table, "A-ANN").items() >= nothing.items()
-    together = annotators_table([ANN, BEN, replace(ANN, annotator="A-DORA", question=9)])
+    together = annotators_table([ANN, BEN, replace(ANN, annotator="A-DORA", question=9)], KINDS)
     assert [line[0] for line in together.rows] == ["A-ANN", "A-BEN", "A-DORA"]
     assert row(together, "A-DORA").items() >= nothing.items()
 
@@ -61,7 +64,7 @@ def test_both_models_tell_who_guesses_from_who_knows() -> None:
         answers += [replace(ANN, question=question, choice=said), replace(BEN, question=question, choice=said)]
         odd = "none" if question % 3 else "candidate-0"
         answers.append(replace(ANN, annotator="A-CLEO", question=question, choice=odd))
-    table = annotators_table(answers)
+    table = annotators_table(answers, KINDS)
     ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
     assert cleo["MACE"] < 0.5 < 0.9 < ann["MACE"]
     # Of 30 with an image 10 are hit, of 30 without one 20: half of all.
@@ -72,7 +75,7 @@ def test_both_models_tell_who_guesses_from_who_knows() -> None:
 def test_different_images_are_one_label_for_the_models_and_two_for_the_comparison() -> None:
     third = replace(ANN, annotator="A-CLEO", choice="candidate-2")
     three = [(ANN, replace(BEN, choice="candidate-1"), third)]
-    table = annotators_table([replace(one, question=q) for q in range(4) for of in three for one in of])
+    table = annotators_table([replace(one, question=q) for q in range(4) for of in three for one in of], KINDS)
     ann, ben = row(table, "A-ANN"), row(table, "A-BEN")
     assert ann["Same as others"] == ben["Same as others"] == 0
     assert ann["Dawid-Skene"] == ben["Dawid-Skene"] == pytest.approx(1)
@@ -86,7 +89,7 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
     for q in range(7, 10):
         odd = replace(BEN, question=q, choice="none")
         answers += [replace(ANN, question=q), odd, replace(odd, annotator="A-CLEO", added=True)]
-    table = annotators_table(answers)
+    table = annotators_table(answers, KINDS)
     ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
     assert ann["Same as others"] == ben["Same as others"] == 0.7
     assert "A model needs 3 answers to a question" in ann["MACE"].reason
@@ -99,7 +102,7 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
 def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
     # One of five pairs clicks at random: no model can know which of the two, and none is asked.
     table = annotators_table(
-        [replace(one, question=q) for q in range(20) for one in (ANN, replace(BEN, choice="none"))]
+        [replace(one, question=q) for q in range(20) for one in (ANN, replace(BEN, choice="none"))], KINDS
     )
     for name in ("A-ANN", "A-BEN"):
         found = row(table, name)
@@ -109,8 +112,8 @@ def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
 
 
 def test_kinds_are_told_apart_in_rows_of_their_own() -> None:
-    other = replace(ANN, kind="image_to_text", choice="caption", right="caption", fixed=())
-    table = annotators_table([ANN, BEN, other])
+    other = replace(ANN, kind="image_to_text", choice="caption", right="caption")
+    table = annotators_table([ANN, BEN, other], KINDS)
     assert [line[:3] for line in table.rows] == [
         *(("A-ANN", 1, "best_of_n"), ("A-BEN", 1, "best_of_n"), ("A-ANN", 1, "image_to_text"))
     ]
@@ -121,7 +124,7 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
     # chose every place three times.
     ann = [replace(ANN, question=q, place=0, places=4) for q in range(12)]
     ben = [replace(BEN, question=q, place=q % 4, places=4) for q in range(12)]
-    table = annotators_table([*ann, *ben])
+    table = annotators_table([*ann, *ben], KINDS)
     assert row(table, "A-ANN")["p (places)"] < 0.001
     assert row(table, "A-BEN")["p (places)"] == 1
     assert "Places of all annotators, each their own: p < 0.001" in table.notes[-1]
@@ -129,6 +132,6 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
 
 def test_too_many_answers_are_left_to_the_export(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(annotators, "MOST_MODELLED", 1)
-    ann = row(annotators_table([ANN, BEN]), "A-ANN")
+    ann = row(annotators_table([ANN, BEN], KINDS), "A-ANN")
     assert "export of the responses" in ann["MACE"].reason
     assert "export of the responses" in ann["Dawid-Skene"].reason

@@ -15,13 +15,13 @@ from results.reports.answers import (
     times_table,
 )
 from results.reports.base import Range, Table, Undefined
+from tests.results.reports.kinds import KINDS
 
 NONE = AnswerDetails(
     kind="best_of_n",
     category=("add", "obj"),
     choice="none",
     right="",
-    fixed=("none",),
     place=None,
     places=2,
     seconds=1.0,
@@ -33,7 +33,6 @@ RIGHT = AnswerDetails(
     category=("add", "obj"),
     choice="caption",
     right="caption",
-    fixed=(),
     place=0,
     places=2,
     seconds=100.0,
@@ -46,7 +45,7 @@ def rows(table: Table) -> list[list[Any]]:
 
 
 def test_none_is_counted_for_everything_and_per_category() -> None:
-    counted = [row[1:7] for row in rows(rates_table([NONE, FIRST, SECOND, SECOND]))]
+    counted = [row[1:7] for row in rows(rates_table([NONE, FIRST, SECOND, SECOND], KINDS))]
     assert counted == [
         ["none", "all", "all", 4, 1, 0.25],
         ["none", "add", "obj", 2, 1, 0.5],
@@ -56,12 +55,14 @@ def test_none_is_counted_for_everything_and_per_category() -> None:
 
 def test_equal_answers_counted_together_are_as_many_answers() -> None:
     together, apart = [NONE, replace(FIRST, times=3)], [NONE, FIRST, FIRST, FIRST]
-    for make in (rates_table, places_table, times_table, rates_plot, places_plot, times_plot):
+    for make in (places_table, times_table, places_plot, times_plot):
         assert make(together) == make(apart)
+    for make_rates in (rates_table, rates_plot):
+        assert make_rates(together, KINDS) == make_rates(apart, KINDS)
 
 
 def test_right_answers_are_counted_where_one_is_known() -> None:
-    table = rates_table([RIGHT, RIGHT, RIGHT, WRONG])
+    table = rates_table([RIGHT, RIGHT, RIGHT, WRONG], KINDS)
     assert table.title == "How often the right option was chosen"
     assert rows(table)[0][:7] == ["image_to_text", "right", "all", "all", 4, 3, 0.75]
     assert isinstance(rows(table)[0][7], Range)
@@ -69,7 +70,7 @@ def test_right_answers_are_counted_where_one_is_known() -> None:
 
 def test_the_interval_of_one_answer_is_wide_and_not_a_point() -> None:
     # One of one right: from 1 / (1 + z^2) with z^2 = 3.8415.
-    interval = rows(rates_table([RIGHT]))[0][7]
+    interval = rows(rates_table([RIGHT], KINDS))[0][7]
     assert (interval.low, interval.high) == (pytest.approx(0.2065, abs=1e-4), 1.0)
 
 
@@ -95,7 +96,7 @@ def test_times_are_quantiles_of_those_that_were_measured() -> None:
 
 def test_the_plots_show_the_same_numbers() -> None:
     answers = [NONE, FIRST, SECOND, RIGHT]
-    rates, places, times = rates_plot(answers), places_plot(answers), times_plot(answers)
+    rates, places, times = rates_plot(answers, KINDS), places_plot(answers), times_plot(answers)
     assert [series.name for series in rates.series] == ["best_of_n: none", "image_to_text: right"]
     assert [point.value for point in rates.series[0].points] == [pytest.approx(1 / 3), 0.5, 0.0]
     assert [point.label for point in rates.series[0].points] == ["all", "add obj", "swap att"]
@@ -109,4 +110,4 @@ def test_the_plots_show_the_same_numbers() -> None:
 
 
 def test_nothing_answered_is_an_empty_table() -> None:
-    assert [rows(table([])) for table in (rates_table, places_table, times_table)] == [[], [], []]
+    assert [rows(table) for table in (rates_table([], KINDS), places_table([]), times_table([]))] == [[], [], []]

@@ -10,6 +10,7 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, four
 
 ANN, BEN, CLEO = 1, 2, 3
@@ -138,7 +139,7 @@ def test_a_baseline_of_other_kinds_has_its_share_right_per_kind_and_no_group() -
         *(AnswerFacts(1, BEN, 1, "caption", 2), AnswerFacts(2, BEN, 1, "negative_caption", 2)),
         AnswerFacts(3, ANN, 1, "right"),
     ]
-    parts = [PartFacts("image_to_text", "", 1, "", ("caption", "negative_caption")), PartFacts("odd_one", "", 1, "")]
+    parts = [PartFacts("image_to_text", "", 1, "", KINDS["image_to_text"]), PartFacts("odd_one", "", 1, "")]
     mixed = replace(BASELINE, questions=questions, answers=answers, parts=parts, answers_wanted=2, max_answers=2)
     report = report_of(project(mixed))
     found = {row["Score"]: (row["Value"], row["People"], row["Questions"]) for row in rows(report, "intervals")}

@@ -36,7 +36,7 @@ def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     assert progress.seats == Seats(free=1, taken=0, filled=0)
     nothing = {"none yet": 4, "conflicting": 0, "accepted": 0, "rejected": 0}
     assert progress.questions == Questions(4, {"unanswered": 4, "open": 0, "complete": 0}, nothing, settled=0)
-    assert list(progress.rates) == [Rate("none", 0, 0)]
+    assert list(progress.rates) == [Rate("None of these", 0, 0)]
     assert progress.rates[0].percent is None
     assert progress.seconds == Seconds(0)
 
@@ -60,7 +60,7 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
     # Of two answers wanted each: two alike, one None, and none to the questions of the other survey.
     outcomes = {"none yet": 3, "conflicting": 0, "accepted": 1, "rejected": 0}
     assert progress.questions == Questions(4, {"unanswered": 2, "open": 1, "complete": 1}, outcomes, settled=0)
-    assert list(progress.rates) == [Rate("none", 1, 3)]
+    assert list(progress.rates) == [Rate("None of these", 1, 3)]
 
 
 def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
@@ -70,7 +70,7 @@ def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
     answer(session, questions(study)[1], "none", send_ms=9000)
     Response.objects.filter(question=questions(study)[1]).update(slot=None)
     progress = study_progress(study)
-    assert list(progress.rates) == [Rate("none", 0, 1)]
+    assert list(progress.rates) == [Rate("None of these", 0, 1)]
     assert progress.seconds == Seconds(1, 3.0, 3.0, 3.0)
 
 
@@ -79,7 +79,7 @@ def test_where_a_right_option_is_known_the_right_answers_are_counted(study: Stud
     session = sit_down(study, "one")
     for question, choice in zip(questions(study), ("candidate-1", "none", "candidate-1", "candidate-1"), strict=True):
         answer(session, question, choice)
-    assert list(study_progress(study).rates) == [Rate("none", 1, 4), Rate("right", 2, 3)]
+    assert list(study_progress(study).rates) == [Rate("None of these", 1, 4), Rate("Right", 2, 3)]
 
 
 @pytest.mark.parametrize(

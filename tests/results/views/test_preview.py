@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,8 +7,9 @@ from django.test import Client
 
 from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
 from studies.actions.asking import make_practice
+from studies.design import Part, Practice, PracticeEntry
 from studies.models import InstanceImage, Question, Study
-from tests.factories import make_launched
+from tests.factories import make_launched, redesign
 
 PREVIEW = "/studies/birds/birds-step-3/preview/"
 
@@ -62,9 +64,7 @@ def test_the_pages_script_gets_the_question_after_the_one_it_holds(client: Clien
 
 def test_each_part_is_shown_after_its_own_instructions(client: Client, draft: Study) -> None:
     ask = {"images": ["image"], "captions": ["caption", "negative_caption"]}
-    matching = {"kind": "image_to_text", "ask": ask, "instructions": "Match them."}
-    draft.design["parts"].append(matching)
-    draft.save()
+    redesign(draft, parts=(*draft.design.parts, Part("image_to_text", ask, "Match them.")))
     assert "Match them." in shown(client, "instructions-2")
     assert sent(client, "3")["go"] == f"{PREVIEW}?step=instructions-2"
     assert "A bird on 1 roofs." in shown(client, "4")
@@ -79,9 +79,8 @@ def test_the_questions_show_no_option_by_its_identity(client: Client, study: Stu
 
 
 def test_a_preview_without_consent_page_begins_with_the_instructions(client: Client, study: Study) -> None:
-    study.design["consent"] = ""
-    study.design["parts"][0]["instructions"] = "Pick the one that fits."
-    study.save()
+    parts = (replace(study.design.parts[0], instructions="Pick the one that fits."),)
+    redesign(study, consent="", parts=parts)
     page = client.get(PREVIEW).content.decode()
     assert "Pick the one that fits." in page
     assert "I agree" not in page
@@ -99,12 +98,8 @@ def test_a_draft_whose_images_are_awaited_says_what_is_missing(client: Client, d
 
 
 def with_practice(study: Study) -> None:
-    asked = [
-        {"instance": f"row-{number}", "right": "candidate-1", "feedback": f"Count the {number} roofs."}
-        for number in (3, 4)
-    ]
-    study.design["practice"] = {"pass": 1, "rounds": 2, "questions": asked}
-    study.save()
+    asked = (PracticeEntry(f"row-{number}", "candidate-1", f"Count the {number} roofs.") for number in (3, 4))
+    redesign(study, practice=Practice(needed=1, rounds=2, questions=tuple(asked)))
 
 
 @pytest.mark.parametrize("launched", [False, True])
@@ -142,6 +137,7 @@ def test_feedback_on_a_choice_that_is_none_is_shown_all_the_same(client: Client,
 
 def test_practice_that_cannot_be_asked_is_left_out(client: Client, draft: Study) -> None:
     with_practice(draft)
-    draft.design["practice"]["questions"][0]["instance"] = "nowhere"
-    draft.save()
+    first, *others = draft.design.practice.questions
+    lost = (replace(first, instance="nowhere"), *others)
+    redesign(draft, practice=replace(draft.design.practice, questions=lost))
     assert client.post(f"{PREVIEW}?step=instructions-1")["Location"] == f"{PREVIEW}?step=1"

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
 from studies.models import Instance, InstanceImage, Study, StudyState
-from tests.factories import NOON, answer, draw_instance, make_study, questions, sit_down
+from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
 
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
@@ -38,9 +39,8 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
 
 
 def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: Study) -> None:
-    asked = study.design["parts"][0]
-    study.design["parts"] = [asked | {"kind": "image_to_text"}, asked | {"kind": "text_to_image"}]
-    study.save()
+    asked = study.design.parts[0]
+    redesign(study, parts=(replace(asked, kind="image_to_text"), replace(asked, kind="text_to_image")))
     assert "· image_to_text, text_to_image ·" in text(client)
 
 
@@ -87,8 +87,7 @@ def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: S
 
 
 def test_a_way_in_that_the_study_file_forbids_is_not_offered(client: Client, study: Study) -> None:
-    study.design["recruitment"] |= {"prolific": False, "invite": False}
-    study.save()
+    redesign(study, recruitment=replace(study.design.recruitment, prolific=False, invite=False))
     page = client.get(PAGE).content.decode()
     assert "readonly" not in page
     assert "Show codes" not in page

@@ -1,27 +1,28 @@
 """Study files: what a good one becomes, and the sentence each bad one gets."""
 
 import json
-from pathlib import Path
+from decimal import Decimal
+from typing import Any
 
 import pytest
-import yaml
+from django.conf import settings
 
-from studies.design import DesignRefused, read_design, shortest_limit
+from studies.design import DesignRefused, Practice, SurveyLayout, check_design, read_design, shortest_limit
+from studies.design.schema import study_schema
 from studies.kinds import get_kind
-from studies.study_file import study_schema
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = settings.BASE_DIR
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
 
 
 def test_the_smallest_file_gets_every_default() -> None:
     design = read_design(SMALL)
-    assert design["ask"] == {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
-    assert design["surveys"] == {"size": 100, "double_seats": 0}
-    assert (design["answers"], design["rule"], design["seed"]) == (1, "chosen-v1", "best-vase")
-    assert design["instructions"] == get_kind("best_of_n").instructions
-    assert design["practice"] == {"pass": 0, "rounds": 2, "questions": []}
-    assert design["recruitment"]["sessions_per_annotator"] == 1
+    assert design.parts[0].ask == {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+    assert design.surveys == SurveyLayout(size=100, double_seats=0)
+    assert (design.answers, design.rule, design.seed) == (1, "chosen-v1", "best-vase")
+    assert design.parts[0].instructions == get_kind("best_of_n").instructions
+    assert design.practice == Practice(needed=0, rounds=2, questions=())
+    assert design.recruitment.sessions_per_annotator == 1
 
 
 @pytest.mark.parametrize(("estimated", "least"), [(10, 29), (20, 51), (30, 73), (60, 138)])
@@ -36,16 +37,16 @@ def test_the_published_schema_is_the_one_in_use() -> None:
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "studies" / "designs").glob("*.yaml")), ids=lambda file: file.name)
-def test_every_shipped_study_file_can_be_used(file: Path) -> None:
-    assert read_design(file.read_text(encoding="utf-8"))["study"] == file.stem
+def test_every_shipped_study_file_can_be_used(file: Any) -> None:
+    assert read_design(file.read_text(encoding="utf-8")).study == file.stem
 
 
 def test_the_shipped_bivlc_file_asks_as_the_paper_did() -> None:
     design = read_design((ROOT / "studies" / "designs" / "bivlc-step-3.yaml").read_text(encoding="utf-8"))
-    assert (design["kind"], design["answers"], design["rule"]) == ("best_of_n", 1, "chosen-v1")
-    assert design["surveys"] == {"size": 100, "double_seats": 5}
+    assert (design.parts[0].kind, design.answers, design.rule) == ("best_of_n", 1, "chosen-v1")
+    assert design.surveys == SurveyLayout(size=100, double_seats=5)
     # 8 dollars for 40 minutes are 12 dollars an hour.
-    assert (design["pay"]["per_session"], design["time"]["estimated_minutes"]) == ("8.00", 40)
+    assert (design.pay.per_session, design.time.estimated_minutes) == (Decimal("8.00"), 40)
 
 
 BAD_FILES = [
@@ -89,6 +90,13 @@ BAD_FILES = [
         "too many entries",
     ),
     ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
+    (SMALL.replace("best_of_n", "[best_of_n]"), 3, "Choose one of: best_of_n"),
+    ("study: a\ntitle: T\nparts: 5\n", 3, "must be a list"),
+    (SMALL + "? [a, b]\n: 2\n", 4, "must be a word"),
+    (SMALL + "version: 0\n", 4, "must be at least 1"),
+    (SMALL + 'version: "1"\n', 4, "must be a whole number"),
+    (SMALL + "purpose: baseline\n", 4, "these questions have none"),
+    (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
 ]
 
 
@@ -108,6 +116,44 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_a_date_is_read_as_text() -> None:
-    assert read_design(yaml.safe_dump({"study": "a", "title": "T", "kind": "best_of_n"}) + "seed: 2026-11-20\n")[
-        "seed"
-    ] == ("2026-11-20")
+    assert read_design(SMALL + "seed: 2026-11-20\n").seed == "2026-11-20"
+
+
+def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
+    """Its other lines may be right in that version."""
+    with pytest.raises(DesignRefused) as refused:
+        read_design(SMALL + "eligibility: {group: one}\nversion: 2\n")
+    (problem,) = refused.value.problems
+    assert problem.line == 5
+    assert problem.message == (
+        "The study file is of version 2; this Lineup reads versions up to 1. "
+        "Update Lineup, or write the file for this version."
+    )
+
+
+def test_a_file_may_say_its_version() -> None:
+    assert read_design(SMALL + "version: 1\n") == read_design(SMALL)
+
+
+def test_plain_values_are_checked_as_a_file_is() -> None:
+    values: dict[str, Any] = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n"}
+    assert check_design(values) == read_design(SMALL)
+    assert values == {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"answers": 0}, "`answers` is 0; it must be at least 1."),
+        ({"anwsers": 3}, "`anwsers` is not known here. Did you mean `answers`?"),
+        ({"consent": "a\0b"}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
+        ({"ask": {"capton\ud800": "x"}}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
+        ({"version": 2}, "The study file is of version 2; this Lineup reads versions up to 1."),
+    ],
+)
+def test_problems_of_plain_values_have_no_line(changed: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DesignRefused) as refused:
+        check_design({"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", **changed})
+    (problem,) = refused.value.problems
+    assert problem.line is None
+    assert sentence in str(problem)

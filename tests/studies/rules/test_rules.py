@@ -2,7 +2,13 @@
 
 import pytest
 
-from analytics.acceptance import RULES, State, decide
+from studies.rules import RULES, Asked, Given, State, Verdict
+from studies.rules import decide as decide_given
+
+
+def decide(rule: str, labels: list[str], wanted: int) -> Verdict:
+    return decide_given(rule, Asked(wanted), [Given(label) for label in labels])
+
 
 CASES = [
     ([], 1, State.UNDECIDED, None),

@@ -3,10 +3,15 @@
 It is published as docs/study-file.schema.json, so that editors check a study file while it is written.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from analytics.acceptance import RULES
 from studies.kinds import KINDS
+from studies.rules import RULES
+
+# Of study files and of stored designs. A version that older ones cannot read gets the next number, and
+# `studies.design.older` fills what designs of the one before lack.
+VERSION = 1
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
@@ -25,6 +30,12 @@ def study_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "required": ["study", "title"],
         "properties": {
+            "version": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": VERSION,
+                "description": "Which version of study files it was written for; without it, the current one.",
+            },
             **_naming_properties(),
             **_asking_properties(),
             "parts": {
@@ -76,7 +87,8 @@ def _naming_properties() -> dict[str, Any]:
         "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
         "purpose": {
             "enum": list(PURPOSES),
-            "description": "What the study is for. Default: baseline where right answers are known, else filter.",
+            "description": "What the study is for. Default: baseline where right answers are known, collection "
+            "where the kind only collects, else filter.",
         },
         "dataset": {
             "type": "boolean",
@@ -221,3 +233,16 @@ def _practice_schema() -> dict[str, Any]:
             },
         },
     )
+
+
+def with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `value` with the schema's defaults filled in, sections too."""
+    filled = dict(value)
+    for name, part in schema.get("properties", {}).items():
+        if name not in filled and "default" in part:
+            filled[name] = part["default"]
+        if part.get("type") == "object" and name in filled:
+            filled[name] = with_defaults(filled[name], part)
+        if part.get("type") == "array" and name in filled and "properties" in part["items"]:
+            filled[name] = [with_defaults(entry, part["items"]) for entry in filled[name]]
+    return filled

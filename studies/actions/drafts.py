@@ -1,0 +1,120 @@
+"""Drafts: put in from a study file, changed, copied and deleted. After its launch a study stays what it is."""
+
+import hashlib
+from datetime import datetime
+
+from django.db import transaction
+
+from studies.actions.events import Actor, What, record
+from studies.actions.roles import check_roles
+from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
+from studies.design import copied_source, read_design
+from studies.errors import StudyError
+from studies.models import Project, Study, StudyState
+
+
+def fingerprint(source: str) -> str:
+    """Return what tells one text of a study file from another."""
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+@transaction.atomic
+def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
+    """Make a draft from a study file, in place of the draft of that name where there is one.
+
+    Raises DesignRefused, or StudyError when the study of that name was launched.
+    """
+    there = Study.objects.filter(project=project, slug=read_design(source).study).first()
+    if there is None:
+        return create_study(project=project, source=source, by=by, now=now)
+    update_draft(study=there, source=source, by=by, now=now)
+    return there
+
+
+@transaction.atomic
+def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_from: str = "") -> None:
+    """Let a draft be what another study file says. Its links and codes stay.
+
+    `edited_from` is the fingerprint of the text that was changed into `source`, where somebody else may have changed
+    it meanwhile. Raises DesignRefused, or StudyError for a study that was launched or a name that is taken.
+    """
+    draft = _locked(study, "Duplicate it to ask otherwise.")
+    if edited_from and edited_from != fingerprint(draft.source):
+        raise StudyError(
+            "Somebody else has changed this study file since you opened it. Open the page again in another tab, "
+            "bring the two together, and save there."
+        )
+    design = read_design(source)
+    if design.study != draft.slug:
+        check_name(draft.project, design.study)
+    fed_by = feeding_study(draft.project, design)
+    check_roles(draft.project, design, fed_by)
+    changed = columns(design) | {"source": source, "fed_by": fed_by}
+    before = draft.slug
+    for name, value in changed.items():
+        setattr(draft, name, value)
+    _check_feeding(draft, before)
+    draft.save(update_fields=changed)
+    study.refresh_from_db()
+    record(project=draft.project, study=draft, what=What.STUDY_CHANGED, by=by, now=now)
+
+
+@transaction.atomic
+def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: datetime) -> Study:
+    """Make a draft that asks what `study` asks, under another name and title. Raises DesignRefused and StudyError.
+
+    It is made of the study file as it was given, comments and all, unless that says something else by now.
+    """
+    source = copied_source(study.source, study.design, study=slug, title=title)
+    copy = new_draft(study.project, source, by)
+    told = {"original": study.slug}
+    record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
+    return copy
+
+
+@transaction.atomic
+def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
+    """Delete a draft with its links and codes; its events stay. Raises StudyError for a study that must stay."""
+    draft = _locked(study, "What people answered stays. Close it, so that nobody comes in any more.")
+    if fed := _fed_by(draft):
+        raise StudyError(
+            f"Other studies take their instances from {draft.slug}: {', '.join(fed)}. "
+            "Delete them first, or change their `instances.from`."
+        )
+    record(project=draft.project, study=draft, what=What.STUDY_DELETED, by=by, now=now)
+    draft.delete()
+
+
+def _locked(study: Study, instead: str) -> Study:
+    """Return the draft as it is now, which nobody launches or deletes meanwhile. Raises StudyError."""
+    locked = Study.objects.select_for_update(of=("self",)).select_related("project").filter(pk=study.pk).first()
+    if locked is None:
+        raise StudyError("Somebody else has just deleted this draft.")
+    if locked.state != StudyState.DRAFT:
+        raise StudyError(f"Study {locked.slug} was launched, so it is no draft any more. {instead}")
+    return locked
+
+
+def _fed_by(study: Study) -> list[str]:
+    return list(Study.objects.filter(fed_by=study).order_by("slug").values_list("slug", flat=True))
+
+
+def _check_feeding(draft: Study, before: str) -> None:
+    """Refuse what those that take their instances from the draft could not follow, and a circle of studies."""
+    fed = _fed_by(draft)
+    if fed and draft.slug != before:
+        raise StudyError(
+            f"Other studies name {before} in their `instances.from`: {', '.join(fed)}. Keep the name, or change "
+            "those first."
+        )
+    if fed and not draft.accepts:
+        raise StudyError(
+            f"Other studies take their instances from {before}: {', '.join(fed)}. With the purpose {draft.purpose} "
+            "it would accept none."
+        )
+    above, way = draft.fed_by, [draft.slug]
+    while above is not None:
+        way.append(above.slug)
+        if above.pk == draft.pk:
+            raise StudyError(f"A study cannot take its instances from itself, by way of others: {', '.join(way)}.")
+        above = above.fed_by

@@ -1,0 +1,249 @@
+"""The design of a study: what is asked, of what, by how many, how they come and what they are paid. Pure.
+
+A design is never changed; `dataclasses.replace` makes another one. Its names are those of the study file
+(docs/studies.md), where every value is explained, but for `from` and `pass`, which are words of Python.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+from studies.design.older import any_right_is_known, filled
+from studies.design.problems import DesignRefused, Problem
+from studies.design.schema import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Questions of one kind; `ask` belongs to the kind, which says what may stand in it."""
+
+    kind: str
+    ask: Mapping[str, Any] = field(hash=False)
+    instructions: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSelection:
+    """`from_study` is the study whose accepted instances are taken, "" for those of the project."""
+
+    from_study: str
+    sample: int | None
+    type: tuple[str, ...]
+    subtype: tuple[str, ...]
+    split: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyLayout:
+    size: int
+    double_seats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recruitment:
+    """`sessions_per_annotator` is 0 for any number."""
+
+    prolific: bool
+    invite: bool
+    any_ids: bool
+    prolific_study_ids: tuple[str, ...]
+    other_studies: str
+    sessions_per_annotator: int
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    estimated_minutes: int
+    limit_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pay:
+    currency: str
+    per_session: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeEntry:
+    instance: str
+    right: str
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """`needed` right answers, `pass` in the study file, let an annotator go on to the survey."""
+
+    needed: int
+    rounds: int
+    questions: tuple[PracticeEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page."""
+
+    study: str
+    title: str
+    purpose: str
+    dataset: bool | None
+    parts: tuple[Part, ...]
+    instances: InstanceSelection
+    answers: int
+    max_answers: int
+    surveys: SurveyLayout
+    rule: str
+    seed: str
+    recruitment: Recruitment
+    time: Time
+    pay: Pay
+    consent: str
+    practice: Practice
+    version: int = VERSION
+
+    @property
+    def knows_right(self) -> bool:
+        """Whether it asks questions whose right answer is known beforehand."""
+        return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> "Design":
+        """Return a design from what `to_stored` of this or an older version made; it was checked when it was made.
+
+        Raises DesignRefused for a design of a later version, and for one with entries that are missing or unknown.
+        """
+        version = stored.get("version", 0)
+        if version > VERSION:
+            raise _refused(
+                f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
+            )
+        whole = _entries(filled(stored), _ENTRIES, "")
+        sections = {
+            "parts": tuple(_part(part) for part in whole["parts"]),
+            "instances": _instances(whole["instances"]),
+            "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
+            "recruitment": _recruitment(whole["recruitment"]),
+            "time": Time(**_entries(whole["time"], _TIME, "time")),
+            "pay": _pay(whole["pay"]),
+            "practice": _practice(whole["practice"]),
+        }
+        return cls(**{**whole, **sections})
+
+    def to_stored(self) -> dict[str, Any]:
+        """Return the design as plain JSON, from which `from_stored` makes an equal one.
+
+        The first part stands at the top too, where versions before this one look for it: a site can go back to them.
+        """
+        first, recruitment = self.parts[0], self.recruitment
+        return {
+            "version": self.version,
+            "study": self.study,
+            "title": self.title,
+            "purpose": self.purpose,
+            "dataset": self.dataset,
+            **_stored_part(first),
+            "parts": [_stored_part(part) for part in self.parts],
+            "instances": {
+                "from": self.instances.from_study,
+                "sample": self.instances.sample,
+                "type": list(self.instances.type),
+                "subtype": list(self.instances.subtype),
+                "split": list(self.instances.split),
+                "keys": list(self.instances.keys),
+            },
+            "answers": self.answers,
+            "max_answers": self.max_answers,
+            "surveys": {"size": self.surveys.size, "double_seats": self.surveys.double_seats},
+            "rule": self.rule,
+            "seed": self.seed,
+            "recruitment": {
+                "prolific": recruitment.prolific,
+                "invite": recruitment.invite,
+                "any_ids": recruitment.any_ids,
+                "prolific_study_ids": list(recruitment.prolific_study_ids),
+                "other_studies": recruitment.other_studies,
+                "sessions_per_annotator": recruitment.sessions_per_annotator,
+            },
+            "time": {"estimated_minutes": self.time.estimated_minutes, "limit_minutes": self.time.limit_minutes},
+            "pay": {"currency": self.pay.currency, "per_session": str(self.pay.per_session)},
+            "consent": self.consent,
+            "practice": {
+                "pass": self.practice.needed,
+                "rounds": self.practice.rounds,
+                "questions": [_stored_entry(entry) for entry in self.practice.questions],
+            },
+        }
+
+
+_ENTRIES = frozenset(Design.__dataclass_fields__)
+_PART = frozenset(Part.__dataclass_fields__)
+_INSTANCES = frozenset(InstanceSelection.__dataclass_fields__) - {"from_study"} | {"from"}
+_SURVEYS = frozenset(SurveyLayout.__dataclass_fields__)
+_RECRUITMENT = frozenset(Recruitment.__dataclass_fields__)
+_TIME = frozenset(Time.__dataclass_fields__)
+_PAY = frozenset(Pay.__dataclass_fields__)
+_PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
+_PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
+
+
+def _refused(reason: str) -> DesignRefused:
+    return DesignRefused([Problem(None, f"The stored design is {reason}")])
+
+
+def _entries(stored: Any, names: frozenset[str], section: str) -> Mapping[str, Any]:
+    """Return the entries of a section, which must have these names and no other."""
+    if not isinstance(stored, Mapping):
+        raise _refused(f"damaged: `{section}` is no section.")
+    if stored.keys() != names:
+        where = f" in `{section}`" if section else ""
+        unlike = ", ".join(sorted(map(str, stored.keys() ^ names)))
+        raise _refused(f"not one of version {VERSION}: {unlike} missing or unknown{where}.")
+    return stored
+
+
+def _part(stored: Any) -> Part:
+    part = _entries(stored, _PART, "parts")
+    return Part(kind=part["kind"], ask=MappingProxyType(dict(part["ask"])), instructions=part["instructions"])
+
+
+def _instances(stored: Any) -> InstanceSelection:
+    selection = _entries(stored, _INSTANCES, "instances")
+    return InstanceSelection(
+        from_study=selection["from"],
+        sample=selection["sample"],
+        type=tuple(selection["type"]),
+        subtype=tuple(selection["subtype"]),
+        split=tuple(selection["split"]),
+        keys=tuple(selection["keys"]),
+    )
+
+
+def _recruitment(stored: Any) -> Recruitment:
+    recruitment = dict(_entries(stored, _RECRUITMENT, "recruitment"))
+    return Recruitment(**recruitment | {"prolific_study_ids": tuple(recruitment["prolific_study_ids"])})
+
+
+def _pay(stored: Any) -> Pay:
+    pay = _entries(stored, _PAY, "pay")
+    return Pay(currency=pay["currency"], per_session=Decimal(pay["per_session"]))
+
+
+def _practice(stored: Any) -> Practice:
+    practice = _entries(stored, _PRACTICE, "practice")
+    entries = (_entries(entry, _PRACTICE_ENTRY, "practice.questions") for entry in practice["questions"])
+    return Practice(
+        needed=practice["pass"],
+        rounds=practice["rounds"],
+        questions=tuple(PracticeEntry(**entry) for entry in entries),
+    )
+
+
+def _stored_part(part: Part) -> dict[str, Any]:
+    return {"kind": part.kind, "ask": dict(part.ask), "instructions": part.instructions}
+
+
+def _stored_entry(entry: PracticeEntry) -> dict[str, Any]:
+    return {"instance": entry.instance, "right": entry.right, "feedback": entry.feedback}

@@ -1,0 +1,44 @@
+"""Designs stored by older versions: what they lack, filled with what those versions did. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from studies.design.schema import VERSION, with_defaults
+from studies.kinds import KINDS, get_kind
+
+# The first part stands at the top as well: before `parts` it stood there alone, and older versions look for it there.
+ASKING = ("kind", "ask", "instructions")
+
+
+def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored design with all that one of the current version has, and its parts in `parts` alone.
+
+    Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
+    `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`. That one is missing means here what Lineup did
+    then, not what it does for a new study file: whoever came with an id of any form may go on.
+    """
+    whole = {name: value for name, value in stored.items() if name not in ASKING}
+    given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
+    whole["parts"] = parts = [_part(part) for part in given]
+    if whole.get("version") == VERSION:
+        return whole
+    lacked = {"max_answers": stored.get("answers"), "dataset": None}
+    if "purpose" not in whole:
+        lacked["purpose"] = "baseline" if any_right_is_known(parts) else "filter"
+    whole = lacked | whole | {"version": VERSION}
+    whole["instances"] = {"from": "", "sample": None} | dict(stored.get("instances", {}))
+    whole["recruitment"] = {"any_ids": True} | dict(stored.get("recruitment", {}))
+    return whole
+
+
+def any_right_is_known(parts: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether parts, with their `kind` and `ask`, have a question whose right answer is known beforehand."""
+    return any(get_kind(part["kind"]).knows_right(part["ask"]) for part in parts)
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill what a kind has learnt to be asked since."""
+    kind = part.get("kind")
+    if kind not in KINDS:
+        return dict(part)
+    return {**part, "ask": with_defaults(part.get("ask", {}), get_kind(kind).ask_schema)}

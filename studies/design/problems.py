@@ -1,0 +1,22 @@
+"""What is wrong with a study file or a stored design, in sentences for researchers. Pure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`line` counts from 1; None when the problem is of the file as a whole, or the design came from no file."""
+
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"Line {self.line}: {self.message}" if self.line else self.message
+
+
+class DesignRefused(Exception):
+    """The design cannot be used; `problems` says all that is wrong with it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems

@@ -1,0 +1,85 @@
+"""The text of a study file: YAML in, plain values and the line of each out. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from studies.design.problems import DesignRefused, Problem
+
+Path = tuple[str | int, ...]
+"""Where a value stands: the names and places that lead to it, () for the whole."""
+Lines = Mapping[Path, int]
+
+LARGEST_FILE = 1_000_000
+# Far more than a study needs; aliases of aliases could make billions.
+MOST_ENTRIES = 300_000
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain YAML, leaving dates as text: nothing in a study file is a date."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read_values(text: str) -> tuple[dict[str, Any], Lines]:
+    """Return what a study file says, unchecked, and the line of each of its values. Raises DesignRefused."""
+    if len(text) > LARGEST_FILE:
+        raise DesignRefused([Problem(None, "The study file is larger than 1 MB. Is it the right file?")])
+    value, lines = _load(text)
+    if not isinstance(value, dict):
+        raise DesignRefused([Problem(None, "The study file must consist of `name: value` lines; see docs/studies.md.")])
+    return value, lines
+
+
+def _load(text: str) -> tuple[Any, Lines]:
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            raise DesignRefused([Problem(None, "The study file is empty.")])
+        lines: dict[Path, int] = {}
+        unusable = [*_walk(node, (), lines, set())]
+        if unusable:
+            raise DesignRefused(unusable)
+        return loader.construct_document(node), lines
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "it is no YAML"
+        raise DesignRefused([Problem(mark.line + 1 if mark else None, f"This cannot be read: {reason}.")]) from error
+    except (ValueError, RecursionError) as error:
+        raise DesignRefused([Problem(None, "This cannot be read as YAML.")]) from error
+
+
+def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
+    """Note the line of every value; find what YAML allows and a study file does not."""
+    lines[path] = node.start_mark.line + 1
+    if len(lines) > MOST_ENTRIES:
+        raise DesignRefused([Problem(lines[path], "The study file has too many entries. Do aliases repeat aliases?")])
+    if id(node) in above:
+        yield Problem(lines[path], "A value contains itself; write it out instead of using an alias.")
+        return
+    above = above | {id(node)}
+    if isinstance(node, yaml.MappingNode):
+        yield from _walk_section(node, path, lines, above)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, entry in enumerate(node.value):
+            yield from _walk(entry, (*path, number), lines, above)
+
+
+def _walk_section(node: yaml.MappingNode, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            yield Problem(line, "A name before a colon must be a word, not a list or a section.")
+            continue
+        if key.value in seen:
+            yield Problem(line, f"`{key.value}` is given twice; keep one.")
+        seen.add(str(key.value))
+        yield from _walk(value, (*path, str(key.value)), lines, above)
+        lines[(*path, str(key.value))] = line

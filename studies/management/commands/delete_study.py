@@ -1,0 +1,24 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from studies.actions.drafts import delete_draft
+from studies.errors import StudyError
+from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+
+
+class Command(BaseCommand):
+    help = "Delete a study that was never launched, with its links and codes. What was launched stays for good."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help=STUDY_HELP)
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_called(options["study"])
+        try:
+            delete_draft(study=study, by=actor_named(options), now=timezone.now())
+        except StudyError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"The draft {study.slug} is deleted.")

@@ -1,0 +1,32 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from studies.actions.drafts import duplicate_study
+from studies.actions.finding import full_name
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+
+
+class Command(BaseCommand):
+    help = "Make a draft that asks what another study asks, under a name of its own, whatever state that study is in."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help=STUDY_HELP)
+        parser.add_argument("name", help="What the copy is called in addresses and commands.")
+        parser.add_argument("--title", help="What annotators read; without it, the title of the other.")
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_called(options["study"])
+        title, by = options["title"] or study.title, actor_named(options)
+        try:
+            copy = duplicate_study(study=study, slug=options["name"], title=title, by=by, now=timezone.now())
+        except DesignRefused as error:
+            sentences = "\n".join(problem.message for problem in error.problems)
+            raise CommandError(f"{study.slug} was not duplicated:\n{sentences}") from error
+        except StudyError as error:
+            raise CommandError(f"{study.slug} was not duplicated:\n{error}") from error
+        self.stdout.write(f"Study {copy.slug} is a draft. Launch it with: manage.py launch_study {full_name(copy)}")

@@ -1,0 +1,33 @@
+"""What can be answered to the questions of each kind, as the kinds say of a question with four images or two texts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from results.reports.facts import Answerable
+from studies.kinds import get_kind
+
+NONE = Answerable(
+    options=("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"),
+    last=("none",),
+    names={"none": "None of these"},
+    collapses=get_kind("best_of_n").collapses({}),
+)
+BOTH = Answerable(
+    options=("original", "generated", "both"),
+    last=("both",),
+    names={"both": "Both"},
+    collapses=get_kind("ambiguity").collapses({}),
+)
+CAPTIONS = Answerable(options=("caption", "negative_caption"))
+IMAGES = Answerable(options=("image", "negative_image"))
+KINDS: Mapping[str, Answerable] = {
+    "best_of_n": NONE,
+    "ambiguity": BOTH,
+    "image_to_text": CAPTIONS,
+    "text_to_image": IMAGES,
+}
+
+
+def with_options(kind: str, *options: str) -> Answerable:
+    """Return what can be answered to questions of `kind` that offer `options`."""
+    return replace(KINDS[kind], options=options)

@@ -1,0 +1,60 @@
+"""Drafts on the command line: replaced, duplicated, deleted."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from studies.models import Event, Study
+from tests.factories import create_draft, launch_study, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def write(folder: Path, *, answers: int = 3) -> str:
+    file = folder / "study.yaml"
+    file.write_text(f"study: best-vase\ntitle: Which one?\nkind: best_of_n\nanswers: {answers}\n", encoding="utf-8")
+    return str(file)
+
+
+def test_a_file_replaces_the_draft_of_its_name_when_asked_to(tmp_path: Path) -> None:
+    draft = create_draft()
+    with pytest.raises(CommandError, match="already has a study called best-vase"):
+        call_command("create_study", write(tmp_path), project="vases")
+    call_command("create_study", write(tmp_path), project="vases", replace=True, verbosity=0)
+    assert [(study.pk, study.design.answers) for study in Study.objects.all()] == [(draft.pk, 3)]
+
+
+def test_a_file_does_not_replace_what_was_launched(tmp_path: Path) -> None:
+    launch_study()
+    with pytest.raises(CommandError, match=r"best-vase was launched, so it is no draft any more\. Duplicate it"):
+        call_command("create_study", write(tmp_path), project="vases", replace=True)
+
+
+def test_a_study_is_duplicated_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    launch_study()
+    make_person("anna")
+    call_command("duplicate_study", "best-vase", "again", by="anna")
+    copy = Study.objects.get(slug="again")
+    assert (copy.title, copy.state) == ("Which vase?", "draft")
+    assert "Launch it with: manage.py launch_study vases/again" in capsys.readouterr().out
+    assert Event.objects.get(what="study duplicated").by_name == "anna"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("best-vase", "already has a study called best-vase"), ("B B", "small letters, digits and single hyphens")],
+)
+def test_a_copy_that_cannot_be_made_is_told_why(name: str, sentence: str) -> None:
+    create_draft()
+    with pytest.raises(CommandError, match=sentence):
+        call_command("duplicate_study", "best-vase", name)
+
+
+def test_a_draft_is_deleted_and_a_launched_study_is_not() -> None:
+    create_draft()
+    call_command("delete_study", "vases/best-vase", verbosity=0)
+    assert not Study.objects.exists()
+    launch_study()
+    with pytest.raises(CommandError, match=r"was launched.* Close it"):
+        call_command("delete_study", "best-vase")

@@ -1,0 +1,86 @@
+"""Study files written by Lineup: a copy keeps what was written by hand, and asks the same whatever happens."""
+
+from dataclasses import replace
+
+import pytest
+
+from studies.design import Design, copied_source, read_design
+from studies.design.copying import written
+
+BY_HAND = """\
+# The pilot of March.
+title: "Which vase?"   # annotators read this
+study: best-vase
+kind: best_of_n
+
+# Three, as in the paper.
+answers: 3
+"""
+
+
+def test_a_copy_keeps_the_comments_and_the_order() -> None:
+    copy = copied_source(BY_HAND, read_design(BY_HAND), study="best-vase-2", title="Which vase: again?")
+    assert copy == (
+        "# The pilot of March.\n"
+        "title: 'Which vase: again?'   # annotators read this\n"
+        "study: best-vase-2\n"
+        "kind: best_of_n\n"
+        "\n"
+        "# Three, as in the paper.\n"
+        "answers: 3\n"
+    )
+
+
+def test_a_copy_is_dealt_anew_unless_its_file_names_a_seed() -> None:
+    assert read_design(copied_source(BY_HAND, read_design(BY_HAND), study="b", title="T")).seed == "b"
+    seeded = BY_HAND + "seed: best-vase\n"
+    assert read_design(copied_source(seeded, read_design(seeded), study="b", title="T")).seed == "best-vase"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{study: best-vase, title: Which vase, kind: best_of_n, answers: 3}",
+        "study: &name best-vase\ntitle: *name\nkind: best_of_n\nanswers: 3\n",
+        "title: >-\n  Which\n  vase?\nstudy: |-\n  best-vase\nkind: best_of_n\nanswers: 3\n",
+        "\ufeffstudy: best-vase\ntitle: Which vase?\nkind: best_of_n\nanswers: 3\n",
+        "study: best-vase\r\ntitle: Which vase?\r\nkind: best_of_n\r\nanswers: 3\r\n",
+    ],
+)
+@pytest.mark.parametrize("title", ["Which, then?", "12", "- a: [b", "¿Cuál? 🏺", '"', "null"])
+def test_a_copy_asks_the_same_however_the_file_is_written(source: str, title: str) -> None:
+    design = read_design(source)
+    copy = read_design(copied_source(source, design, study="best-vase-2", title=title))
+    assert copy == replace(design, study="best-vase-2", title=title, seed="best-vase-2")
+
+
+def test_a_file_that_says_something_else_by_now_is_written_anew() -> None:
+    """Ids of any form were let in before there was a line about it."""
+    design = read_design(BY_HAND)
+    before = replace(design, recruitment=replace(design.recruitment, any_ids=True))
+    copy = copied_source(BY_HAND, before, study="b", title="T")
+    assert read_design(copy) == replace(before, study="b", title="T", seed="b")
+    assert copy.startswith("# Written by Lineup")
+
+
+def test_a_file_that_cannot_be_read_any_more_is_written_anew() -> None:
+    design = read_design(BY_HAND)
+    for lost in ("study: birds\n", "", "[", "- a\n"):
+        assert read_design(copied_source(lost, design, study="b", title="T")) == replace(
+            design, study="b", title="T", seed="b"
+        )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        BY_HAND,
+        "study: a\ntitle: T\nparts: [{kind: image_to_text}, {kind: text_to_image}]\ninstances: {sample: 3}\n",
+        "study: a\ntitle: T\nkind: ambiguity\ndataset: false\ninstances: {from: b, type: [x, 'y: z']}\n"
+        'pay: {currency: EUR, per_session: "7"}\nconsent: "One\\n\\n  two  \\n"\n'
+        "practice: {pass: 1, questions: [{instance: k, right: both, feedback: Look.}]}\n",
+    ],
+)
+def test_a_design_that_is_written_out_is_read_as_it_was(source: str) -> None:
+    design: Design = read_design(source)
+    assert read_design(written(design)) == design

@@ -1,0 +1,132 @@
+"""Designs as they are stored: what an older version wrote, what a later one did, and the way there and back."""
+
+import json
+from collections.abc import MutableMapping
+from dataclasses import FrozenInstanceError
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from studies.design import Design, DesignRefused, Part, read_design
+
+ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+MATCHING = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
+
+
+def stored(**changed: Any) -> dict[str, Any]:
+    """Return a design as the first version with study files stored it."""
+    return {
+        "study": "best-vase",
+        "title": "Which vase?",
+        "kind": "best_of_n",
+        "ask": ASK,
+        "instructions": "Pick one.",
+        "instances": {"type": ["add"], "subtype": [], "split": [], "keys": []},
+        "answers": 3,
+        "surveys": {"size": 50, "double_seats": 2},
+        "rule": "chosen-v1",
+        "seed": "best-vase",
+        "recruitment": {
+            "prolific": True,
+            "invite": False,
+            "prolific_study_ids": ["5" * 24],
+            "other_studies": "refuse",
+            "sessions_per_annotator": 0,
+        },
+        "time": {"estimated_minutes": 20, "limit_minutes": 51},
+        "pay": {"currency": "GBP", "per_session": "4.50"},
+        "consent": "",
+        "practice": {"pass": 1, "rounds": 2, "questions": [{"instance": "a", "right": "none", "feedback": ""}]},
+        **changed,
+    }
+
+
+def test_a_design_of_the_first_version_has_what_came_later() -> None:
+    design = Design.from_stored(stored())
+    assert design.version == 1
+    assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
+    assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
+    assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
+    assert design.recruitment.any_ids is True
+    assert design.pay.per_session == Decimal("4.50")
+    assert (design.practice.needed, design.practice.questions[0].instance) == (1, "a")
+
+
+def test_an_older_study_of_questions_with_right_answers_was_a_baseline() -> None:
+    part = {"kind": "image_to_text", "ask": MATCHING, "instructions": "Match."}
+    design = Design.from_stored(stored(parts=[part, part]))
+    assert design.purpose == "baseline"
+    assert design.knows_right
+    assert [entry.kind for entry in design.parts] == ["image_to_text", "image_to_text"]
+
+
+def test_what_an_older_design_says_is_kept() -> None:
+    kept = stored(
+        max_answers=5,
+        purpose="pilot",
+        dataset=False,
+        instances={"from": "step-3", "sample": 7, "type": [], "subtype": [], "split": [], "keys": ["a"]},
+        recruitment=stored()["recruitment"] | {"any_ids": False},
+    )
+    design = Design.from_stored(kept)
+    assert (design.max_answers, design.purpose, design.dataset) == (5, "pilot", False)
+    assert (design.instances.from_study, design.instances.sample, design.instances.keys) == ("step-3", 7, ("a",))
+    assert design.recruitment.any_ids is False
+
+
+def test_a_new_design_without_the_line_is_strict_about_ids() -> None:
+    """An older design without it is not."""
+    assert read_design("study: a\ntitle: T\nkind: best_of_n\n").recruitment.any_ids is False
+
+
+def test_what_a_kind_has_learnt_to_be_asked_is_filled_in() -> None:
+    design = Design.from_stored(stored(ask={"caption": "caption", "images": "candidate"}))
+    assert design.parts[0].ask == {"caption": "caption", "images": "candidate", "becomes": "negative_image"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "study: a\ntitle: T\nkind: best_of_n\n",
+        "study: a\ntitle: T\nparts: [{kind: image_to_text}, {kind: text_to_image}]\ninstances: {sample: 3}\n",
+        "study: a\ntitle: T\nkind: ambiguity\ndataset: false\ninstances: {from: b, type: [x, y]}\n"
+        'pay: {currency: EUR, per_session: "7"}\n'
+        "practice: {pass: 1, questions: [{instance: k, right: both, feedback: Look.}]}\n",
+    ],
+)
+def test_stored_and_read_again_a_design_is_the_same(text: str) -> None:
+    design = read_design(text)
+    written = json.dumps(design.to_stored())
+    assert Design.from_stored(json.loads(written)) == design
+    assert Design.from_stored(json.loads(written)).to_stored() == design.to_stored()
+
+
+def test_the_version_before_finds_the_first_part_at_the_top() -> None:
+    """So that a site can go back to it."""
+    written = Design.from_stored(stored()).to_stored()
+    assert (written["kind"], written["ask"], written["instructions"]) == ("best_of_n", ASK, "Pick one.")
+    assert (written["instances"]["from"], written["practice"]["pass"], written["pay"]["per_session"]) == ("", 1, "4.50")
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"version": 2}, "The stored design is of version 2; this Lineup reads versions up to 1. Go back to"),
+        ({"eligibility": "all"}, "eligibility missing or unknown."),
+        ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
+        ({"pay": "8.00"}, "`pay` is no section."),
+    ],
+)
+def test_a_design_that_cannot_be_understood_is_refused_not_guessed(changed: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DesignRefused) as refused:
+        Design.from_stored(stored(**changed))
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["answers", "parts", "version"])
+def test_a_design_cannot_be_changed(name: str) -> None:
+    design = Design.from_stored(stored())
+    with pytest.raises(FrozenInstanceError):
+        setattr(design, name, getattr(design, name))
+    assert not isinstance(design.parts[0].ask, MutableMapping)
