@@ -43,12 +43,27 @@ def _static_files_are_found_when_asked_for(settings: Settings) -> None:
 
 @pytest.fixture(scope="session")
 def keeper(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> "Iterator[Keeper]":
     """Return who makes the rows that many tests read (`tests.databases.kept`); they go when the last test has run."""
+    from django.test.utils import setup_databases, teardown_databases
+
     from tests.databases import Keeper
 
     databases = ExitStack()
+    # pytest-django makes the shared database, which the others are copies of, only where a test asks for it by name.
+    if not any(asks_for_shared_database(item) for item in request.session.items):
+        with django_db_blocker.unblock():
+            databases.callback(teardown_databases, setup_databases(verbosity=0, interactive=False), verbosity=0)
     yield Keeper(tmp_path_factory.mktemp("kept"), databases)
     with django_db_blocker.unblock():
         databases.close()
+
+
+def asks_for_shared_database(item: pytest.Item) -> bool:
+    return item.get_closest_marker("django_db") is not None or not {"db", "transactional_db", "live_server"}.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )

@@ -9,7 +9,7 @@ from studies.models import Project
 from tests.databases import kept
 from tests.factories import make_project
 
-times_made = []
+times_made: list[int] = []
 
 
 def make() -> str:

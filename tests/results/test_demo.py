@@ -48,9 +48,10 @@ made = kept(make_demo)
 @pytest.fixture
 def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the data of a demo is that was made before."""
-    settings.DATA_DIR = Path(settings.MEDIA_ROOT) / made
+    folder = Path(settings.MEDIA_ROOT) / made
+    settings.DATA_DIR = folder
     monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 4)
-    return settings.DATA_DIR
+    return folder
 
 
 def _counts() -> dict[str, int]:
