@@ -7,12 +7,14 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
+from unittest import mock
 
 import httpx
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -22,6 +24,7 @@ from results.demo.scenes import describe_instances
 from results.demo.study import practice_instances, study_file
 from studies.design import read_design
 from studies.models import Image, Instance, Question, Study, StudyState
+from tests.databases import kept
 from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,12 +32,26 @@ START_SECONDS = 240
 STOP_SECONDS = 60
 
 
+def make_demo() -> str:
+    """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
+    folder = Path(settings.MEDIA_ROOT) / "demo"
+    folder.mkdir()
+    few = mock.patch("results.management.commands.demo.PER_CATEGORY", 4)
+    with few, override_settings(DATA_DIR=folder):
+        call_command("demo", no_serve=True, stdout=StringIO())
+    return folder.name
+
+
+made = kept(make_demo)
+
+
 @pytest.fixture
-def demo_folder(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A demo with fewer scenes than usual, in a folder of its own."""
-    settings.DATA_DIR = tmp_path
+def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the data of a demo is that was made before."""
+    folder = Path(settings.MEDIA_ROOT) / made
+    settings.DATA_DIR = folder
     monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 4)
-    return tmp_path
+    return folder
 
 
 def _counts() -> dict[str, int]:
@@ -42,10 +59,7 @@ def _counts() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in models}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path, client: Client) -> None:
-    call_command("demo", no_serve=True, stdout=StringIO())
-
+def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path) -> None:
     study = Study.objects.get(slug="drawn-scenes")
     assert study.state == StudyState.OPEN
     # 28 scenes, 2 of them for practice.
@@ -72,15 +86,14 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
         assert 84 <= (session.ended_at - session.arrived_at).total_seconds() <= 900
     # What the demo prints: this name and password open the project and the study.
     password = (demo_folder / "demo-password").read_text()
+    client = Client()
     signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})
     assert signed_in.status_code == 302
     assert client.get("/projects/demo/").status_code == 200
     assert client.get("/studies/demo/drawn-scenes/").status_code == 200
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_can_read(demo_folder: Path) -> None:
-    call_command("demo", no_serve=True, stdout=StringIO())
     first, password = _counts(), (demo_folder / "demo-password").read_text()
 
     call_command("demo", no_serve=True, stdout=StringIO())

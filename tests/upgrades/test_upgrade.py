@@ -30,10 +30,11 @@ from results.actions import exports
 from results.exporting import FORMATS
 from results.models import Export
 from results.reports.formats import FORMATS as REPORT_FORMATS
+from tests.databases import connected_to, database
 from tests.jobs import run_now
 from tests.upgrades.conftest import VERSION
 from tests.upgrades.filling import crawl
-from tests.upgrades.stage import by_table, connected_to, database, filled, leaves, migrate_to, models_of, upgrade
+from tests.upgrades.stage import by_table, filled, leaves, migrate_to, models_of, upgrade
 
 DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}

@@ -32,6 +32,7 @@ def percents(scores: dict[str, Any]) -> list[str]:
 
 # Far above what it takes: a replay that hangs is ended with the stack of every thread.
 @pytest.mark.timeout(1200)
+@pytest.mark.once(on="postgresql", because="the paper's size tries PostgreSQL's plans; the small replay is run on both")
 @pytest.mark.django_db(transaction=True)
 def test_the_whole_paper_comes_out_of_one_command() -> None:
     out = StringIO()

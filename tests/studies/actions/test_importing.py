@@ -269,6 +269,7 @@ def test_an_interrupted_import_leaves_nothing(
 
 
 @needs_real_data
+@pytest.mark.once(on="sqlite", because="on PostgreSQL the whole paper begins with the import of this manifest")
 def test_the_real_manifest_imports_whole_and_waits_for_its_images(project: Project) -> None:
     file = REAL_DATA / "bivlc/BiVLC_negative_imgs.csv"
     summary = import_manifest(project, file, images_later=True, caption_rule="bivlc-release-v1")
