@@ -12,9 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
 
-from results import tasks
-from results.actions.exports import download_name, request_export
+from background.tasks import send
+from results.actions.exports import cancel_export, download_name, job_of, request_export
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
@@ -35,7 +36,7 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
         except CannotExport as error:
             messages.error(request, str(error))
         else:
-            tasks.make_export.delay_on_commit(export.pk)
+            send(job_of(export=export))
     return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#exports")
 
 
@@ -45,7 +46,7 @@ def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Respon
         @login_required
         @wraps(view)
         def with_export(request: HttpRequest, pk: int) -> Response:
-            exports = Export.objects.select_related("study", "project", "requested_by", "release")
+            exports = Export.objects.select_related("study__project", "project", "requested_by", "release", "job")
             export = get_object_or_404(exports, project__in=visible_projects(request), pk=pk)
             return refusal(request, export.project, verb) or view(request, export)
 
@@ -57,16 +58,34 @@ def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Respon
 @_export_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
-    """One line of the list of exports; while the export is being made it asks for itself again."""
+    """How far an export is, which asks for itself again; once it is over, its line in the list of exports."""
     (line,) = offered_exports([export])
     context = {"export": export, "since": line.since, "may": may_do(request, export.project)}
-    return render(request, "results/_export.html", context)
+    if export.is_unmade and line.since.withdrawn_at is None:
+        return render(request, "results/_export.html#progress", context)
+    whole = render(request, "results/_export.html", context)
+    return reswap(retarget(whole, f"#export-{export.pk}"), "outerHTML")
+
+
+@_export_view(Verb.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, export: Export) -> HttpResponse:
+    """Give an export up. Reached by GET (after signing in again, say) it only leads to the list of exports."""
+    if request.method == "POST":
+        try:
+            cancel_export(export=export, by=signed_in(request), now=timezone.now())
+        except CannotExport as error:
+            messages.error(request, str(error))
+    names = [export.study.project.slug, export.study.slug]
+    if export.release is not None:
+        return redirect(f"{reverse('study_releases', args=names)}#release-{export.release.pk}")
+    return redirect(f"{reverse('study', args=names)}#exports")
 
 
 @_export_view(Verb.EXPORT)
 @require_safe
 def download(request: HttpRequest, export: Export) -> Response:
-    if export.state != Export.State.READY:
+    if not export.is_ready:
         raise Http404
     (line,) = offered_exports([export])
     if line.since.withdrawn_at is not None:

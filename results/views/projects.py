@@ -35,7 +35,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
-    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release")
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
     releases = list(project.releases.select_related("study__project").exclude(file=""))
     removed = removed_since(releases=releases)
     context = {

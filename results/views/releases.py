@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from results import tasks
-from results.actions.exports import request_export
+from background.tasks import send
+from results.actions.exports import job_of, request_export
 from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids
 from results.errors import CannotExport
 from results.exporting import get_writer
@@ -61,7 +61,7 @@ class ReleaseLine:
 
 
 def _lines(study: Study) -> list[ReleaseLine]:
-    related = ("exports__study__project", "exports__requested_by", "exports__release")
+    related = ("exports__study__project", "exports__requested_by", "exports__release", "exports__job")
     found = list(Release.objects.filter(study=study).prefetch_related(*related))
     removed = removed_since(releases=found)
     return [
@@ -82,7 +82,7 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     about = About(release=name, description=description, licence=licence, citation=citation)
     release, _ = prepare_release(study=study, about=about, by=user, now=now)
     export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
-    tasks.make_export.delay_on_commit(export.pk)
+    send(job_of(export=export))
 
 
 def _release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:

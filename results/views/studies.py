@@ -143,7 +143,7 @@ def _how_often(odd: OddArrivals) -> str:
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design.recruitment
-    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = _progress(request, study) | {
         "skips": study_skips(study),
         "simulated": simulated_in_study(study),

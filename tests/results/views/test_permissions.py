@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import get_resolver, resolve
 
 from annotation.models import Decision, EntryEvent, Removal, Session
+from background.models import Job
 from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
@@ -81,6 +82,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/exports/1/": all_alike(LOOK),
+    "/exports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/exports/1/download/": changing(LOOK),
     "/releases/1/provider-ids/": owners_alone(LOOK),
 }
@@ -100,7 +102,7 @@ PEOPLE = {
 @pytest.fixture(autouse=True)
 def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make what the addresses name: the studies birds-step-3 and draft, a ready export and a release, number 1 each."""
-    monkeypatch.setattr("results.tasks.make_export.delay_on_commit", lambda pk: None)
+    monkeypatch.setattr("results.views.exports.send", lambda job: None)
     Study.objects.create(
         **{
             field.name: getattr(draft, field.name)
@@ -121,6 +123,7 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_person("owner", superuser=True)
     export = request_export(study=study, format="jsonl", by=owner, now=NOON)
     Export.objects.filter(pk=export.pk).update(id=1)
+    Job.objects.update(arguments={"export": 1})
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
