@@ -383,7 +383,7 @@ def test_the_way_back_is_open_or_says_why_not() -> None:
 @pytest.mark.usefixtures("copy_to_migrate")
 def test_on_the_way_back_an_editor_is_a_researcher_again_and_a_viewer_becomes_none() -> None:
     """The version before lets everybody change everything who is not an owner, too."""
-    memberships, before = apps.get_model("studies", "Membership").objects, [("studies", "0012_roles_of_members")]
+    memberships, before = apps.get_model("studies", "Membership").objects, [("studies", "0013_roles_of_members")]
     memberships.filter(role="editor").update(role="viewer")
     with pytest.raises(IrreversibleError, match="memberships are those of viewers"):
         migrate_to(before)

@@ -30,7 +30,7 @@ def name_as_before(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0012_roles_of_members'),
+        ('studies', '0013_roles_of_members'),
     ]
 
     operations = [

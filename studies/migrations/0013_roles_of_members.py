@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0011_acceptance_adds_texts_too'),
+        ('studies', '0012_questions_may_have_a_source'),
     ]
 
     operations = [
