@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """A question about an instance may be asked once for each source, and no longer just once."""
 
-    dependencies = [("studies", "0013_researchers_are_editors")]
+    dependencies = [("studies", "0011_acceptance_adds_texts_too")]
 
     operations = [
         migrations.AddField(
