@@ -66,6 +66,7 @@ urlpatterns = [
     # What a study's address was before its project stood in it: last, so that every page of today comes first.
     re_path(r"^studies/[-\w]+/(?:.+/)?$", studies.old_address, name="old_study_address"),
     path("exports/<int:pk>/", exports.status, name="export"),
+    path("exports/<int:pk>/cancel/", exports.cancel, name="export_cancel"),
     path("exports/<int:pk>/download/", exports.download, name="export_download"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -65,6 +65,13 @@ def make_project(slug: str = "vases", *, members: Sequence[User] = ()) -> Projec
     return project
 
 
+def make_member(project: Project, role: str, *, name: str = "") -> User:
+    """Return somebody who has this role in the project, called like it unless a name is given."""
+    person = make_person(name or role)
+    Membership.objects.create(project=project, user=person, role=role)
+    return person
+
+
 def make_image(name: str, *, width: int = 64, height: int = 64) -> Image:
     """Return a stored image without a file; pages that only link to it need no more."""
     image, _ = Image.objects.get_or_create(pk=_digest(name), defaults=_measures(width, height))

@@ -70,7 +70,6 @@ STEPS = {
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
     "annotation.actions.sending.count_answer",
-    "annotation.actions.sending.insert_response",
     "annotation.actions.sending.next_slot",
     "annotation.actions.sending.store_decision",
     "annotation.actions.sending.take_slot",
@@ -92,13 +91,14 @@ STEPS = {
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {
-    "results.actions.exports.fail_export",
+    "results.actions.exports.adopt_exports",
+    "results.actions.exports.job_of",
     "results.actions.exports.make_export",
-    "results.actions.exports.stalled_exports",
     "results.actions.releases.freeze_release",
 }
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = {
+    "results.actions.keeping.drop",
     "results.actions.keeping.look_up",
     "results.actions.keeping.make",
     "results.actions.pseudonyms.name_annotators",

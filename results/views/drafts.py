@@ -15,6 +15,7 @@ from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, u
 from studies.design import DesignRefused, Problem
 from studies.errors import StudyError
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited
     }
 
 
-@study_view
+@study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def file(request: HttpRequest, study: Study) -> HttpResponse:
     """Let a draft be what the study file in the form says, or show the form again as it was typed."""
@@ -62,7 +63,7 @@ def _problems(error: DesignRefused | StudyError) -> list[Problem]:
     return [Problem(None, sentence) for sentence in error.problems]
 
 
-@study_view
+@study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask what the copy is called, and make it."""
@@ -81,7 +82,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "results/drafts/duplicate.html", context, status=409 if problems else 200)
 
 
-@study_view
+@study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, study: Study) -> HttpResponse:
     """Say what goes with a draft, and delete it when that is confirmed."""

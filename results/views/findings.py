@@ -15,9 +15,10 @@ from results.tables.simulated import simulated_in_project, simulated_in_study
 from results.views.guards import project_view, study_view
 from results.views.keeping import kept_numbers
 from studies.models import Project, Study, StudyState
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     findings: list[Finding] = []
@@ -31,7 +32,7 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "results/results/study.html", context)
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))

@@ -20,6 +20,7 @@ from studies.errors import StudyError
 from studies.kinds import get_kind, posted_values, shown_order
 from studies.markdown import render_markdown
 from studies.models import Question, Study
+from studies.permissions import Verb
 
 QUESTIONS_PER_PART = 3
 
@@ -37,7 +38,7 @@ class Step:
 
 
 @csrf_exempt
-@study_view
+@study_view(Verb.VIEW)
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Show one step; a post goes on to the next. Annotators' forms carry no CSRF token; nothing changes."""

@@ -11,14 +11,15 @@ from predictions.models import Model
 from results.models import Export
 from results.tables.events import event_lines
 from results.tables.offered import offered_exports, removed_since
-from results.tables.overview import categories, project_counts, study_lines, visible_projects, waiting_images
+from results.tables.overview import categories, project_counts, study_lines, waiting_images
 from results.tables.pipeline import funnel, studies_in_order
 from results.tables.simulated import simulated_in_project
-from results.views.guards import project_view, signed_in
+from results.views.guards import may_do, project_view, signed_in, visible_projects
 from studies.actions.datasets import may_keep, set_dataset
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError
 from studies.models import Project
+from studies.permissions import Verb
 
 EXPORTS_SHOWN = 10
 
@@ -27,18 +28,19 @@ EXPORTS_SHOWN = 10
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "results/home.html", {"projects": project_counts(visible_projects(request.user))})
+    return render(request, "results/home.html", {"projects": project_counts(visible_projects(request))})
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
-    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release")
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
     releases = list(project.releases.select_related("study__project").exclude(file=""))
     removed = removed_since(releases=releases)
     context = {
         "project": project,
+        "may": may_do(request, project),
         "simulated": simulated_in_project(project),
         "studies": study_lines(project),
         "funnel": funnel(project, studies),
@@ -52,7 +54,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "results/project.html", context)
 
 
-@project_view
+@project_view(Verb.DESIGN)
 @require_POST
 def dataset(request: HttpRequest, project: Project) -> HttpResponse:
     """Declare which study keeps the dataset of the project; none: all its instances are the dataset."""
@@ -67,7 +69,7 @@ def dataset(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(f"{reverse('project', args=[project.slug])}#dataset")
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def events(request: HttpRequest, project: Project) -> HttpResponse:
     lines = event_lines(project, request.GET.get("page"))

@@ -14,9 +14,10 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.views.guards import signed_in, study_view
 from studies.models import Study
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.RUN)
 @require_POST
 def returned(request: HttpRequest, study: Study) -> HttpResponse:
     """Free the seat of a submission that was returned or timed out on the platform; its answers stay.
@@ -33,7 +34,7 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
     return _free(request, study, session)
 
 
-@study_view
+@study_view(Verb.RUN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
     """Say what freeing the seat of a session does, and free it when that is confirmed."""

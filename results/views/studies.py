@@ -40,13 +40,14 @@ from results.tables.progress import (
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
 from results.views.drafts import file_form
-from results.views.guards import lead_on, signed_in, study_view
+from results.views.guards import lead_on, may_do, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 EXPORTS_SHOWN = 5
 # What Prolific asks researchers to pay at least, and what it recommends, an hour in dollars.
@@ -75,16 +76,19 @@ def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     name_annotators(project=study.project)
+    may = may_do(request, study.project)
     kept = kept_numbers(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
     progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
     return {
         "study": study,
+        "may": may,
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
         "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
-        "door": _door(study),
+        # What to do about it is for who hands out the links.
+        "door": _door(study) if may[Verb.RUN] else [],
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }
 
@@ -134,23 +138,28 @@ def _how_often(odd: OddArrivals) -> str:
     return f"{times} (by at least {odd.people:,} {people}, {last})"
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
     take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
     recruitment = study.design.recruitment
-    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release")
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = _progress(request, study) | {
-        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
-        "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
         "skips": study_skips(study),
         "simulated": simulated_in_study(study),
-        "codes": study.completion_codes.order_by("pk"),
-        "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
-    if study.state == StudyState.DRAFT:
+    may = context["may"]
+    if may[Verb.RUN]:
+        # The links let people in, and the codes are worth their pay.
+        context |= {
+            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+            "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
+            "codes": study.completion_codes.order_by("pk"),
+            "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
+        }
+    if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
         context |= file_form(study, study.source)
     return render(request, "results/study.html", context)
 
@@ -163,7 +172,7 @@ def old_address(request: HttpRequest) -> HttpResponse:
     return lead_on(request)
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """The live part of the page of a study; it asks for itself again until the study is closed."""
@@ -231,7 +240,7 @@ CHANGES = {
 }
 
 
-@study_view
+@study_view(Verb.RUN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Say what the change will do, and do it when it is confirmed."""

@@ -30,6 +30,7 @@ from results.tables.exported import count_rows
 from results.tables.progress import study_progress
 from results.tasks import discard_files
 from studies.models import Membership, Question, Study
+from studies.permissions import Role
 from tests.factories import NOON, arrive_at_work, launch_study, make_person, make_project
 from tests.removing import exclude, include, person, reopen, withdraw
 from tests.results.pipelines import by_key, go_on
@@ -54,7 +55,7 @@ def rita() -> Client:
 def answered(rita: Client) -> Study:
     """The study of the table above, and ann at the first question of another one."""
     project = make_project()
-    Membership.objects.create(project=project, user=make_person("olga"), role=Membership.Role.OWNER)
+    Membership.objects.create(project=project, user=make_person("olga"), role=Role.OWNER)
     Membership.objects.create(project=project, user_id=rita.session["_auth_user_id"])
     study = launch_study(project, instances=2, answers=6)
     for name, (first, second) in CHOICES.items():

@@ -29,9 +29,9 @@ from results.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
 from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
+from studies.permissions import Role
 
 USER = "researcher"
-OWNER = Membership.Role.OWNER
 PROJECT = "demo"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
@@ -180,12 +180,12 @@ def _researcher() -> tuple[User, str]:
 def _project(user: User) -> Project:
     with transaction.atomic():
         project, made = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
-        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": OWNER})
+        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.OWNER.value})
         if made:
             record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
         if joined:
             what, now = What.MEMBER_ADDED, timezone.now()
-            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=OWNER.value)
+            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=Role.OWNER.value)
     return project
 
 

@@ -14,6 +14,7 @@ from results.actions.simulating import announce_simulation
 from results.simulation import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 
 def share(text: str) -> float:
@@ -60,7 +61,7 @@ class Command(BaseCommand):
             raise CommandError(f"Study {study.slug} is {study.state}, so nobody can come. Launch or resume it first.")
         announce_simulation(
             study=study,
-            by=actor_named(options),
+            by=actor_named(options, Verb.RUN, study.project),
             now=timezone.now(),
             **{name: options[name] for name in ("annotators", "accuracy", "seed")},
         )

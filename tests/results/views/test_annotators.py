@@ -5,6 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from results.models import Pseudonym
 from studies.models import Membership, Project, Study
+from studies.permissions import Role
 from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
@@ -75,6 +76,6 @@ def test_a_page_about_a_person_is_found_whatever_study_its_address_asks_for(
     assert client.get(f"{about}/exclude/?study={asked}").status_code == 200
     done = client.post(f"{about}/exclude/?study={asked}", {"reason": "Clicked through."})
     assert done.headers["Location"] == f"{PAGE}?who={name}#people"
-    Membership.objects.update(role=Membership.Role.OWNER)
+    Membership.objects.update(role=Role.OWNER)
     found = client.post("/projects/vases/people/find/", {"provider": "prolific", "provider_id": "ann", "study": "\0"})
     assert found.headers["Location"] == f"{PAGE}?who={name}#people"

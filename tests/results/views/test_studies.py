@@ -118,10 +118,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch"]),
-        (StudyState.OPEN, ["Pause", "Close for good"]),
-        (StudyState.PAUSED, ["Resume", "Close for good"]),
-        (StudyState.CLOSED, []),
+        (StudyState.DRAFT, ["Launch", "Duplicate", "Delete"]),
+        (StudyState.OPEN, ["Pause", "Close for good", "Duplicate"]),
+        (StudyState.PAUSED, ["Resume", "Close for good", "Duplicate"]),
+        (StudyState.CLOSED, ["Duplicate"]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
@@ -215,8 +215,8 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 
 def _wanted(address: str) -> int:
-    # Two for who is asking and one for the study; the rest is one or two for each thing shown.
-    return 19 if address == PAGE else 15
+    # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
+    return 21 if address == PAGE else 17
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
