@@ -57,6 +57,7 @@ OF_ANNOTATORS = {
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
 STEPS = {
     "annotation.actions.decisions.decide_question",
+    "annotation.actions.decisions.decide_what_was_asked_about",
     "annotation.actions.decisions.recount",
     "annotation.actions.drawing.could_draw",
     "annotation.actions.drawing.draw",
@@ -74,6 +75,7 @@ STEPS = {
     "annotation.actions.sending.store_decision",
     "annotation.actions.sending.take_slot",
     "annotation.actions.undoing.follow",
+    "annotation.actions.undoing.follow_answers",
     "annotation.actions.undoing.follow_questions",
     "results.actions.exports.describe_exports",
     "results.actions.exports.discard_files",

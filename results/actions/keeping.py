@@ -150,8 +150,14 @@ def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
     return Decision.objects.filter(study__in=studies).aggregate(Count("pk"), Max("decided_at"), settled=settled)
 
 
+def whole_report(study: Study) -> Report:
+    """Return the report of a study alone, from all its answers."""
+    alone = facts_alone(study)
+    return report_of_study(alone, answer_details(study, alone.studies[0].answerable), answer_times(study))
+
+
 def _study_results(study: Study) -> Any:
-    report = report_of_study(facts_alone(study), answer_details(study), answer_times(study))
+    report = whole_report(study)
     return plain(list(findings_of(report)))
 
 
@@ -166,7 +172,8 @@ def _study_annotators(study: Study) -> Any:
 def annotators_findings(study: Study) -> list[Finding]:
     """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
     name_annotators(project=study.project)
-    table = annotators_table(list(persons_answers(study)), answerable_in(study))
+    kinds = answerable_in(study)
+    table = annotators_table(list(persons_answers(study, kinds)), kinds)
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 
 
