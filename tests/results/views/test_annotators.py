@@ -54,8 +54,8 @@ def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(PAGE)
-    # Session, user, study; who has no name yet; what can be answered; names, answers, who is simulated. Of who counts: how many people, those
-    # of the page, their answers, removals; events; whether an owner asks.
+    # Session, user, study; who has no name yet; what can be answered; names, answers, who is simulated. Of who counts:
+    # how many people, those of the page, their answers, removals; events; whether an owner asks.
     with django_assert_num_queries(14):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
