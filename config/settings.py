@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "annotation",
     "predictions",
     "results",
+    "rehearsal",
 ]
 
 MIDDLEWARE = [

@@ -7,10 +7,11 @@ from importlib import import_module
 
 import annotation.actions
 import predictions.actions
+import rehearsal.actions
 import results.actions
 import studies.actions
 
-ROOMS = (studies.actions, annotation.actions, predictions.actions, results.actions)
+ROOMS = (studies.actions, annotation.actions, predictions.actions, results.actions, rehearsal.actions)
 
 # An annotator does these, and what is stored is the record: a session, an answer, a count at the door.
 OF_ANNOTATORS = {

@@ -15,7 +15,7 @@ from tests.factories import draw_instance, make_launched, make_member, make_pers
 
 pytestmark = pytest.mark.django_db
 
-ROOMS = {"studies", "annotation", "predictions", "results"}
+ROOMS = {"studies", "annotation", "predictions", "results", "rehearsal"}
 CHANGES, OWNS, SUPERUSER = {"owner", "editor", "root"}, {"owner", "root"}, {"root"}
 PEOPLE = {"owner", "editor", "viewer", "stranger", "root", "gone"}
 # command: (its arguments, whom --by may name). What lets each stop later, for another reason, does not matter here.

@@ -15,6 +15,7 @@ from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early, expire
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from rehearsal.actions.announcing import announce_replay, announce_simulation
 from results.actions import people
 from results.actions.exports import cancel_export, export_into, request_export
 from results.actions.forgetting import forget
@@ -25,7 +26,6 @@ from results.actions.releases import (
     release_into,
     write_provider_ids,
 )
-from results.actions.simulating import announce_replay, announce_simulation
 from results.exporting.dossier import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from studies.actions import drafts
@@ -190,7 +190,7 @@ def _choosing() -> Callable[..., object]:
 
 def stored() -> dict[str, str]:
     """Return all that the database holds, model by model."""
-    rooms = ("background", "studies", "annotation", "predictions", "results")
+    rooms = ("background", "studies", "annotation", "predictions", "results", "rehearsal")
     models = [model for room in rooms for model in apps.get_app_config(room).get_models() if model not in DERIVED]
     return {model.__name__: serializers.serialize("json", model._base_manager.order_by("pk")) for model in models}
 

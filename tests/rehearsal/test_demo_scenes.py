@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from results.demo.scenes import (
+from rehearsal.demo.scenes import (
     ABOVE,
     BELOW,
     CHANGES,

@@ -7,9 +7,9 @@ from django.utils import timezone
 from analytics.results_files import read_correct, read_detections
 from analytics.scores import outcomes_of_detectors, score
 from predictions.actions.from_file import ModelName, import_predictions
-from results.replay.pipeline import Replay
-from results.replay.progress import Progress
-from results.replay.script import CannotReplay
+from rehearsal.replay.pipeline import Replay
+from rehearsal.replay.progress import Progress
+from rehearsal.replay.script import CannotReplay
 from results.reports.base import Cell, Column, Table
 
 DETECTORS = "BiVLC_Classifier_CORRECT_"

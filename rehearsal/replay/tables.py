@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from results.replay import verdict
-from results.replay.pipeline import Replay
-from results.replay.result_files import detectors_table, sugarcrepe_table, text_detectors_table
-from results.replay.script import KEPT_PER_AMBIGUOUS
-from results.replay.stand_ins import GENERATOR, HEIGHT, WIDTH
-from results.replay.verdict import Check
+from rehearsal.replay import verdict
+from rehearsal.replay.pipeline import Replay
+from rehearsal.replay.result_files import detectors_table, sugarcrepe_table, text_detectors_table
+from rehearsal.replay.script import KEPT_PER_AMBIGUOUS
+from rehearsal.replay.stand_ins import GENERATOR, HEIGHT, WIDTH
+from rehearsal.replay.verdict import Check
 from results.reports.base import Column, Report, Table
 from results.reports.build import report_of
 from results.reports.facts import ProjectFacts

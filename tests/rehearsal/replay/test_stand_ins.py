@@ -3,8 +3,8 @@
 import pytest
 from django.db import connection, transaction
 
-from results.replay.progress import Progress
-from results.replay.stand_ins import fill_with_stand_ins
+from rehearsal.replay.progress import Progress
+from rehearsal.replay.stand_ins import fill_with_stand_ins
 from studies.models import Image, InstanceImage
 from tests.factories import make_image, make_instance, make_project
 

@@ -20,12 +20,12 @@ from django.utils import timezone
 
 from annotation.models import Session
 from predictions.models import Model
-from results.actions.pace import stretch_sittings
-from results.demo.manifest import IMAGES, MANIFEST, write_manifest
-from results.demo.predictions import MODEL, score_lines
-from results.demo.scenes import describe_instances
-from results.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from results.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
+from rehearsal.actions.sitting_times import stretch_sittings
+from rehearsal.demo.manifest import IMAGES, MANIFEST, write_manifest
+from rehearsal.demo.predictions import MODEL, score_lines
+from rehearsal.demo.scenes import describe_instances
+from rehearsal.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
+from rehearsal.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
 from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState

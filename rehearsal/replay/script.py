@@ -9,7 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 from analytics.agreement import cohen_kappa
-from results.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
+from rehearsal.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
 from studies.kinds import finer_scores
 from studies.kinds.base import NONE
 from studies.rules.unambiguous import ORIGINAL

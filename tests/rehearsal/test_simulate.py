@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from annotation.models import Response, Seat, Session, SessionState
-from results.simulation import BrowserInProcess, CannotRead, Page, people, take_part
+from rehearsal.simulation import BrowserInProcess, CannotRead, Page, people, take_part
 from studies.models import Study, StudyState
 from tests.factories import launch_study, make_instance, make_project
 
@@ -155,7 +155,7 @@ def test_whatever_ends_a_simulation_leaves_no_seat_taken(study: Study, monkeypat
     def press_ctrl_c(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("results.simulation._measured", press_ctrl_c)
+    monkeypatch.setattr("rehearsal.simulation._measured", press_ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         _simulate(study, annotators=1)
     assert Session.objects.count() == 1

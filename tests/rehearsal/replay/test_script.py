@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from results.replay import published
-from results.replay.script import (
+from rehearsal.replay import published
+from rehearsal.replay.script import (
     CannotReplay,
     Fate,
     baseline_mistakes,

@@ -12,12 +12,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analytics.results_files import ResultsFileError
 from predictions.errors import PredictionsRefused
-from results.replay.pipeline import Replay, Setting, run
-from results.replay.progress import Progress
-from results.replay.result_files import check_folder, take_in
-from results.replay.script import CannotReplay, read_accepted
-from results.replay.tables import closing, report
-from results.replay.verdict import checks
+from rehearsal.replay.pipeline import Replay, Setting, run
+from rehearsal.replay.progress import Progress
+from rehearsal.replay.result_files import check_folder, take_in
+from rehearsal.replay.script import CannotReplay, read_accepted
+from rehearsal.replay.tables import closing, report
+from rehearsal.replay.verdict import checks
 from results.reports.formats import get_files
 from results.tables.reporting import project_facts
 from studies.actions.import_source import ImportRefused

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageChops
 
-from results.demo.drawing import FORMS, PAINT, draw_scene
-from results.demo.manifest import write_manifest
-from results.demo.scenes import COLOURS, KINDS, LEFT, PATTERNS, Scene, Thing, describe_instances
+from rehearsal.demo.drawing import FORMS, PAINT, draw_scene
+from rehearsal.demo.manifest import write_manifest
+from rehearsal.demo.scenes import COLOURS, KINDS, LEFT, PATTERNS, Scene, Thing, describe_instances
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from analytics.pairs import mean_coefficient
 from analytics.scores import score
-from results.replay.pipeline import Replay, slug
-from results.replay.published import (
+from rehearsal.replay.pipeline import Replay, slug
+from rehearsal.replay.published import (
     HUMAN_GROUP,
     HUMAN_I2T,
     HUMAN_T2I,

@@ -16,7 +16,7 @@ from annotation.actions.responses import Sent
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
 from annotation.recruitment.base import Entry
-from results.replay.progress import Progress
+from rehearsal.replay.progress import Progress
 from results.simulated import REPLAY_PROVIDER
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey

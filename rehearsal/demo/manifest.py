@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from results.demo.drawing import draw_scene
-from results.demo.scenes import SceneInstance
+from rehearsal.demo.drawing import draw_scene
+from rehearsal.demo.scenes import SceneInstance
 
 MANIFEST = "manifest.jsonl"
 IMAGES = "images"

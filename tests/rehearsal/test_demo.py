@@ -20,8 +20,8 @@ from pytest_django import Settings
 
 from annotation.models import Response, Seat, Session, SessionState
 from predictions.models import Prediction
-from results.demo.scenes import describe_instances
-from results.demo.study import practice_instances, study_file
+from rehearsal.demo.scenes import describe_instances
+from rehearsal.demo.study import practice_instances, study_file
 from studies.design import read_design
 from studies.models import Image, Instance, Question, Study, StudyState
 from tests.databases import kept
@@ -36,7 +36,7 @@ def make_demo() -> str:
     """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
     folder = Path(settings.MEDIA_ROOT) / "demo"
     folder.mkdir()
-    few = mock.patch("results.management.commands.demo.PER_CATEGORY", 4)
+    few = mock.patch("rehearsal.management.commands.demo.PER_CATEGORY", 4)
     with few, override_settings(DATA_DIR=folder):
         call_command("demo", no_serve=True, stdout=StringIO())
     return folder.name
@@ -50,7 +50,7 @@ def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     """Where the data of a demo is that was made before."""
     folder = Path(settings.MEDIA_ROOT) / made
     settings.DATA_DIR = folder
-    monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 4)
+    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 4)
     return folder
 
 
@@ -118,7 +118,7 @@ def test_a_port_in_use_gives_one_clear_sentence(monkeypatch: pytest.MonkeyPatch)
 def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("results.management.commands.demo.PER_CATEGORY", 1)
+    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 1)
     out = StringIO()
 
     call_command("demo", draw=tmp_path / "scenes", stdout=out)

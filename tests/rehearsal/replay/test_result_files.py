@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from results.replay.result_files import text_detectors_table
+from rehearsal.replay.result_files import text_detectors_table
 
 
 def test_a_detector_of_captions_is_right_where_the_natural_one_looks_less_synthetic_and_a_tie_is_wrong(

@@ -3,7 +3,7 @@ practises on two of them and asks about the others."""
 
 from collections.abc import Sequence
 
-from results.demo.scenes import SceneInstance
+from rehearsal.demo.scenes import SceneInstance
 
 SLUG = "drawn-scenes"
 _STUDY = """\

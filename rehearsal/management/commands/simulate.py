@@ -10,8 +10,8 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotation.models import SessionState
-from results.actions.simulating import announce_simulation
-from results.simulation import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
+from rehearsal.actions.announcing import announce_simulation
+from rehearsal.simulation import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import Study, StudyState
 from studies.permissions import Verb

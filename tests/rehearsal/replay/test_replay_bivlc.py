@@ -16,11 +16,11 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response, Session, SessionState
-from results.replay.stand_ins import GENERATOR
+from rehearsal.replay.stand_ins import GENERATOR
 from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
 from tests.databases import kept
 from tests.factories import make_person
-from tests.results.replay.manifests import write_accepted, write_manifest, write_results
+from tests.rehearsal.replay.manifests import write_accepted, write_manifest, write_results
 
 
 def replay(folder: Path, **options: Any) -> str:
@@ -190,7 +190,7 @@ def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) ->
 def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("results.replay.pipeline.step_4_answer", lambda key, fate, seed: "original")
+    monkeypatch.setattr("rehearsal.replay.pipeline.step_4_answer", lambda key, fate, seed: "original")
     with pytest.raises(CommandError, match="instances kept: 35 published, 40 here"):
         replay(tmp_path)
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps
 
-from results.demo.scenes import ABOVE, LEFT, Scene, Thing
+from rehearsal.demo.scenes import ABOVE, LEFT, Scene, Thing
 
 SIDE = 512
 OVERSAMPLING = 2

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from annotation.actions.launching import launch
 from annotation.models import Seat, Slot
-from results.actions.simulating import announce_replay
-from results.replay.playing import Crowd, Played, double_surveys, play, play_live
-from results.replay.progress import Progress
-from results.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
-from results.replay.script import (
+from rehearsal.actions.announcing import announce_replay
+from rehearsal.replay.playing import Crowd, Played, double_surveys, play, play_live
+from rehearsal.replay.progress import Progress
+from rehearsal.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
+from rehearsal.replay.script import (
     CannotReplay,
     Fate,
     Pair,
@@ -28,7 +28,7 @@ from results.replay.script import (
     step_3_answer,
     step_4_answer,
 )
-from results.replay.stand_ins import fill_with_stand_ins
+from rehearsal.replay.stand_ins import fill_with_stand_ins
 from studies.actions.importing import import_files
 from studies.actions.studies import create_study
 from studies.importing import Record, get_importer

@@ -9,7 +9,7 @@ import PIL.Image
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from results.replay.progress import Progress
+from rehearsal.replay.progress import Progress
 from studies.actions.images import is_stored, original_name
 from studies.actions.statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Project
