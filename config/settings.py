@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "predictions",
     "results",
     "rehearsal",
+    "workspace",
 ]
 
 MIDDLEWARE = [

@@ -10,8 +10,16 @@ import predictions.actions
 import rehearsal.actions
 import results.actions
 import studies.actions
+import workspace.actions
 
-ROOMS = (studies.actions, annotation.actions, predictions.actions, results.actions, rehearsal.actions)
+ROOMS = (
+    studies.actions,
+    annotation.actions,
+    predictions.actions,
+    results.actions,
+    rehearsal.actions,
+    workspace.actions,
+)
 
 # An annotator does these, and what is stored is the record: a session, an answer, a count at the door.
 OF_ANNOTATORS = {

@@ -190,7 +190,7 @@ def _choosing() -> Callable[..., object]:
 
 def stored() -> dict[str, str]:
     """Return all that the database holds, model by model."""
-    rooms = ("background", "studies", "annotation", "predictions", "results", "rehearsal")
+    rooms = ("background", "studies", "annotation", "predictions", "results", "rehearsal", "workspace")
     models = [model for room in rooms for model in apps.get_app_config(room).get_models() if model not in DERIVED]
     return {model.__name__: serializers.serialize("json", model._base_manager.order_by("pk")) for model in models}
 

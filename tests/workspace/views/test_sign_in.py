@@ -8,11 +8,11 @@ from django.contrib.auth.hashers import MD5PasswordHasher
 from django.http import HttpRequest
 from django.test import Client
 
-from results.actions import sign_in as attempts
-from results.actions.sign_in import FEW, MOST_EVERYWHERE, MOST_FROM_NETWORK, MOST_HERE, Attempt
 from tests.factories import NOON, PASSWORD, make_person
 from tests.together import at_once
 from throttle.models import Count
+from workspace.actions import sign_in as attempts
+from workspace.actions.sign_in import FEW, MOST_EVERYWHERE, MOST_FROM_NETWORK, MOST_HERE, Attempt
 
 pytestmark = pytest.mark.django_db
 

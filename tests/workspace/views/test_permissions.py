@@ -8,11 +8,12 @@ from urllib.parse import urljoin
 import pytest
 from django.conf import settings
 from django.test import Client
-from django.urls import get_resolver, resolve
+from django.urls import resolve
 
+import results.urls
+import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
-from results import urls
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
 from studies.models import Event, Instance, Membership, Project, Question, Study, StudyState
@@ -145,15 +146,8 @@ def status(client: Client, method: str, address: str) -> int | str:
 
 
 def test_every_address_is_in_the_table() -> None:
-    patterns = {str(pattern.pattern) for pattern in urls.urlpatterns}
-    named = {
-        get_resolver(
-            "results.urls",
-        )
-        .resolve(address)
-        .route
-        for address in [*PRIVATE, *PUBLIC, *OWN]
-    }
+    patterns = {str(pattern.pattern) for rooms in (results.urls, workspace.urls) for pattern in rooms.urlpatterns}
+    named = {resolve(address).route for address in [*PRIVATE, *PUBLIC, *OWN]}
     assert len(patterns) > 10
     assert named == patterns
 

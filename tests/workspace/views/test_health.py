@@ -8,7 +8,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from results.views import health
+from workspace.views import health
 
 pytestmark = pytest.mark.django_db
 

@@ -39,7 +39,6 @@ from results.tables.progress import (
 )
 from results.tables.simulated import simulated_in_study
 from results.tables.skips import study_skips
-from results.views.drafts import file_form
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from results.views.keeping import kept_numbers
 from studies.actions import studies
@@ -48,6 +47,7 @@ from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import Study, StudyState
 from studies.permissions import Verb
+from workspace.views.drafts import file_form
 
 EXPORTS_SHOWN = 5
 # What Prolific asks researchers to pay at least, and what it recommends, an hour in dollars.

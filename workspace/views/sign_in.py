@@ -15,8 +15,8 @@ from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from results.actions import sign_in as attempts
 from throttle.networks import network_of
+from workspace.actions import sign_in as attempts
 
 DEVICE_SECONDS = 365 * 86400
 
