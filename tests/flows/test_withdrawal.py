@@ -72,7 +72,7 @@ def withdraw_on_the_page(client: Client, study: Study) -> Any:
 
 def monitor(client: Client, study: Study) -> dict[str, Any]:
     progress = client.get(f"/studies/vases/{study.slug}/").context["progress"]
-    (none,) = [rate for rate in progress.rates if rate.what == "none"]
+    (none,) = [rate for rate in progress.rates if rate.what == "None of these"]
     return {
         "answers": (progress.answers.given, progress.answers.wanted),
         "none": (none.times, none.n),
