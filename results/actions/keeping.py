@@ -19,7 +19,7 @@ from results.reports.findings import Finding, findings_of, plain
 from results.reports.of_study import report_of_study
 from results.tables.annotators import persons_answers
 from results.tables.answers import answer_details, answer_times, facts_alone
-from results.tables.kinds import answerable_in
+from results.tables.kinds import answerable_in, with_all_labels
 from results.tables.progress import study_progress
 from results.tables.reporting import project_facts
 from studies.models import Instance, Project, Study
@@ -128,7 +128,7 @@ def _study_annotators(study: Study) -> Any:
 def annotators_findings(study: Study) -> list[Finding]:
     """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
     name_annotators(project=study.project)
-    table = annotators_table(list(persons_answers(study)), answerable_in(study))
+    table = annotators_table(list(persons_answers(study)), with_all_labels(study, answerable_in(study)))
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 
 

@@ -21,7 +21,7 @@ from results.reports.facts import (
 )
 from results.simulated import played_by_a_program
 from results.tables.added import planned_surveys
-from results.tables.kinds import answerable_in
+from results.tables.kinds import answerable_in, with_all_labels
 from results.tables.pipeline import studies_in_order
 from results.tables.progress import paid_seconds
 from results.tables.simulated import above, answering, played_in
@@ -97,7 +97,10 @@ def in_pipeline_order(project: Project) -> list[Study]:
 def study_facts(study: Study) -> StudyFacts:
     """Return what there is to report of `study`, with every question and every counted answer."""
     questions, categories = _questions(study)
-    return replace(study_outline(study), questions=questions, categories=categories, answers=_answers(study))
+    outline = study_outline(study)
+    labels = with_all_labels(study, outline.answerable)
+    parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
+    return replace(outline, parts=parts, questions=questions, categories=categories, answers=_answers(study))
 
 
 def project_outline(project: Project) -> ProjectFacts:

@@ -53,15 +53,16 @@ def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(PAGE)
-    # Session, user, study; who has no name yet; names, answers, who is simulated. Of who counts: how many people, those
-    # of the page, their answers, removals; events; whether an owner asks.
-    with django_assert_num_queries(13):
+    # Session, user, study; who has no name yet; names, what always comes last, answers, what could be said to the first
+    # question and to all, who is simulated. Of who counts: how many people, those of the page, their answers, removals;
+    # events; whether an owner asks.
+    with django_assert_num_queries(16):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(16):
         client.get("/studies/vases/again/annotators/")
 
 
