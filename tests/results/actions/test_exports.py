@@ -15,6 +15,7 @@ from results.actions import exports
 from results.actions.exports import make_export, request_export, write_export
 from results.actions.writing import Written
 from results.errors import CannotExport
+from results.exporting import FORMATS
 from results.models import Export, Pseudonym
 from results.tasks import make_export as make_export_task
 from studies.models import Question, Study
@@ -302,8 +303,7 @@ def test_an_error_nobody_foresaw_is_shown_and_raised(study: Study, monkeypatch: 
         (
             "xml",
             True,
-            "There is no export format called xml. "
-            "Choose one of jsonl, csv, parquet, hf, responses, decisions, predictions.",
+            f"There is no export format called xml. Choose one of {', '.join(FORMATS)}.",
         ),
         ("jsonl", False, "There is nothing to export yet: the study has not been launched."),
     ],
