@@ -19,9 +19,9 @@ demo:  ## a site with a drawn study and simulated annotators on http://127.0.0.1
 	.venv/bin/python manage.py demo
 
 .PHONY: test
-test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included; what needs no database once
-	$(PYTEST) -n $(WORKERS) --database=sqlite
-	$(PYTEST) -n $(WORKERS) --database=postgresql --only-database
+test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included; what is the same on both once
+	$(PYTEST) -n $(WORKERS) --database=sqlite --half
+	$(PYTEST) -n $(WORKERS) --database=postgresql --half
 
 .PHONY: test-browser
 test-browser: setup  ## only what drives a real Chromium

@@ -34,6 +34,10 @@ LEVEL = 0.95
 DRAWN_AT_ONCE = 4_000_000
 # With fewer units per row than this, drawing units one by one is faster than drawing how often each row comes up.
 FEW_UNITS_PER_ROW = 8
+# Units drawn in one call where they are drawn one by one: enough that calls cost nothing, few enough for the cache.
+DRAWN_PER_CALL = 50_000
+# From so many on, a call for each resample is as fast.
+MANY_UNITS = 1_000
 # BCa divides by what would be 0 for a spread that grows without end.
 SMALLEST_DIVISOR = 1e-3
 # When more resamples than this share are undefined, the percentiles of the others would mislead.
@@ -326,10 +330,26 @@ def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Ite
     for start in range(0, resamples, batch):
         size = min(batch, resamples - start)
         if one_by_one:
-            drawn = [np.bincount(row_of_unit[rng.integers(units, size=units)], minlength=rows) for _ in range(size)]
-            yield np.array(drawn, dtype=np.float64)
+            yield _drawn_one_by_one(row_of_unit, rows, size, rng)
         else:
             yield rng.multinomial(units, counts / units, size=size).astype(np.float64)
+
+
+def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
+    """Return `size` resamples x rows. How many are drawn per call changes no number: they follow on one another."""
+    units = len(row_of_unit)
+    if units >= MANY_UNITS:
+        each = [np.bincount(row_of_unit[rng.integers(units, size=units)], minlength=rows) for _ in range(size)]
+        return np.array(each, dtype=np.float64)
+    per_call = DRAWN_PER_CALL // units
+    drawn = np.empty((size, rows), dtype=np.float64)
+    for start in range(0, size, per_call):
+        here = min(per_call, size - start)
+        # Each resample counts in places of its own.
+        places = row_of_unit[rng.integers(units, size=(here, units))]
+        places += rows * np.arange(here)[:, np.newaxis]
+        drawn[start : start + here] = np.bincount(places.ravel(), minlength=here * rows).reshape(here, rows)
+    return drawn
 
 
 def _uniform_draws(people: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:

@@ -1,4 +1,8 @@
-"""Background work: the one decorator that every Celery task of the platform wears."""
+"""Background work: the one decorator that every Celery task of the platform wears; what is asked for is a `Job`.
+
+Imported before Django's models are: nothing here knows them. What a job is stands in `background.models` and
+`background.work`, what happens to it in `background.jobs`, and `background.tasks.send` has one run.
+"""
 
 import logging
 from collections.abc import Callable
@@ -19,15 +23,16 @@ class BackgroundTask(DjangoTask[P, None]):
     """A task whose sending never fails the page that asked for it.
 
     What is to be done stands in the database; the message only says "now". A message that cannot be sent, or dies with
-    its worker, is made up for by the room's periodic task, which looks for rows that wait too long.
+    its worker, is made up for by a periodic task, which looks for rows that wait too long.
     """
 
     def delay_on_commit(self, *args: P.args, **kwargs: P.kwargs) -> None:  # type: ignore[override]
-        transaction.on_commit(partial(self._send, args, kwargs))
+        transaction.on_commit(partial(self.send, args, kwargs))
 
-    def _send(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def send(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **options: Any) -> None:
+        """Send a message now, with `options` of Celery's."""
         try:
-            self.apply_async(args, kwargs)
+            self.apply_async(args, kwargs or {}, **options)
         except OperationalError as error:
             logger.error("%s is sent again later: the broker cannot be reached (%s).", self.name, error)
 

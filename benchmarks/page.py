@@ -23,8 +23,8 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
-from results.demo.drawing import draw_scene
-from results.demo.scenes import describe_instances
+from rehearsal.demo.drawing import draw_scene
+from rehearsal.demo.scenes import describe_instances
 from tests.servers import postgresql_cluster
 
 PHOTOS = ROOT.parent / "shared" / "data" / "images" / "photos"

@@ -12,6 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
+EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
 EMBEDDED = "filesystem"
 
@@ -51,7 +52,16 @@ app.conf.update(
     beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
     beat_schedule={
         "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
-        "make exports whose task was lost": {"task": "results.resume_exports", "schedule": EVERY_FIVE_MINUTES},
+        # While all workers are busy only the last of these messages is worth anything.
+        "go on with jobs whose worker was lost": {
+            "task": "background.resume_jobs",
+            "schedule": EVERY_MINUTE,
+            "options": {"expires": 60},
+        },
+        "make exports that the version before was asked for": {
+            "task": "results.resume_exports",
+            "schedule": EVERY_FIVE_MINUTES,
+        },
         "delete files that hold answers of people who withdrew": {
             "task": "results.discard_files",
             "schedule": EVERY_FIVE_MINUTES,

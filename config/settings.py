@@ -46,11 +46,14 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
+    "background",
     "throttle",
     "studies",
     "annotation",
     "predictions",
     "results",
+    "rehearsal",
+    "workspace",
 ]
 
 MIDDLEWARE = [
@@ -164,5 +167,10 @@ ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
+# What a job can be: the name that it has in the database -> its `background.work.Work`.
+JOBS = {
+    "results.export": "results.actions.exports.EXPORT",
+    "results.numbers": "results.actions.keeping.NUMBERS",
+}
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

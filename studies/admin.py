@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from studies.actions.events import What, record
 from studies.models import Image, Instance, InstanceImage, Membership, Project, Question, Study, Survey
+from studies.permissions import role_called
 
 
 class ReadOnly:
@@ -29,8 +31,18 @@ def _record(request: HttpRequest, project: Project, what: What, **details: Any) 
     record(project=project, what=what, by=cast(User, request.user), now=timezone.now(), **details)
 
 
+class MembershipForm(forms.ModelForm[Membership]):
+    """Shows a role that was stored under a former name as what it is; else a browser would offer the first: owner."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if stored := self.initial.get("role"):
+            self.initial["role"] = role_called(stored) or stored
+
+
 class MembershipInline(admin.TabularInline[Membership, Project]):
     model = Membership
+    form = MembershipForm
     autocomplete_fields = ("user",)
     extra = 0
 

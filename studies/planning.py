@@ -4,23 +4,28 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 
 class CannotPlan(Exception):
     """The design asks for what its questions do not give; the message says what, for the researcher."""
 
 
-@dataclass(frozen=True)
-class PlannedSurvey:
-    """`items` are the instances asked about; `seats` people answer all questions about them."""
+Item = TypeVar("Item")
 
-    items: tuple[int, ...]
+
+@dataclass(frozen=True)
+class PlannedSurvey(Generic[Item]):
+    """`items` are what is asked about; `seats` people answer all questions about them."""
+
+    items: tuple[Item, ...]
     seats: int
 
 
-def plan_surveys(items: Sequence[int], *, size: int, answers: int, double_seats: int, seed: str) -> list[PlannedSurvey]:
-    """Deal `items` (ids of instances) into surveys of about `size` items, each into exactly one.
+def plan_surveys(
+    items: Sequence[Item], *, size: int, answers: int, double_seats: int, seed: str
+) -> list[PlannedSurvey[Item]]:
+    """Deal `items` (what is asked about, such as instances) into surveys of about `size` items, each into exactly one.
 
     The first `double_seats` surveys have exactly `size` items and twice the seats, so that pairs of annotators
     answer the same questions (BiVLC: 5 surveys of 100 answered by 2). The others share the rest as evenly as can
@@ -62,7 +67,7 @@ def in_parts(questions: Sequence[Asked], *, seed: str) -> list[Asked]:
     return sorted(dealt, key=lambda question: question.part)
 
 
-def _even_parts(items: Sequence[int], size: int) -> list[tuple[int, ...]]:
+def _even_parts(items: Sequence[Item], size: int) -> list[tuple[Item, ...]]:
     if not items:
         return []
     parts = max(1, round(len(items) / size))

@@ -65,13 +65,31 @@ def make_project(slug: str = "vases", *, members: Sequence[User] = ()) -> Projec
     return project
 
 
+def make_member(project: Project, role: str, *, name: str = "") -> User:
+    """Return somebody who has this role in the project, called like it unless a name is given."""
+    person = make_person(name or role)
+    Membership.objects.create(project=project, user=person, role=role)
+    return person
+
+
 def make_image(name: str, *, width: int = 64, height: int = 64) -> Image:
     """Return a stored image without a file; pages that only link to it need no more."""
-    digest = sha256(name.encode()).hexdigest()
-    image, _ = Image.objects.get_or_create(
-        sha256=digest, defaults={"width": width, "height": height, "format": "PNG", "byte_size": 100}
-    )
+    image, _ = Image.objects.get_or_create(pk=_digest(name), defaults=_measures(width, height))
     return image
+
+
+def make_images(names: Sequence[str]) -> list[Image]:
+    """Return what `make_image` returns for each name, made in one statement."""
+    images = [Image(sha256=_digest(name), **_measures(64, 64)) for name in names]
+    return Image.objects.bulk_create(images, ignore_conflicts=True)
+
+
+def _digest(name: str) -> str:
+    return sha256(name.encode()).hexdigest()
+
+
+def _measures(width: int, height: int) -> dict[str, Any]:
+    return {"width": width, "height": height, "format": "PNG", "byte_size": 100}
 
 
 def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: Any) -> Instance:
@@ -87,15 +105,12 @@ def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: 
         "source_row": 1,
     }
     instance = Instance.objects.create(project=project, key=key, **(defaults | fields))
+    names = [f"{key}_{position}" for position in range(candidates)]
     InstanceImage.objects.bulk_create(
         InstanceImage(
-            instance=instance,
-            role="candidate",
-            position=position,
-            filename=f"{key}_{position}.png",
-            image=make_image(f"{key}_{position}"),
+            instance=instance, role="candidate", position=position, filename=f"{names[position]}.png", image=image
         )
-        for position in range(candidates)
+        for position, image in enumerate(make_images(names))
     )
     return instance
 

@@ -7,10 +7,19 @@ from importlib import import_module
 
 import annotation.actions
 import predictions.actions
+import rehearsal.actions
 import results.actions
 import studies.actions
+import workspace.actions
 
-ROOMS = (studies.actions, annotation.actions, predictions.actions, results.actions)
+ROOMS = (
+    studies.actions,
+    annotation.actions,
+    predictions.actions,
+    results.actions,
+    rehearsal.actions,
+    workspace.actions,
+)
 
 # An annotator does these, and what is stored is the record: a session, an answer, a count at the door.
 OF_ANNOTATORS = {
@@ -57,6 +66,7 @@ OF_ANNOTATORS = {
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
 STEPS = {
     "annotation.actions.decisions.decide_question",
+    "annotation.actions.decisions.decide_what_was_asked_about",
     "annotation.actions.decisions.recount",
     "annotation.actions.drawing.could_draw",
     "annotation.actions.drawing.draw",
@@ -70,11 +80,11 @@ STEPS = {
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
     "annotation.actions.sending.count_answer",
-    "annotation.actions.sending.insert_response",
     "annotation.actions.sending.next_slot",
     "annotation.actions.sending.store_decision",
     "annotation.actions.sending.take_slot",
     "annotation.actions.undoing.follow",
+    "annotation.actions.undoing.follow_answers",
     "annotation.actions.undoing.follow_questions",
     "results.actions.exports.describe_exports",
     "results.actions.exports.discard_files",
@@ -92,13 +102,14 @@ STEPS = {
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {
-    "results.actions.exports.fail_export",
+    "results.actions.exports.adopt_exports",
+    "results.actions.exports.job_of",
     "results.actions.exports.make_export",
-    "results.actions.exports.stalled_exports",
     "results.actions.releases.freeze_release",
 }
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = {
+    "results.actions.keeping.drop",
     "results.actions.keeping.look_up",
     "results.actions.keeping.make",
     "results.actions.pseudonyms.name_annotators",

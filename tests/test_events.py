@@ -15,8 +15,9 @@ from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early, expire
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from rehearsal.actions.announcing import announce_replay, announce_simulation
 from results.actions import people
-from results.actions.exports import export_into, request_export
+from results.actions.exports import cancel_export, export_into, request_export
 from results.actions.forgetting import forget
 from results.actions.releases import (
     freeze_release,
@@ -25,9 +26,8 @@ from results.actions.releases import (
     release_into,
     write_provider_ids,
 )
-from results.actions.simulating import announce_replay, announce_simulation
 from results.exporting.dossier import About
-from results.models import Pseudonym, Release, ReleasePseudonym
+from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from studies.actions import drafts
 from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
@@ -128,6 +128,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "export requested",
         lambda _: with_fixed(request_export, study=visited(), format="jsonl"),
     ),
+    "cancel_export": ("export cancelled", lambda _: with_fixed(cancel_export, export=_waiting())),
     "prepare_release": (
         "release made",
         lambda _: with_fixed(prepare_release, study=visited(), about=About(release="v1")),
@@ -178,6 +179,10 @@ def _lapsing() -> Callable[..., object]:
     return lambda by, now: expire(by=by, now=now.replace(year=now.year + 1))
 
 
+def _waiting() -> Export:
+    return request_export(study=visited(), format="jsonl", by=make_person("ben"), now=NOON)
+
+
 def _choosing() -> Callable[..., object]:
     study = visited(dataset=False)
     return with_fixed(set_dataset, project=study.project, study=study)
@@ -185,7 +190,7 @@ def _choosing() -> Callable[..., object]:
 
 def stored() -> dict[str, str]:
     """Return all that the database holds, model by model."""
-    rooms = ("studies", "annotation", "predictions", "results")
+    rooms = ("background", "studies", "annotation", "predictions", "results", "rehearsal", "workspace")
     models = [model for room in rooms for model in apps.get_app_config(room).get_models() if model not in DERIVED]
     return {model.__name__: serializers.serialize("json", model._base_manager.order_by("pk")) for model in models}
 

@@ -33,13 +33,15 @@ def site_environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def celery_worker(*, folder: Path, broker_url: str, queue: str = "default") -> Iterator[subprocess.Popen[bytes]]:
+def celery_worker(
+    *, folder: Path, broker_url: str, queue: str = "default", **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker for the length of the block; its log is `folder`/worker.log."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1", "--queues", queue]
     with (folder / "worker.log").open("ab") as log:
         process = subprocess.Popen(
             [*command, "--loglevel", "INFO"],
-            env=site_environment(folder, CELERY_BROKER_URL=broker_url),
+            env=site_environment(folder, CELERY_BROKER_URL=broker_url, **environment),
             stdout=log,
             stderr=log,
         )

@@ -7,25 +7,29 @@ from datetime import datetime
 from typing import Any
 
 from annotation.actions.sending import store_decision
+from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
+from annotation.models.responses import RESPONSE
 from studies.kinds import Answer
 from studies.models import Question, Study
-from studies.rules import Asked, Given, State, Verdict, decide
+from studies.rules import Asked, Given, State, Verdict, decide, get_rule
 
 BATCH = 500
 
 
 @dataclass(frozen=True)
 class ToDecide:
-    """A question, and what its rule sees of it besides its answers."""
+    """A question, and what its rule sees of it besides its answers. `response`: the one that it was made from, or 0."""
 
     question: int
     rule: str
     asked: Asked
+    response: int = 0
 
 
 def to_decide(question: Question, study: Study) -> ToDecide:
-    return ToDecide(question.pk, study.rule, asked_of(question, study))
+    response = question.source_id if question.source_type == RESPONSE else 0
+    return ToDecide(question.pk, study.rule, asked_of(question, study), response)
 
 
 def asked_of(question: Question, study: Study) -> Asked:
@@ -45,7 +49,7 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
         given = [Given(only_answer.label, only_answer.value)]
     else:
         Decision.objects.select_for_update().get(question=asked.question)
-        given = _given([asked.question])[asked.question]
+        given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
     verdict = decide(asked.rule, asked.asked, given)
     store_decision(
         question=asked.question,
@@ -57,14 +61,38 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
         asks_more=verdict.more,
         decided=None if verdict.state is State.UNDECIDED else now,
     )
+    if asked.response:
+        decide_what_was_asked_about(responses=[asked.response], now=now)
 
 
-def _given(questions: Sequence[int]) -> dict[int, list[Given]]:
-    """Return the counted answers to each of `questions`, in the order in which they came."""
+def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> None:
+    """Decide the questions again to which `responses` are answers: what other studies make of them has changed.
+
+    Only where their rule looks at that. Runs in a transaction, after the questions about the responses are decided.
+    """
+    asked_about = Question.objects.filter(responses__in=responses).select_related("study").distinct().order_by("pk")
+    for question in asked_about:
+        if get_rule(question.study.rule).needs.became:
+            decide_question(asked=to_decide(question, question.study), now=now)
+            follow_questions(questions=[question.pk], now=now)
+
+
+def _given(questions: Sequence[int], *, with_fate: bool) -> dict[int, list[Given]]:
+    """Return the counted answers to each of `questions`, in the order in which they came.
+
+    with_fate: with what has become of each in the studies that ask about it.
+    """
     given: dict[int, list[Given]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
-    for question, label, answer in counted.values_list("question_id", "choice", "answer"):
-        given[question].append(Given(label, label if answer is None else answer))
+    rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
+    became: dict[int, list[State]] = {}
+    if with_fate:
+        fates = Decision.objects.filter(question__source_type=RESPONSE, question__undone_at=None)
+        fates = fates.filter(question__source_id__in=[pk for pk, *_ in rows]).order_by("question_id")
+        for response, state in fates.values_list("question__source_id", "state"):
+            became.setdefault(response, []).append(State(state))
+    for pk, question, label, answer in rows:
+        given[question].append(Given(label, label if answer is None else answer, became.get(pk, ())))
     return given
 
 
@@ -89,9 +117,11 @@ def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
 def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
     decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
-    given = _given(questions)
+    given = _given(questions, with_fate=any(get_rule(decision.rule).needs.became for decision in decisions))
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
     Decision.objects.bulk_update(decisions, ["state", "winner", "votes", "answers", "asks_more", "decided_at"])
+    made_from = (decision.question for decision in changed if decision.question.source_type == RESPONSE)
+    decide_what_was_asked_about(responses=[question.source_id for question in made_from], now=now)
     return [decision.question_id for decision in changed]
 
 

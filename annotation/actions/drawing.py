@@ -1,34 +1,64 @@
 """Draw what is still needed when somebody arrives: instances that another study has just accepted, and questions that
 are undecided after all the answers wanted so far. This is what makes a pipeline live."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from itertools import islice
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions
-from studies.actions.asking import Origin, origin_of, questions_per_instance, selected_instances
+from annotation.models.responses import RESPONSE
+from studies.actions.asking import About, Source, origin_of, questions_per_instance, selected_instances
 from studies.actions.studies import add_surveys, place_questions
+from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
 from studies.planning import PlannedSurvey, in_parts
 
+CHUNK = 200
 
-def accepted_origins(study: Study, *, not_yet_in: Study | None = None, limit: int | None = None) -> dict[int, Origin]:
-    """Return what `study` has accepted, in order of acceptance: instance id -> where it comes from.
 
-    `not_yet_in` leaves out the instances that study already asks about.
+def asks_about_answers(study: Study) -> bool:
+    """Tell whether the questions of `study` are made from answers of the study that feeds it, and not only from the
+    instances that it accepted."""
+    return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
+
+
+def ready_for(study: Study, *, annotator: Annotator | None = None, limit: int | None = None) -> list[About]:
+    """Return what the study that feeds `study` has ready for it and it does not ask about yet, oldest first.
+
+    `annotator`: who it is drawn for, None for somebody new: nobody is asked about an answer of their own.
     """
-    accepted = accepted_decisions(study)
-    if not_yet_in is not None:
-        drawn = Question.objects.filter(study=not_yet_in, instance=OuterRef("question__instance"))
-        accepted = accepted.exclude(Exists(drawn)).filter(
-            question__instance__in=selected_instances(not_yet_in).order_by()
-        )
+    if study.fed_by is None:
+        return []
+    if asks_about_answers(study):
+        return list(islice(_answers_for(study, study.fed_by, annotator), limit))
+    return _accepted_for(study, study.fed_by, limit)
+
+
+def _accepted_for(study: Study, feeding: Study, limit: int | None) -> list[About]:
+    drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
+    accepted = accepted_decisions(feeding).exclude(Exists(drawn))
+    accepted = accepted.filter(question__instance__in=selected_instances(study).order_by())
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
-    return {
+    origins = {
         decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
     }
+    return [About(instance, origin) for instance, origin in origins.items()]
+
+
+def _answers_for(study: Study, feeding: Study, annotator: Annotator | None) -> Iterator[About]:
+    """Yield the counted answers of `feeding` that others can be asked about, in the order in which they came."""
+    drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
+    answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
+    answers = answers.filter(question__instance__in=selected_instances(study).order_by())
+    if annotator is not None:
+        answers = answers.exclude(annotator=annotator)
+    for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
+        handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
+        if handed_on is not None:
+            yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
 
 def draw(*, study: Study, annotator: Annotator | None) -> bool:
@@ -38,26 +68,26 @@ def draw(*, study: Study, annotator: Annotator | None) -> bool:
     """
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
-    return _ask_again(locked, annotator) or _ask_about_accepted(locked)
+    return _ask_again(locked, annotator) or _ask_about_what_is_ready(locked, annotator)
 
 
 def could_draw(*, study: Study, annotator: Annotator | None) -> bool:
     """Tell whether `draw` would find something for `annotator`, None for somebody new, without drawing it."""
-    return _undecided(study, annotator).exists() or bool(_accepted(study, limit=1))
+    return _undecided(study, annotator).exists() or bool(_ready(study, annotator, limit=1))
 
 
-def _accepted(study: Study, *, limit: int) -> Mapping[int, Origin]:
-    if study.fed_by is None or study.design.instances.sample is not None:
-        return {}
-    return accepted_origins(study.fed_by, not_yet_in=study, limit=limit)
+def _ready(study: Study, annotator: Annotator | None, *, limit: int) -> list[About]:
+    if study.design.instances.sample is not None:
+        return []
+    return ready_for(study, annotator=annotator, limit=limit)
 
 
-def _ask_about_accepted(study: Study) -> bool:
-    drawn = _accepted(study, limit=max(1, study.design.surveys.size // questions_per_instance(study)))
+def _ask_about_what_is_ready(study: Study, annotator: Annotator | None) -> bool:
+    drawn = _ready(study, annotator, limit=max(1, study.design.surveys.size // questions_per_instance(study)))
     if not drawn:
         return False
     planned = PlannedSurvey(tuple(drawn), study.design.answers)
-    seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned], drawn=drawn))
+    seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
     return True
 
 

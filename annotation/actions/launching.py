@@ -2,14 +2,14 @@
 seats belong to the answers (docs/decisions/0003)."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
 from annotation.actions import seats
-from annotation.actions.drawing import accepted_origins
+from annotation.actions.drawing import asks_about_answers, ready_for
 from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
+from studies.actions.asking import About
 from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
@@ -25,7 +25,7 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
         raise StudyError("Somebody else has just deleted this draft.")
     # Or changed it.
     study.refresh_from_db()
-    studies.freeze(study=study, by=by, now=now, **_arriving(study))
+    studies.freeze(study=study, by=by, now=now, about=_arriving(study))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
@@ -35,18 +35,18 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
 def plan(study: Study) -> Plan:
     """Return what launching would make, without making it. Raises StudyError."""
     arriving = _arriving(study)
-    if arriving and not arriving["instances"]:
+    if arriving is not None and not arriving:
         return Plan(questions=0, surveys=0, seats=0, answers=0)
-    return studies.plan_study(study, instances=arriving.get("instances"))
+    return studies.plan_study(study, about=arriving)
 
 
-def _arriving(study: Study) -> dict[str, Any]:
-    """Return which instances come from the feeding study: a sample is drawn now, all others when they are accepted."""
+def _arriving(study: Study) -> list[About] | None:
+    """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there."""
     if study.fed_by is None:
-        return {}
+        return None
     if study.design.instances.sample is None:
-        return {"instances": []}
-    drawn = accepted_origins(study.fed_by, not_yet_in=study)
-    if not drawn:
-        raise StudyError(f"Study {study.fed_by.slug} has accepted no instance yet, so no sample can be drawn.")
-    return {"instances": list(drawn), "drawn": drawn}
+        return []
+    if not (drawn := ready_for(study)):
+        what = "no answer yet that can be asked about" if asks_about_answers(study) else "accepted no instance yet"
+        raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
+    return drawn

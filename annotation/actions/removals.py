@@ -9,7 +9,7 @@ from django.db import transaction
 
 from annotation.actions import reopening, sessions
 from annotation.actions.decisions import recount
-from annotation.actions.undoing import follow_questions
+from annotation.actions.undoing import follow_answers, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Removal, Response, Session, SessionState
 from annotation.models.responses import ResponseQuerySet
@@ -173,8 +173,9 @@ def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, n
 
 def _follow(questions: Sequence[int], *, before: Followed, now: datetime) -> Followed:
     """Count the answers to `questions` again, and add to `before` what followed."""
+    undone = follow_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)
-    undone = follow_questions(questions=changed, now=now)
+    undone += follow_questions(questions=changed, now=now)
     return replace(
         before, answers=len(questions), decisions=len(changed), undone=undone.undone, restored=undone.restored
     )

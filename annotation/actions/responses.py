@@ -108,7 +108,8 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
 
 def _to_decide(asked: sending.AskedInSlot) -> ToDecide:
     most = max(asked.max_answers, asked.answers_wanted)
-    return ToDecide(asked.question, asked.rule, Asked(asked.answers_wanted, most, asked.right, asked.content))
+    seen = Asked(asked.answers_wanted, most, asked.right, asked.content)
+    return ToDecide(asked.question, asked.rule, seen, asked.response)
 
 
 def _state_after(counted: sending.Counted, *, now: datetime) -> SessionState:

@@ -15,12 +15,14 @@ from django.db import connection
 from django.db.models import Field
 
 from annotation.models import Response
+from annotation.models.responses import RESPONSE
 
 _ASKED = """
 SELECT question.id, question.kind, question.content, question."right", question.answers_wanted, slot.seat_id,
        slot.part, study.id, study.rule, COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1),
        EXISTS (SELECT 1 FROM studies_question drawn
-                WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL)
+                WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL),
+       CASE WHEN question.source_type = %s THEN question.source_id ELSE 0 END
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -68,7 +70,8 @@ SELECT slot.id, question.id, question.kind, question.content
 class AskedInSlot:
     """What is asked in a slot: frozen when the study was launched.
 
-    `undone`: a question about its instance stands no more, and may stand again after the answer.
+    `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
+    response that it was made from, 0 for none.
     """
 
     question: int
@@ -82,6 +85,7 @@ class AskedInSlot:
     rule: str
     max_answers: int
     undone: bool
+    response: int
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class NextSlot:
 
 def asked_in(slot: int) -> AskedInSlot | None:
     with connection.cursor() as cursor:
-        cursor.execute(_ASKED, [slot])
+        cursor.execute(_ASKED, [RESPONSE, slot])
         row = cursor.fetchone()
     return None if row is None else AskedInSlot(row[0], row[1], json.loads(row[2]), *row[3:])
 

@@ -8,10 +8,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from annotation.models import Decision
+from annotation.models import Decision, Response
 from annotation.models.outcomes import accepted_decisions
+from annotation.models.responses import RESPONSE
 from studies.actions.asking import origin_of
 from studies.models import Question, Study
 
@@ -28,10 +29,27 @@ class Undone:
 
 
 def drawn_after(question: Question) -> QuerySet[Question]:
-    """Return what later studies ask about the instance of `question` because its study accepted it."""
-    return Question.objects.filter(
-        study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False
-    )
+    """Return what later studies ask because of `question`: about its instance, as its study accepted it, and about the
+    answers to it."""
+    accepted = Q(study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False)
+    answers = Response.objects.filter(question=question)
+    return Question.objects.filter(accepted | Q(source_type=RESPONSE, source_id__in=answers.values("pk")))
+
+
+def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
+    """Undo, or restore, what later studies ask about the answers to `questions`, as these count or not by now.
+
+    Runs in a transaction. The answers that later studies got to what is undone stay; nothing follows from them.
+    """
+    answers = Response.objects.filter(question__in=questions)
+    asked = Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk")).order_by("pk")
+    asked = asked.select_for_update(of=("self",), no_key=True)
+    counted = set(answers.counted().values_list("pk", flat=True))
+    undone = [each.pk for each in asked if each.undone_at is None and each.source_id not in counted]
+    restored = [each.pk for each in asked if each.undone_at is not None and each.source_id in counted]
+    Question.objects.filter(pk__in=undone).update(undone_at=now)
+    Question.objects.filter(pk__in=restored).update(undone_at=None)
+    return Undone(len(undone), len(restored))
 
 
 def follow_questions(*, questions: Collection[int], now: datetime) -> Undone:

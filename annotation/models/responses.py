@@ -19,6 +19,10 @@ def counts(path: str = "") -> models.Q:
     return models.Q(**{f"{path}is_current": True, f"{path}slot__isnull": False, f"{path}left_out": ""})
 
 
+# What questions that are made from a response have as the type of their source; its id is the response's.
+RESPONSE = "response"
+
+
 class ResponseQuerySet(models.QuerySet["Response"]):
     def counted(self) -> "ResponseQuerySet":
         """Return the answers that count, as `counts` says."""
@@ -99,6 +103,11 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"response {self.pk}"
+
+    @property
+    def whole_answer(self) -> Any:
+        """What was said, also where a version stored it that knew no answers but a choice."""
+        return self.choice if self.answer is None else self.answer
 
     @property
     def is_counted(self) -> bool:

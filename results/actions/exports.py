@@ -13,6 +13,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotation.models import Removal
+from background.errors import Failed
+from background.jobs import ask, cancel
+from background.models import Job
+from background.running import run
+from background.work import Running, Work
 from results.actions.papers import DESCRIPTION, add_papers, describe_files
 from results.actions.places import new_place, pack, stored_bytes, why_not
 from results.actions.pseudonyms import name_annotators
@@ -32,8 +37,10 @@ from studies.models import Project, Study, StudyState
 
 logger = logging.getLogger(__name__)
 
+KIND = "results.export"
+CANCELLED = "It was cancelled."
+# After this long the version before has lost an export that it was asked for, or one that it was at.
 WAITING_AT_MOST = timedelta(minutes=2)
-# Longer than the task is allowed to take.
 RUNNING_AT_MOST = timedelta(minutes=15)
 
 
@@ -120,7 +127,7 @@ def export_into(*, study: Study, format: str, folder: Path, report: Report, by: 
 
 @transaction.atomic
 def request_export(*, study: Study, format: str, by: User, now: datetime, release: Release | None = None) -> Export:
-    """Note that `by` wants an export of `study`, or of its `release`; a task makes it. Raises CannotExport."""
+    """Note that `by` wants an export of `study`, or of its `release`; its job makes it. Raises CannotExport."""
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
     if release is not None:
@@ -131,41 +138,89 @@ def request_export(*, study: Study, format: str, by: User, now: datetime, releas
     what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
     wanted = {"format": format} if release is None else {"format": format, "release": release.name}
     record(project=study.project, study=study, what=what, by=by, now=now, **wanted)
-    return Export.objects.create(
+    export = Export.objects.create(
         project=study.project, study=study, release=release, format=format, requested_by=by, requested_at=now
     )
+    job_of(export=export)
+    return export
 
 
 def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
-    """Make the file of `export`. One that is ready or has failed already is left as it is.
+    """Make the file of `export` here and now, unless a worker has it or something has come of it already."""
+    run(job_id=job_of(export=export).pk, message="", now=now)
 
-    A second run at the same time, or after a worker was lost half way, does no harm: each writes a file of its
-    own, and only the first to end is kept.
+
+def job_of(*, export: Export) -> Job:
+    """Return the job that makes `export`; one that the version before was asked for gets it here."""
+    if export.job is None:
+        export.job, _ = ask(
+            kind=KIND,
+            arguments={"export": export.pk},
+            by=export.requested_by,
+            now=export.requested_at,
+            key=str(export.pk),
+        )
+        export.save(update_fields=["job"])
+    return export.job
+
+
+def _make(job: Running) -> None:
+    """Make the file that a job is about. Begun again after a worker was lost, it is made from the beginning.
+
+    Each attempt writes a file of its own, and only one whose worker still has the job is kept.
     """
-    unmade = Export.objects.filter(pk=export.pk, state__in=(Export.State.WAITING, Export.State.RUNNING))
-    if not unmade.update(state=Export.State.RUNNING):
+    unmade = Export.objects.unmade().filter(pk=job.arguments["export"])
+    export = unmade.select_related("study__project", "release__study__project").first()
+    if export is None:
         return
+    unmade.update(state=Export.State.RUNNING)
 
     def report(done: int, total: int) -> None:
-        unmade.update(rows_done=done, rows_total=total)
+        job.advance(done=done, total=total)
 
     try:
         with tempfile.TemporaryDirectory() as folder:
             written = _write(export, Path(folder), report)
             name = _store(export, written.path)
     except CannotExport as error:
-        fail_export(export=export, error=str(error), now=now())
-        return
+        raise Failed(str(error)) from error
     except OSError as error:
         logger.exception("export %s could not be stored", export.pk)
-        fail_export(export=export, error=why_not(error, Path(f"{export.study.slug} export")), now=now())
-        return
-    except Exception:
-        # Whoever waits on the page learns of it; the worker's log gets the trace.
-        fail_export(export=export, error="The server could not make this export. Ask for it again.", now=now())
-        raise
-    if not unmade.update(state=Export.State.READY, file=name, finished_at=now()):
-        default_storage.delete(name)
+        raise Failed(why_not(error, Path(f"{export.study.slug} export"))) from error
+    _keep(job, export, name, written.rows)
+
+
+def _keep(job: Running, export: Export, name: str, rows: int) -> None:
+    """Note that the file called `name` is what has come of `export`, or delete it when it is not wanted any more."""
+    kept = 0
+    try:
+        with transaction.atomic():
+            job.check()
+            made = {"file": name, "rows_done": rows, "rows_total": rows, "finished_at": job.now()}
+            kept = Export.objects.unmade().filter(pk=export.pk).update(state=Export.State.READY, **made)
+    finally:
+        if not kept:
+            default_storage.delete(name)
+
+
+def _ended(job: Job) -> None:
+    """Note on an export why there will be no file, when its job has failed or was cancelled."""
+    Export.objects.unmade().filter(pk=job.arguments["export"]).update(
+        state=Export.State.FAILED, error=job.error or CANCELLED, finished_at=job.finished_at
+    )
+
+
+EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Ask for it again.", ended=_ended)
+
+
+@transaction.atomic
+def cancel_export(*, export: Export, by: User, now: datetime) -> None:
+    """Give `export` up: at once if it waits, within a second or so if it is being made. Raises CannotExport."""
+    if not Export.objects.unmade().filter(pk=export.pk).exists():
+        raise CannotExport("This export is over already, so there was nothing to cancel.")
+    details = {"format": export.format}
+    record(project=export.project, study=export.study, what=What.EXPORT_CANCELLED, by=by, now=now, **details)
+    cancel(job=job_of(export=export), now=now)
 
 
 def _write(export: Export, folder: Path, report: Report) -> Written:
@@ -188,7 +243,7 @@ def _store(export: Export, path: Path) -> str:
 def discard_files() -> int:
     """Delete the files that are no longer offered, because somebody whose answers they hold has withdrawn; return how
     many. Their lines stay, and say why there is no file."""
-    found = Export.objects.filter(state=Export.State.READY, project__removals__why=Removal.Why.WITHDRAWN)
+    found = Export.objects.filter(project__removals__why=Removal.Why.WITHDRAWN)
     made = list(found.exclude(file="").select_related("study__project", "release").order_by("pk").distinct())
     removed = removed_since(exports=made)
     discarded = [export for export in made if removed.of_export(export).withdrawn_at is not None]
@@ -207,14 +262,16 @@ def download_name(export: Export) -> str:
     return f"{export.study.slug}-{writer.filename}{'.zip' if writer.is_folder else ''}"
 
 
-def stalled_exports(*, now: datetime) -> list[int]:
-    """Return the ids of exports that wait, or are being made, for so long that their task must have been lost."""
-    waiting = Q(state=Export.State.WAITING, requested_at__lt=now - WAITING_AT_MOST)
-    running = Q(state=Export.State.RUNNING, requested_at__lt=now - RUNNING_AT_MOST)
-    return list(Export.objects.filter(waiting | running).order_by("pk").values_list("pk", flat=True))
+def adopt_exports(*, now: datetime) -> int:
+    """Give a job to each export that the version before was asked for and has not made; return how many.
 
-
-def fail_export(*, export: Export, error: str, now: datetime) -> None:
-    """Note why `export` will not be made, in words for people."""
-    unmade = Export.objects.filter(pk=export.pk, state__in=(Export.State.WAITING, Export.State.RUNNING))
-    unmade.update(state=Export.State.FAILED, error=error, finished_at=now)
+    One that its worker may still be at is left to it. What they lack in age they have from the day they were asked
+    for: they are sent at the next turn of `background.tasks.resume_jobs`.
+    """
+    lost = Q(state=Export.State.WAITING, requested_at__lt=now - WAITING_AT_MOST) | Q(
+        state=Export.State.RUNNING, requested_at__lt=now - RUNNING_AT_MOST
+    )
+    found = list(Export.objects.unmade().filter(lost, job=None).select_related("requested_by").order_by("pk"))
+    for export in found:
+        job_of(export=export)
+    return len(found)

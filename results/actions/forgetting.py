@@ -17,7 +17,7 @@ from annotation.actions import removals
 from annotation.actions.forgetting import Deleted, delete_rows
 from annotation.actions.removals import Followed
 from annotation.models import Annotator, Response
-from results.actions.people import drop_kept_numbers
+from results.actions import keeping
 from results.actions.releases import check_frozen
 from results.exporting.base import Rows
 from results.exporting.forgetting import AnsweredQuestion, Question, Row, changes, without
@@ -61,7 +61,7 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
     Pseudonym.objects.filter(project=project, annotator=annotator).delete()
     ReleasePseudonym.objects.filter(release__project=project, annotator=annotator).delete()
     rows = delete_rows(annotator=annotator, project=project)
-    drop_kept_numbers(project)
+    keeping.drop(project=project, now=now)
     told = {**asdict(followed), "responses": rows.responses, "sessions": rows.sessions}
     record(
         project=project,

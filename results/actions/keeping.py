@@ -6,9 +6,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.models import Decision, Removal, Session
+from background.jobs import ask, cancel
+from background.models import UNFINISHED, Job, JobState
+from background.work import Running, Work
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
@@ -28,26 +32,27 @@ from studies.models import Instance, Project, Study
 MADE_AT_ONCE = 20_000
 # While answers come in, numbers are made again this often at most.
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
-# A task that has not ended by now was lost; longer than it may take.
-LOST_AFTER = timedelta(minutes=15)
 # Those who agree least with the others stand first.
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
 FORM = "3"
 
+KIND = "results.numbers"
 Page = KeptNumbers.Page
 
 
 @dataclass(frozen=True)
 class Found:
-    """Kept numbers as somebody found them. `to_make`: a task for them is to be sent, now."""
+    """Kept numbers as somebody found them. `error` says why they could not be made anew the last time, `to_send` is
+    the job of one who is the first to ask for them."""
 
     pk: int
     content: Any
     as_of: datetime | None
     is_current: bool
-    to_make: bool
+    error: str
+    to_send: Job | None
 
 
 def is_large(answers: int) -> bool:
@@ -57,28 +62,61 @@ def is_large(answers: int) -> bool:
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> Found:
     """Return what is kept for a page, and whether whoever looks is to have it made anew."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
-    is_current = kept.as_of is not None and kept.state == _state(page, project, study)
-    due = not is_current and (kept.as_of is None or kept.as_of <= now - NEW_AT_MOST_EVERY)
-    # Of several who look at once one sends the task.
-    free = KeptNumbers.objects.filter(Q(asked_at=None) | Q(asked_at__lt=now - LOST_AFTER), pk=kept.pk)
-    to_make = due and bool(free.update(asked_at=now))
-    if not kept.state.startswith(f"{FORM} "):
-        return Found(kept.pk, None, None, False, to_make)
-    return Found(kept.pk, kept.content, kept.as_of, is_current, to_make)
+    is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
+    failed = None if is_current else _failed(kept)
+    times = (kept.as_of, failed.finished_at if failed else None)
+    to_send = None
+    if not is_current and all(at is None or at <= now - NEW_AT_MOST_EVERY for at in times):
+        job, is_new = ask(kind=KIND, arguments={"kept": kept.pk}, by=None, now=now, key=str(kept.pk))
+        to_send = job if is_new else None
+    error = failed.error if failed else ""
+    if not kept.fingerprint.startswith(f"{FORM} "):
+        return Found(kept.pk, None, None, False, error, to_send)
+    return Found(kept.pk, kept.content, kept.as_of, is_current, error, to_send)
 
 
-def make(*, kept: KeptNumbers, now: datetime) -> None:
-    """Make kept numbers anew, unless nothing has happened since they were made."""
+def _failed(kept: KeptNumbers) -> Job | None:
+    """Return the last job of `kept` if it failed; one that is at it again has not."""
+    last = Job.objects.filter(kind=KIND, key=str(kept.pk)).order_by("-pk").first()
+    return last if last and last.state == JobState.FAILED else None
+
+
+def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda: None) -> None:
+    """Make kept numbers anew, unless nothing has happened since they were made.
+
+    `keep` is called in the transaction that stores them, and raises where they are not wanted any more.
+    """
     # Before anything is read, so that what comes meanwhile makes them old, and never goes unnoticed.
-    state = _state(Page(kept.page), kept.project, kept.study)
-    rows = KeptNumbers.objects.filter(pk=kept.pk)
-    if kept.as_of is not None and kept.state == state:
-        rows.update(asked_at=None)
+    fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
+    if kept.as_of is not None and kept.fingerprint == fingerprint:
         return
-    rows.update(content=_MAKERS[Page(kept.page)](kept.study or kept.project), state=state, as_of=now, asked_at=None)
+    content = _MAKERS[Page(kept.page)](kept.study or kept.project)
+    with transaction.atomic():
+        keep()
+        KeptNumbers.objects.filter(pk=kept.pk).update(content=content, fingerprint=fingerprint, as_of=now)
 
 
-def _state(page: Page, project: Project, study: Study | None) -> str:
+def _make(job: Running) -> None:
+    kept = KeptNumbers.objects.select_related("project", "study__project").filter(pk=job.arguments["kept"]).first()
+    if kept is not None:
+        make(kept=kept, now=job.now(), keep=job.check)
+
+
+NUMBERS = Work(run=_make, trouble="The server could not make these numbers.", days_kept=1)
+
+
+def drop(*, project: Project, now: datetime) -> None:
+    """Let no page of `project` show numbers that were kept, nor those that are being made of what was read before."""
+    kept = KeptNumbers.objects.filter(project=project)
+    # First the jobs: one that is about to store its numbers does so before this goes on, or not at all.
+    for job in Job.objects.filter(
+        kind=KIND, key__in=[str(pk) for pk in kept.values_list("pk", flat=True)], state__in=UNFINISHED
+    ):
+        cancel(job=job, now=now)
+    kept.update(content=None, fingerprint="", as_of=None)
+
+
+def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     """Return in a few words all that the numbers depend on; equal words mean that nothing has happened.
 
     An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
@@ -112,8 +150,14 @@ def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
     return Decision.objects.filter(study__in=studies).aggregate(Count("pk"), Max("decided_at"), settled=settled)
 
 
+def whole_report(study: Study) -> Report:
+    """Return the report of a study alone, from all its answers."""
+    alone = facts_alone(study)
+    return report_of_study(alone, answer_details(study, alone.studies[0].answerable), answer_times(study))
+
+
 def _study_results(study: Study) -> Any:
-    report = report_of_study(facts_alone(study), answer_details(study), answer_times(study))
+    report = whole_report(study)
     return plain(list(findings_of(report)))
 
 
@@ -128,7 +172,8 @@ def _study_annotators(study: Study) -> Any:
 def annotators_findings(study: Study) -> list[Finding]:
     """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
     name_annotators(project=study.project)
-    table = annotators_table(list(persons_answers(study)), with_all_labels(study, answerable_in(study)))
+    kinds = with_all_labels(study, answerable_in(study))
+    table = annotators_table(list(persons_answers(study, kinds)), kinds)
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 
 

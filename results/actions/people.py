@@ -10,9 +10,10 @@ from annotation.actions import removals
 from annotation.actions.removals import Followed
 from annotation.models import Annotator
 from annotation.recruitment import invite
+from results.actions import keeping
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
-from results.models import KeptNumbers, Pseudonym
+from results.models import Pseudonym
 from studies.actions.events import Actor
 from studies.models import Project
 
@@ -21,13 +22,8 @@ from studies.models import Project
 def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
     """Take somebody's answers out of `project` as `removals.withdraw` does; no page keeps numbers that hold them."""
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
-    drop_kept_numbers(project)
+    keeping.drop(project=project, now=now)
     return followed
-
-
-def drop_kept_numbers(project: Project) -> None:
-    """Let no page of `project` show numbers that were kept; they are made anew at the next look."""
-    KeptNumbers.objects.filter(project=project).update(content=None, state="", as_of=None, asked_at=None)
 
 
 def foresee(act: Callable[[], Followed | int]) -> Followed | int:

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 from annotation.recruitment.prolific.entry import PROVIDER
 from results.actions.people import Named, person_called, person_with_id
 from results.errors import UnknownPerson
-from studies.management.named import add_by
+from studies.management.named import actor_named, add_by
 from studies.models import Project
+from studies.permissions import Verb
 
 
 def add_person(parser: ArgumentParser) -> None:
@@ -21,7 +22,12 @@ def add_person(parser: ArgumentParser) -> None:
 
 
 def person_named(project: Project, options: dict[str, Any]) -> Named:
-    """Return whom `options`, read by `add_person`, name. Raises CommandError."""
+    """Return whom `options`, read by `add_person`, name. Raises CommandError.
+
+    Whoever is named with `--by` needs the right to connect an id with a pseudonym, where an id is given.
+    """
+    if options["provider_id"]:
+        actor_named(options, Verb.IDENTIFY_PEOPLE, project)
     if bool(options["annotator"]) == bool(options["provider_id"]):
         raise CommandError("Name the person either by their PSEUDONYM or by --provider-id ID.")
     try:

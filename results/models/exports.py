@@ -1,14 +1,28 @@
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 
 from annotation.models import Annotator
+from background.models import Job
 from studies.models import Project, Study
 
 
+class ExportQuerySet(models.QuerySet["Export"]):
+    def unmade(self) -> Self:
+        """Those of which nothing has come yet: neither a file nor the reason why there is none."""
+        return self.filter(finished_at=None, error="")
+
+
 class Export(models.Model):
-    """A file made in the background from what a project or one of its studies holds."""
+    """A file made in the background from what a project or one of its studies holds.
+
+    What has come of it stands here: the file, or why there is none. How far it is until then, its job tells.
+    """
 
     class State(models.TextChoices):
+        """What the version before reads; still written, so that the way back is open, and not read here any more."""
+
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Being made"
         READY = "ready", "Ready"
@@ -25,20 +39,38 @@ class Export(models.Model):
         help_text="What it is written from; without one, from what there is now.",
     )
     format = models.CharField(max_length=20)
+    job = models.ForeignKey(
+        Job,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="None yet where the version before was asked; none any more when it ended long ago.",
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     rows_done = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(default=0)
     file = models.CharField(max_length=255, blank=True, help_text="Name in the storage.")
-    error = models.TextField(blank=True, help_text="What went wrong, for people.")
+    error = models.TextField(blank=True, help_text="Why there is no file, for people.")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     requested_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ExportQuerySet.as_manager()
 
     class Meta:
         ordering = ("-requested_at",)
 
     def __str__(self) -> str:
         return f"{self.format} of {self.study}"
+
+    @property
+    def is_unmade(self) -> bool:
+        return self.finished_at is None and not self.error
+
+    @property
+    def is_ready(self) -> bool:
+        return self.finished_at is not None and not self.error
 
 
 class Pseudonym(models.Model):

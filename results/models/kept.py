@@ -8,7 +8,7 @@ from studies.models import Project, Study
 class KeptNumbers(models.Model):
     """What a page shows of a large study or project, made in the background because nobody waits that long for a page.
 
-    `state` says what it was made of: as long as it is what there is now, the numbers are those of this moment.
+    `fingerprint` says what it was made of: as long as it is what there is now, the numbers are those of this moment.
     """
 
     class Page(models.TextChoices):
@@ -20,10 +20,11 @@ class KeptNumbers(models.Model):
     page = models.CharField(max_length=20, choices=Page.choices)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="kept_numbers")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, blank=True, related_name="kept_numbers")
-    state = models.TextField(blank=True)
+    # The column keeps the name by which the version before asks for it.
+    fingerprint = models.TextField(blank=True, db_column="state")
     content: models.JSONField[Any, Any] = models.JSONField(null=True)
     as_of = models.DateTimeField(null=True, blank=True, help_text="When what they were made of was read.")
-    asked_at = models.DateTimeField(null=True, blank=True, help_text="When a task was sent that has not ended yet.")
+    asked_at = models.DateTimeField(null=True, blank=True, help_text="Of the version before: now a job says it.")
 
     class Meta:
         constraints = (

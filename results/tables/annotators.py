@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from annotation.models import Response
 from results.models import Pseudonym
 from results.reports.annotators import PersonsAnswer
+from results.reports.facts import Answerable
 from results.tables.added import planned_surveys
 from results.tables.answers import seconds_in_view
-from results.tables.kinds import answerable_in
 from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
@@ -25,10 +25,13 @@ _FIELDS = (
 )
 
 
-def persons_answers(study: Study) -> Iterable[PersonsAnswer]:
-    """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew."""
+def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[PersonsAnswer]:
+    """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew.
+
+    kinds: kind -> what can be answered to its questions.
+    """
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    last = {kind: answerable.last for kind, answerable in answerable_in(study).items()}
+    last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
     units = _units(study)
     rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)

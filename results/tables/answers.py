@@ -1,13 +1,13 @@
 """The rows behind the results of a single study, equal ones counted together by the database."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
 from results.reports.answers import AnswerDetails, TimedAnswers
-from results.reports.facts import ProjectFacts
-from results.tables.kinds import answerable_in
+from results.reports.facts import Answerable, ProjectFacts
 from results.tables.reporting import model_facts, study_facts
 from studies.models import Study
 
@@ -27,8 +27,11 @@ def facts_alone(study: Study) -> ProjectFacts:
     )
 
 
-def answer_details(study: Study) -> list[AnswerDetails]:
-    """Return the counted answers of `study` that are one label each, without the times they took."""
+def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[AnswerDetails]:
+    """Return the counted answers of `study` that are one label each, without the times they took.
+
+    kinds: kind -> what can be answered to its questions.
+    """
     alike = (
         Response.objects.counted_in(study)
         .exclude(choice="")
@@ -37,7 +40,7 @@ def answer_details(study: Study) -> list[AnswerDetails]:
             *("question__right", "choice", "shown_order"),
         )
     )
-    last = {kind: answerable.last for kind, answerable in answerable_in(study).items()}
+    last = {kind: answerable.last for kind, answerable in kinds.items()}
     return [
         AnswerDetails(
             kind=kind,

@@ -160,6 +160,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.SLOTS_REOPENED: _reopened,
     What.ANNOTATOR_FORGOTTEN: _forgotten,
     What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),
+    What.EXPORT_CANCELLED: _simple("cancelled the {format} export of {study}"),
     What.EXPORT_WRITTEN: _exported,
     What.RELEASE_MADE: _simple("made the release {release} of {study}"),
     What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
 from annotation.models import Decision, Removal, Response
+from annotation.models.responses import RESPONSE
 from results.models import Pseudonym
 from studies.kinds import Picture, Shown, get_kind
 from studies.kinds.base import MOST_DIGITS
@@ -152,9 +153,15 @@ def _stage(asked: Sequence[History]) -> Stage:
     return Stage(asked[0].question.study, outcome, asked, right if known else None)
 
 
+def _asked_about_answers() -> QuerySet[Question]:
+    """Return what is asked about the answers to the question of the query around it."""
+    answers = Response.objects.filter(question=OuterRef(OuterRef("pk")))
+    return Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk"))
+
+
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
     """Return the histories of `questions`, in their order, with as many queries for many as for one."""
-    used = Exists(Question.objects.filter(drawn_from=OuterRef("pk")))
+    used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(_asked_about_answers())
     asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
     # Of people who withdrew nothing is shown, of people who were excluded it says so.

@@ -4,29 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
 from results.tables.progress import Answers
 from studies.actions.asking import roles_asked, selected_instances
-from studies.models import Instance, InstanceImage, Membership, Project, Study, StudyState
-
-
-def visible_projects(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Project]:
-    """Return the projects that `user` may see: those they are a member of, all for a superuser."""
-    if getattr(user, "is_superuser", False):
-        return Project.objects.all()
-    return Project.objects.filter(memberships__user=user.pk)
-
-
-def owns(user: AbstractBaseUser | AnonymousUser, project: Project) -> bool:
-    """Tell whether `user` may see who the annotators of `project` are: its owners and superusers may."""
-    if getattr(user, "is_superuser", False):
-        return True
-    return Membership.objects.filter(project=project, user=user.pk, role=Membership.Role.OWNER).exists()
+from studies.models import Instance, InstanceImage, Project, Study, StudyState
 
 
 def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:

@@ -9,16 +9,17 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.reports.findings import from_plain
 from results.tables.events import events_about_people
-from results.tables.overview import answers_sent, owns
+from results.tables.overview import answers_sent
 from results.tables.people import people_lines
 from results.tables.simulated import simulated_in_study
-from results.views.guards import study_view
+from results.views.guards import may_do, study_view
 from results.views.keeping import kept_numbers
 from results.views.people import PROVIDERS
 from studies.models import Study
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
@@ -37,6 +38,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "people": people_lines(study, who=who, page=request.GET.get("page")),
         "who": who,
         "events": events_about_people(study.project),
-        "providers": PROVIDERS if owns(request.user, study.project) else {},
+        "providers": PROVIDERS,
+        "may": may_do(request, study.project),
     }
     return render(request, "results/results/annotators.html", context)

@@ -15,13 +15,14 @@ from results.actions.pseudonyms import name_annotators
 from results.tables.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
 from results.tables.histories import histories
 from results.tables.simulated import simulated_in_study
-from results.views.guards import signed_in, study_view
+from results.views.guards import may_do, signed_in, study_view
 from studies.models import Question, Study
+from studies.permissions import Verb
 
 LONGEST_NOTE = 2000
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
     name_annotators(project=study.project)
@@ -29,6 +30,7 @@ def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
     counts = counts_shown(study)
     context = {
         "study": study,
+        "may": may_do(request, study.project),
         "shown": shown,
         "simulated": simulated_in_study(study),
         "tab": urlencode({"show": shown}),
@@ -42,7 +44,7 @@ def _shown(name: str) -> str:
     return name if name in SHOWN else CONFLICTING
 
 
-@study_view
+@study_view(Verb.SETTLE)
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
@@ -57,7 +59,7 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     return _back(request, study)
 
 
-@study_view
+@study_view(Verb.SETTLE)
 @require_POST
 def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
@@ -83,4 +85,5 @@ def _refused(request: HttpRequest, study: Study, question: Question, problem: st
     asked = histories(Question.objects.filter(pk=question.pk), project=study.project)[0]
     show = _shown(request.POST.get("show", ""))
     context = {"study": study, "asked": asked, "problem": problem, "note": note, "show": show}
+    context["may"] = may_do(request, study.project)
     return render(request, "results/disagreements/refused.html", context, status=409)

@@ -1,4 +1,4 @@
-"""Exports asked for on a page: made in the background, watched, downloaded. Only members of the project get them."""
+"""Exports asked for on a page: made in the background, watched, downloaded. Only who may export gets them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,19 +12,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
 
-from results import tasks
-from results.actions.exports import download_name, request_export
+from background.tasks import send
+from results.actions.exports import cancel_export, download_name, job_of, request_export
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
 from results.tables.offered import offered_exports
-from results.tables.overview import visible_projects
-from results.views.guards import Response, signed_in, study_view
+from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
@@ -35,33 +36,56 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
         except CannotExport as error:
             messages.error(request, str(error))
         else:
-            tasks.make_export.delay_on_commit(export.pk)
+            send(job_of(export=export))
     return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#exports")
 
 
-def _export_view(view: Callable[[HttpRequest, Export], Response]) -> Callable[..., Response]:
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_export(request: HttpRequest, pk: int) -> Response:
-        exports = Export.objects.select_related("study", "requested_by", "release")
-        return view(request, get_object_or_404(exports, project__in=visible_projects(request.user), pk=pk))
+def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Export], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_export(request: HttpRequest, pk: int) -> Response:
+            exports = Export.objects.select_related("study__project", "project", "requested_by", "release", "job")
+            export = get_object_or_404(exports, project__in=visible_projects(request), pk=pk)
+            return refusal(request, export.project, verb) or view(request, export)
 
-    return with_export
+        return with_export
+
+    return guard
 
 
-@_export_view
+@_export_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
-    """One line of the list of exports; while the export is being made it asks for itself again."""
+    """How far an export is, which asks for itself again; once it is over, its line in the list of exports."""
     (line,) = offered_exports([export])
-    return render(request, "results/_export.html", {"export": export, "since": line.since})
+    context = {"export": export, "since": line.since, "may": may_do(request, export.project)}
+    if export.is_unmade and line.since.withdrawn_at is None:
+        return render(request, "results/_export.html#progress", context)
+    whole = render(request, "results/_export.html", context)
+    return reswap(retarget(whole, f"#export-{export.pk}"), "outerHTML")
 
 
-@_export_view
+@_export_view(Verb.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, export: Export) -> HttpResponse:
+    """Give an export up. Reached by GET (after signing in again, say) it only leads to the list of exports."""
+    if request.method == "POST":
+        try:
+            cancel_export(export=export, by=signed_in(request), now=timezone.now())
+        except CannotExport as error:
+            messages.error(request, str(error))
+    names = [export.study.project.slug, export.study.slug]
+    if export.release is not None:
+        return redirect(f"{reverse('study_releases', args=names)}#release-{export.release.pk}")
+    return redirect(f"{reverse('study', args=names)}#exports")
+
+
+@_export_view(Verb.EXPORT)
 @require_safe
 def download(request: HttpRequest, export: Export) -> Response:
-    if export.state != Export.State.READY:
+    if not export.is_ready:
         raise Http404
     (line,) = offered_exports([export])
     if line.since.withdrawn_at is not None:

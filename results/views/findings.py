@@ -4,20 +4,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from results.actions.keeping import whole_report
 from results.models import KeptNumbers
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, from_plain
-from results.reports.of_study import report_of_study
-from results.tables.answers import answer_details, answer_times, facts_alone
 from results.tables.overview import answers_sent
 from results.tables.reporting import project_facts
 from results.tables.simulated import simulated_in_project, simulated_in_study
 from results.views.guards import project_view, study_view
 from results.views.keeping import kept_numbers
 from studies.models import Project, Study, StudyState
+from studies.permissions import Verb
 
 
-@study_view
+@study_view(Verb.VIEW)
 @require_safe
 def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     findings: list[Finding] = []
@@ -25,13 +25,13 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     if kept is not None:
         findings = from_plain(kept.content or ())
     elif study.state != StudyState.DRAFT:
-        findings += findings_of(report_of_study(facts_alone(study), answer_details(study), answer_times(study)))
+        findings += findings_of(whole_report(study))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
     context["simulated"] = simulated_in_study(study)
     return render(request, "results/results/study.html", context)
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = kept_numbers(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))

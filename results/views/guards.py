@@ -1,61 +1,109 @@
-"""Who may see what: members of a project see all of it, superusers everything, others do not learn that it exists."""
+"""Who may see and do what: the table of roles and verbs decides, others do not learn that there is anything.
+
+A member who may see a project, but not do this in it, is told who may (403); a stranger gets 404.
+"""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Concatenate, ParamSpec, TypeAlias, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import resolve, reverse
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 
-from results.tables.overview import visible_projects, with_answers_sent
+from results.tables.overview import with_answers_sent
+from studies.actions.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Project, Study
+from studies.permissions import WORDS, Verb, who_may, with_article
 
 P = ParamSpec("P")
-Response = HttpResponse | HttpResponseBase
+Response: TypeAlias = HttpResponse | HttpResponseBase
+Guarded: TypeAlias = Callable[..., Response]
 
 
 def project_view(
-    view: Callable[Concatenate[HttpRequest, Project, P], Response],
-) -> Callable[..., Response]:
-    """Give the view the project whose slug stands in the address, if the person may see it; otherwise 404."""
+    verb: Verb, *, post: Verb | None = None
+) -> Callable[[Callable[Concatenate[HttpRequest, Project, P], Response]], Guarded]:
+    """Give the view the project whose slug stands in the address, to who may do `verb` in it.
 
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_project(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
-        projects = with_answers_sent(visible_projects(request.user), study="study__project")
-        project = get_object_or_404(projects, slug=slug)
-        return view(request, project, *args, **kwargs)
+    `post`: what a post does, where it does something else.
+    """
 
-    return with_project
+    def guard(view: Callable[Concatenate[HttpRequest, Project, P], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_project(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
+            projects = with_answers_sent(visible_projects(request), study="study__project")
+            project = get_object_or_404(projects, slug=slug)
+            asked = asked_by(request, verb, post)
+            return refusal(request, project, asked) or view(request, project, *args, **kwargs)
+
+        return with_project
+
+    return guard
 
 
 def study_view(
-    view: Callable[Concatenate[HttpRequest, Study, P], Response],
-) -> Callable[..., Response]:
-    """Give the view the study that the address names, `project` and `slug`, if the person may see it.
+    verb: Verb, *, post: Verb | None = None
+) -> Callable[[Callable[Concatenate[HttpRequest, Study, P], Response]], Guarded]:
+    """Give the view the study that the address names, `project` and `slug`, to who may do `verb` in its project.
 
-    Otherwise the address may be an old one, without the project, which leads on; if it is not, 404.
+    `post`: what a post does, where it does something else. An address that names no study which the person may see may
+    be an old one, without the project, which leads on; if it is not, 404.
     """
 
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_study(request: HttpRequest, project: str, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
-        studies = with_answers_sent(visible_studies(request), study="study")
-        study = studies.filter(project__slug=project, slug=slug).first()
-        if study is None:
-            return lead_on(request)
-        return view(request, study, *args, **kwargs)
+    def guard(view: Callable[Concatenate[HttpRequest, Study, P], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_study(request: HttpRequest, project: str, slug: str, *args: P.args, **kwargs: P.kwargs) -> Response:
+            studies = with_answers_sent(visible_studies(request), study="study")
+            study = studies.filter(project__slug=project, slug=slug).first()
+            if study is None:
+                return lead_on(request)
+            asked = asked_by(request, verb, post)
+            return refusal(request, study.project, asked) or view(request, study, *args, **kwargs)
 
-    return with_study
+        return with_study
+
+    return guard
+
+
+def asked_by(request: HttpRequest, verb: Verb, post: Verb | None) -> Verb:
+    """Return what the request would do: `post`, where there is one, unless it only looks."""
+    return verb if post is None or request.method in {"GET", "HEAD", "OPTIONS"} else post
+
+
+def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse | None:
+    """Return the page that tells a member who may do this and whom to ask; None if they may do it themselves.
+
+    Whoever sees the project may see it: for that nothing is asked again.
+    """
+    user = signed_in(request)
+    if verb is Verb.VIEW or may(user, verb, project):
+        return None
+    role = role_in(user, project)
+    context = {
+        "project": project,
+        "who_may": who_may(verb),
+        "words": WORDS[verb],
+        "role": with_article(role) if role else "",
+        "owners": owners_of(project),
+    }
+    return render(request, "results/not_allowed.html", context, status=403)
+
+
+def may_do(request: HttpRequest, project: Project) -> dict[str, bool]:
+    """Return what the person may do, by the name of the verb: a template shows a button to who may press it."""
+    rights = rights_in(signed_in(request), project)
+    return {verb.value: verb in rights for verb in Verb}
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -63,8 +111,12 @@ def signed_in(request: HttpRequest) -> User:
     return cast(User, request.user)
 
 
+def visible_projects(request: HttpRequest) -> QuerySet[Project]:
+    return projects_where(signed_in(request), Verb.VIEW)
+
+
 def visible_studies(request: HttpRequest) -> QuerySet[Study]:
-    return Study.objects.select_related("project").filter(project__in=visible_projects(request.user))
+    return Study.objects.select_related("project").filter(project__in=visible_projects(request))
 
 
 def lead_on(request: HttpRequest) -> HttpResponse:

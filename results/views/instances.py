@@ -15,9 +15,10 @@ from results.tables.pipeline import studies_in_order
 from results.tables.simulated import played_in, simulated_in_project
 from results.views.guards import project_view
 from studies.models import Instance, Project
+from studies.permissions import Verb
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
@@ -43,13 +44,13 @@ def _wanted(request: HttpRequest) -> Wanted:
     return Wanted(**{name: value.replace("\0", "") for name, value in given.items()})
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
     return _page(request, get_object_or_404(Instance, project=project, key=key.replace("\0", "")), project)
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The same page, for an instance whose key cannot stand in an address."""

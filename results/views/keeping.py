@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
+from background.tasks import send
 from results.actions import keeping
 from results.models import KeptNumbers
-from results.tasks import make_numbers
 from studies.models import Project, Study
 
 
@@ -15,6 +15,6 @@ def kept_numbers(
     if not keeping.is_large(answers):
         return None
     found = keeping.look_up(page=page, project=project, study=study, now=timezone.now())
-    if found.to_make:
-        make_numbers.delay_on_commit(found.pk)
+    if found.to_send is not None:
+        send(found.to_send)
     return found

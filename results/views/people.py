@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -23,9 +22,9 @@ from results.actions import people
 from results.actions.people import Named
 from results.errors import UnknownPerson
 from results.sentences import in_numbers, told
-from results.tables.overview import owns
-from results.views.guards import project_view
+from results.views.guards import project_view, signed_in
 from studies.models import Project, Study
+from studies.permissions import Verb
 
 LONGEST_REASON = 2000
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
@@ -84,11 +83,11 @@ CHANGES = {
 }
 
 
-@project_view
+@project_view(Verb.REMOVE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Say in numbers what the change will do, and do it when it is confirmed."""
-    person, doing, by = _called(project, name), CHANGES[change], cast(User, request.user)
+    person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
     typed = _typed(request.POST, "reason")[:LONGEST_REASON]
     confirmed = request.method == "POST"
 
@@ -125,12 +124,10 @@ def _called(project: Project, name: str) -> Named:
         raise Http404 from error
 
 
-@project_view
+@project_view(Verb.IDENTIFY_PEOPLE)
 @require_POST
 def find(request: HttpRequest, project: Project) -> HttpResponse:
     """Lead an owner from a provider's id, which stands in no address, to the pseudonym of whoever has it."""
-    if not owns(request.user, project):
-        return render(request, "403.html", status=403)
     typed, asked = _typed(request.POST, "provider_id"), _typed(request.POST, "study")
     provider = request.POST.get("provider", "")
     try:

@@ -12,22 +12,22 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from results import tasks
-from results.actions.exports import request_export
+from background.tasks import send
+from results.actions.exports import job_of, request_export
 from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dossier import About
 from results.models import Release
 from results.tables.offered import OfferedExport, Since, removed_since
-from results.tables.overview import owns, visible_projects
-from results.views.guards import signed_in, study_view
+from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 FIELDS = ("name", "description", "licence", "citation")
 
 
-@study_view
+@study_view(Verb.VIEW, post=Verb.RELEASE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
     """List the releases of a study and take orders for more."""
@@ -46,7 +46,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
-        "owns": owns(request.user, study.project),
+        "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
 
@@ -61,7 +61,7 @@ class ReleaseLine:
 
 
 def _lines(study: Study) -> list[ReleaseLine]:
-    related = ("exports__study__project", "exports__requested_by", "exports__release")
+    related = ("exports__study__project", "exports__requested_by", "exports__release", "exports__job")
     found = list(Release.objects.filter(study=study).prefetch_related(*related))
     removed = removed_since(releases=found)
     return [
@@ -82,26 +82,28 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     about = About(release=name, description=description, licence=licence, citation=citation)
     release, _ = prepare_release(study=study, about=about, by=user, now=now)
     export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
-    tasks.make_export.delay_on_commit(export.pk)
+    send(job_of(export=export))
 
 
-def _release_view(view: Callable[[HttpRequest, Release], HttpResponse]) -> Callable[..., HttpResponse]:
-    @never_cache
-    @login_required
-    @wraps(view)
-    def with_release(request: HttpRequest, pk: int) -> HttpResponse:
-        found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request.user))
-        return view(request, get_object_or_404(found, pk=pk))
+def _release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Release], HttpResponse]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_release(request: HttpRequest, pk: int) -> Response:
+            found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request))
+            release = get_object_or_404(found, pk=pk)
+            return refusal(request, release.project, verb) or view(request, release)
 
-    return with_release
+        return with_release
+
+    return guard
 
 
-@_release_view
+@_release_view(Verb.IDENTIFY_PEOPLE)
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
-    """Send the ids behind the pseudonyms of a release to an owner of its project."""
-    if not owns(request.user, release.project):
-        return render(request, "403.html", status=403)
+    """Send the ids behind the pseudonyms of a release to who may know them."""
     name = f"{release.study.slug}-{release.name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(

@@ -14,9 +14,10 @@ from results.reports.formats import FORMATS, get_files
 from results.tables.reporting import project_facts
 from results.views.guards import project_view
 from studies.models import Project
+from studies.permissions import Verb
 
 
-@project_view
+@project_view(Verb.VIEW)
 @require_safe
 def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     """Answer with the files of the report; made at once, since it takes a fraction of a second."""

@@ -1,7 +1,7 @@
 """From instances to questions: what an instance is by now, and the questions a study's parts ask about it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -24,6 +24,24 @@ class Origin:
 
     question: Question
     won: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a question is made from besides its instance: an opaque type and id, and what it says."""
+
+    type: str
+    id: int
+    content: Mapping[str, Any] = field(hash=False, default_factory=dict)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a study asks about: an instance (its id) with where it was drawn from, and a source if there is one."""
+
+    instance: int
+    origin: Origin | None = field(default=None, hash=False)
+    source: Source | None = None
 
 
 def selected_instances(study: Study) -> QuerySet[Instance]:
@@ -54,29 +72,29 @@ def origin_of(question: Question, winner: str) -> Origin:
     return Origin(question=question, won=question.won | dict(get_kind(question.kind).adds(question.content, winner)))
 
 
-def make_questions(
-    study: Study, wanted: Mapping[int, int], *, drawn: Mapping[int, Origin]
-) -> dict[int, list[Question]]:
-    """Make all questions about each instance, in order of the parts; return instance id -> its questions.
+def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, list[Question]]:
+    """Make all questions about each of what is asked about, in order of the parts; return them by it.
 
-    `wanted`: instance id -> how many answers each question about it gets. `drawn`: instance id -> where it comes
-    from, for those that come from another study. Raises StudyError with all problems.
+    `wanted`: how many answers each question about it gets. Raises StudyError with all problems.
     """
     problems: list[str] = []
-    made: dict[int, list[Question]] = {}
-    for instance, facts in _with_facts(list(wanted), drawn):
-        origin = drawn.get(instance.pk)
+    made: dict[About, list[Question]] = {}
+    for about, instance, facts in _with_facts(list(wanted)):
+        origin, source = about.origin, about.source
         try:
-            made[instance.pk] = [
+            made[about] = [
                 Question(
                     study=study,
                     instance=instance,
                     drawn_from=origin.question if origin else None,
                     won=dict(origin.won) if origin else {},
-                    answers_wanted=wanted[instance.pk],
+                    source_type=source.type if source else "",
+                    source_id=source.id if source else 0,
+                    source=dict(source.content) if source else None,
+                    answers_wanted=wanted[about],
                     **fields,
                 )
-                for fields in _questions_about(study, facts)
+                for fields in _questions_about(study, facts, source)
             ]
         except CannotAsk as error:
             problems.append(str(error))
@@ -88,10 +106,11 @@ def make_questions(
     return made
 
 
-def _questions_about(study: Study, facts: InstanceFacts) -> Iterator[dict[str, Any]]:
+def _questions_about(study: Study, facts: InstanceFacts, source: Source | None = None) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(study.design.parts):
         kind = get_kind(part.kind)
-        for built in kind.questions(facts, part.ask, seed=f"{study.seed}|{facts.key}|{number}"):
+        seed = "|".join([study.seed, facts.key, str(number), *([source.type, str(source.id)] if source else [])])
+        for built in kind.questions(facts, part.ask, seed=seed):
             yield {
                 "kind": kind.name,
                 "variant": built.variant,
@@ -101,16 +120,22 @@ def _questions_about(study: Study, facts: InstanceFacts) -> Iterator[dict[str, A
             }
 
 
-def _with_facts(ids: Sequence[int], drawn: Mapping[int, Origin]) -> Iterator[tuple[Instance, InstanceFacts]]:
+def _with_facts(asked: Sequence[About]) -> Iterator[tuple[About, Instance, InstanceFacts]]:
+    """Yield what is asked about with its instance and what kinds see of it, by the ids of instances."""
+    by_instance: dict[int, list[About]] = {}
+    for about in asked:
+        by_instance.setdefault(about.instance, []).append(about)
+    ids = list(by_instance)
     for start in range(0, len(ids), BATCH):
         # Joined, because prefetching them apart asks for all at once, with more terms than SQLite takes.
         images_of = Prefetch("images", InstanceImage.objects.select_related("image"))
         batch = Instance.objects.filter(pk__in=ids[start : start + BATCH]).order_by("id")
         for instance in batch.prefetch_related(images_of):
-            yield instance, _facts(instance, drawn.get(instance.pk))
+            for about in by_instance[instance.pk]:
+                yield about, instance, _facts(instance, about.origin, about.source)
 
 
-def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
+def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> InstanceFacts:
     images: dict[str, list[ImageFacts]] = {}
     for use in instance.images.all():
         stored = use.image
@@ -128,14 +153,15 @@ def _facts(instance: Instance, origin: Origin | None) -> InstanceFacts:
             captions[role] = won["text"]
         else:
             images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
-    return InstanceFacts(key=instance.key, captions=captions, images=images)
+    said = source.content if source else {}
+    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
     """Return the first questions of each part that launching would make (kind, part, content, ...), unstored."""
     sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design.parts))}
-    ids = list(selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * per_part])
-    for _, facts in _with_facts(ids, {}):
+    ids = selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * per_part]
+    for _, _, facts in _with_facts(list(map(About, ids))):
         try:
             for fields in _questions_about(study, facts):
                 sampled[fields["part"]].append(fields)
@@ -157,7 +183,8 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     kind = get_kind(part.kind)
     asked = study.design.practice.questions
     found = Instance.objects.filter(project=study.project_id, key__in=[entry.instance for entry in asked])
-    facts = {instance.key: known for instance, known in _with_facts(list(found.values_list("pk", flat=True)), {})}
+    practised = [About(instance) for instance in found.values_list("pk", flat=True)]
+    facts = {instance.key: known for _, instance, known in _with_facts(practised)}
     for position, entry in enumerate(asked):
         place = f"Practice question {position + 1}"
         if entry.instance not in facts:

@@ -46,6 +46,7 @@ class What(StrEnum):
     SLOTS_REOPENED = "slots opened again"
     ANNOTATOR_FORGOTTEN = "annotator forgotten"
     EXPORT_REQUESTED = "export requested"
+    EXPORT_CANCELLED = "export cancelled"
     EXPORT_WRITTEN = "export written"
     RELEASE_MADE = "release made"
     RELEASE_REQUESTED = "release requested"

@@ -39,6 +39,7 @@ from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import LARGEST_FILE, NotAPicture
 from studies.models import Image, Instance, InstanceImage, Membership, Project
 from studies.naming import problem_with_slug
+from studies.permissions import Role
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -185,8 +186,8 @@ def _save_project(shared: Shared, *, by: Actor, now: datetime) -> None:
     shared.project.save()
     record(project=shared.project, what=What.PROJECT_MADE, by=by, now=now)
     if shared.owner is not None:
-        Membership.objects.create(project=shared.project, user=shared.owner, role=Membership.Role.OWNER)
-        name, role = shared.owner.get_username(), Membership.Role.OWNER.value
+        Membership.objects.create(project=shared.project, user=shared.owner, role=Role.OWNER)
+        name, role = shared.owner.get_username(), Role.OWNER.value
         record(project=shared.project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
 
 

@@ -2,14 +2,14 @@
 
 import random
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
-from studies.actions.asking import Origin, make_practice, make_questions, questions_per_instance, selected_instances
+from studies.actions.asking import About, make_practice, make_questions, questions_per_instance, selected_instances
 from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
@@ -106,9 +106,9 @@ class Plan:
     answers: int
 
 
-def plan_study(study: Study, *, instances: Sequence[int] | None = None) -> Plan:
-    """Return what launching would make, without making it. Raises StudyError. `instances` as for `freeze`."""
-    surveys = _planned(study, _asked_about(study, instances))
+def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
+    """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
+    surveys = _planned(study, _asked_about(study, about))
     each = questions_per_instance(study)
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
@@ -118,21 +118,27 @@ def plan_study(study: Study, *, instances: Sequence[int] | None = None) -> Plan:
     )
 
 
-def _asked_about(study: Study, instances: Sequence[int] | None) -> list[int]:
-    chosen = list(selected_instances(study).values_list("pk", flat=True)) if instances is None else list(instances)
+def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
+    chosen = list(map(About, selected_instances(study).values_list("pk", flat=True))) if about is None else list(about)
     sample = study.design.instances.sample
     if sample is None:
         return chosen
     if sample > len(chosen):
         raise StudyError(f"A sample of {sample} instances cannot be drawn from {len(chosen)}.")
-    return sorted(random.Random(f"sample|{study.seed}").sample(sorted(chosen), sample))  # noqa: S311 (no secret)
+    chosen.sort(key=_place)
+    drawn = random.Random(f"sample|{study.seed}").sample(chosen, sample)  # noqa: S311 (no secret)
+    return sorted(drawn, key=_place)
 
 
-def _planned(study: Study, instances: list[int]) -> list[PlannedSurvey]:
+def _place(about: About) -> tuple[int, int]:
+    return about.instance, about.source.id if about.source else 0
+
+
+def _planned(study: Study, about: Sequence[About]) -> list[PlannedSurvey[About]]:
     design = study.design
     try:
         return plan_surveys(
-            instances,
+            about,
             size=max(1, design.surveys.size // questions_per_instance(study)),
             double_seats=design.surveys.double_seats,
             answers=design.answers,
@@ -147,13 +153,12 @@ def freeze(
     study: Study,
     by: Actor,
     now: datetime,
-    instances: Sequence[int] | None = None,
-    drawn: Mapping[int, Origin] | None = None,
+    about: Sequence[About] | None = None,
 ) -> None:
     """Make questions and surveys from a draft's design and open it. Must run in a transaction. Raises StudyError.
 
-    `instances` are the ids of those to ask about, None for all that the file selects; an empty list opens a study
-    whose instances arrive later. `drawn` tells where they come from, when that is another study.
+    `about` is what to ask about, None for all instances that the file selects; an empty list opens a study whose
+    instances arrive later.
     """
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
@@ -161,8 +166,8 @@ def freeze(
     if keeps_dataset(study):
         set_dataset(project=study.project, study=study, by=by, now=now)
     make_practice(study)
-    if instances is None or instances:
-        add_surveys(study=study, planned=_planned(study, _asked_about(study, instances)), drawn=drawn or {})
+    if about is None or about:
+        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
 
 
 def keeps_dataset(study: Study) -> bool:
@@ -178,18 +183,18 @@ def keeps_dataset(study: Study) -> bool:
     return study.purpose == Purpose.FILTER and (kept_by is None or kept_by == study.fed_by_id)
 
 
-def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey], drawn: Mapping[int, Origin]) -> list[Survey]:
-    """Make the questions about the planned instances and the surveys that ask them; return the surveys."""
-    wanted = {instance: survey.seats for survey in planned for instance in survey.items}
-    questions = make_questions(study, wanted, drawn=drawn)
+def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> list[Survey]:
+    """Make the questions about what is planned and the surveys that ask them; return the surveys."""
+    wanted = {about: survey.seats for survey in planned for about in survey.items}
+    questions = make_questions(study, wanted)
     first = study.surveys.count() + 1
     surveys = [
         Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)
     ]
     Survey.objects.bulk_create(surveys, batch_size=BATCH)
     for survey, plan in zip(surveys, planned, strict=True):
-        about = [question for instance in plan.items for question in questions[instance]]
-        place_questions(survey=survey, questions=in_parts(about, seed=f"{study.seed}|{survey.number}"))
+        asked = [question for about in plan.items for question in questions[about]]
+        place_questions(survey=survey, questions=in_parts(asked, seed=f"{study.seed}|{survey.number}"))
     return surveys
 
 

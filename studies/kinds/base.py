@@ -169,6 +169,8 @@ class Kind(ABC):
     """The finer scores of the field that its variants are, in their order (Miranda et al. 2024, section 4)."""
     has_one_label: ClassVar[bool] = True
     """Whether every answer is one label; a free text has none, a list of statements several."""
+    asks_about_answers: ClassVar[bool] = False
+    """Whether its questions are made from answers of the study that its own takes its instances from."""
     collects: ClassVar[bool] = False
     """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
@@ -235,6 +237,11 @@ class Kind(ABC):
     def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
         """Return what an accepted answer adds to its instance: role -> image, width and height, or text."""
         return {}
+
+    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+        """Return what kinds that ask about answers learn of one: the `source` of their instance; None where there is
+        nothing to ask about."""
+        return {"answer": answer, "content": dict(content)}
 
     def by_reference(self, reference: Mapping[str, Any]) -> str:
         """Return the label of the answer that the source of an instance holds for right, "" where it says nothing."""

@@ -8,8 +8,10 @@ from django.core.management.base import CommandError
 
 from studies.actions.events import COMMAND_LINE, Actor
 from studies.actions.finding import find_project, find_study
+from studies.actions.members import may, role_in
 from studies.errors import StudyError
 from studies.models import Project, Study
+from studies.permissions import WORDS, Verb, who_may, with_article
 
 STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
 
@@ -32,13 +34,44 @@ def study_called(name: str) -> Study:
 
 def add_by(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--by", metavar="USERNAME", help="who does this, as the project's events tell it; else the command line"
+        "--by",
+        metavar="USERNAME",
+        help="who does this, as the project's events tell it, if they may; else the command line, which may everything",
     )
 
 
-def actor_named(options: dict[str, Any]) -> Actor:
-    """Return who runs the command, by what `add_by` read. Raises CommandError when nobody has that user name."""
-    return COMMAND_LINE if options["by"] is None else user_called(options["by"])
+def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
+    """Return who does `verb` in `project`, by what `add_by` read. The command line itself is trusted.
+
+    Raises CommandError when nobody has that user name, and when who has it may not do this in the project.
+    """
+    if options["by"] is None:
+        return COMMAND_LINE
+    user = user_called(options["by"])
+    if may(user, verb, project):
+        return user
+    role = role_in(user, project)
+    what = "cannot sign in any more" if not user.is_active else f"is {with_article(role) if role else 'no member'}"
+    raise CommandError(
+        f"{user.get_username()} {what}. Only {who_may(verb)} of {project.slug} may {WORDS[verb]}. "
+        "Name one of them with --by, or leave it out."
+    )
+
+
+def operator_named(options: dict[str, Any]) -> Actor:
+    """Return who does something in all projects at once, by what `add_by` read: a superuser, or the command line.
+
+    Raises CommandError for anybody else.
+    """
+    if options["by"] is None:
+        return COMMAND_LINE
+    user = user_called(options["by"])
+    if user.is_active and user.is_superuser:
+        return user
+    raise CommandError(
+        f"{user.get_username()} is no superuser, and this is done in every project. Name a superuser with --by, or "
+        "leave it out."
+    )
 
 
 def user_called(username: str) -> User:

@@ -1,6 +1,8 @@
 from django.conf import settings
 from django.db import models
 
+from studies.permissions import Role
+
 
 class Project(models.Model):
     """One benchmark being built."""
@@ -26,15 +28,13 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """What a person may do in a project: owners may also see provider ids and decide who is a member."""
-
-    class Role(models.TextChoices):
-        OWNER = "owner", "Owner"
-        RESEARCHER = "researcher", "Researcher"
+    """What a person is in a project; `studies.permissions` says what they may do there."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=20, choices=Role.choices, default=Role.RESEARCHER)
+    role = models.CharField(
+        max_length=20, choices=[(role.value, role.capitalize()) for role in Role], default=Role.EDITOR.value
+    )
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),)

@@ -9,6 +9,7 @@ from studies.models.studies import Study
 class Question(models.Model):
     """What a study asks about one instance.
 
+    Besides its instance it may have a source, a response of another study say: an opaque type and id with what it said.
     `content` is frozen at launch by the kind (see `studies.kinds`), so that a question is served by one read and
     stays what was asked even if its instance changes.
     """
@@ -35,6 +36,19 @@ class Question(models.Model):
         blank=True,
         help_text="What acceptance in the feeding studies has added to the instance: role -> image or text.",
     )
+    source_type = models.CharField(
+        max_length=20,
+        blank=True,
+        default="",
+        db_default="",
+        help_text='What it was made from besides its instance, such as "response"; empty when from nothing else.',
+    )
+    source_id = models.BigIntegerField(
+        default=0, db_default=0, help_text="Which one; 0 for none. Rooms above know where to look for it."
+    )
+    source: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True, blank=True, help_text="What the source said, frozen; null without one."
+    )
     answers_wanted = models.PositiveSmallIntegerField()
     undone_at = models.DateTimeField(
         null=True,
@@ -44,9 +58,17 @@ class Question(models.Model):
 
     class Meta:
         ordering = ("id",)
+        indexes = (
+            models.Index(
+                fields=("source_type", "source_id"),
+                condition=~models.Q(source_type=""),
+                name="questions_made_from_a_source",
+            ),
+        )
         constraints = (
             models.UniqueConstraint(
-                fields=("study", "instance", "kind", "variant"), name="instance_asked_once_per_variant"
+                fields=("study", "instance", "kind", "variant", "source_type", "source_id"),
+                name="asked_once_per_variant_and_source",
             ),
             models.CheckConstraint(condition=models.Q(answers_wanted__gte=1), name="question_wants_an_answer"),
         )

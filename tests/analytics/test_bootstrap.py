@@ -80,6 +80,19 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert first != agreement_over_units(FleissKappa(), ratings, rng=np.random.default_rng(21))
 
 
+def test_resamples_drawn_in_one_call_are_those_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn() -> tuple[Any, ...]:
+        # An odd number of units: none may be lost between two calls.
+        return tuple(
+            agreement_over_units(FleissKappa(), noisy_ratings(units, 3), rng=seeded(), resamples=200)
+            for units in (5, 31, 151)
+        )
+
+    together = drawn()
+    monkeypatch.setattr("analytics.bootstrap.MANY_UNITS", 0)
+    assert drawn() == together
+
+
 def test_continuous_ratings_are_resampled_in_the_same_way() -> None:
     rng = np.random.default_rng(2)
     ratings = rng.normal(size=(300, 1)) + rng.normal(scale=0.5, size=(300, 3))

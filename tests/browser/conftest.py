@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CHROMIUM = Path("/usr/bin/chromium")
 BROWSER_TESTS = Path(__file__).parent
 REST_SECONDS = 10
+BECAUSE = "what a page does in a browser does not depend on the database; one whole survey is run on both"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -27,6 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.once(on="sqlite", because=BECAUSE))
     yield
     items.sort(key=lambda item: item.path.is_relative_to(BROWSER_TESTS))
 

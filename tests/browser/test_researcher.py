@@ -12,8 +12,10 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import EntryEvent, Response, SessionState
-from results import tasks
-from studies.models import Image, Study
+from background import jobs
+from background.models import Job, JobState
+from background.tasks import run_job
+from studies.models import Image, Membership, Study
 from tests.browser.stage import draw, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
@@ -87,6 +89,26 @@ def test_every_page_of_the_researcher_is_accessible(
     assert_accessible(page)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
+    signed_in: Page, live_server: LiveServer, scheme: Any
+) -> None:
+    Membership.objects.update(role="viewer")
+    page = signed_in
+    page.emulate_media(color_scheme=scheme)
+    for address in ("/projects/birds/", f"{STUDY}annotators/", f"{STUDY}releases/", STUDY):
+        page.goto(f"{live_server.url}{address}")
+        assert_accessible(page)
+    expect(page.get_by_role("link", name="Preview")).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Pause|Close|Free"))).to_have_count(0)
+    expect(page.get_by_role("button")).to_have_text(["Sign out"])
+    page.goto(f"{live_server.url}{STUDY}close/")
+    expect(page.get_by_role("heading", name="You may not do this here")).to_be_visible()
+    assert_accessible(page)
+    page.get_by_role("link", name="To the project").press("Enter")
+    expect(page.get_by_role("heading", name="Birds", exact=True)).to_be_visible()
+
+
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
     page = signed_in
@@ -117,10 +139,10 @@ def test_an_export_is_asked_for_watched_and_downloaded(
     signed_in: Page, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
-    monkeypatch.setattr(tasks.make_export, "apply_async", lambda args, kwargs: sent.append(*args))
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: sent.append(*args))
     signed_in.get_by_role("button", name="Make the export").click()
     expect(signed_in.get_by_text("Waiting for the worker")).to_be_visible()
-    tasks.make_export.apply(args=(sent[0],), throw=True)
+    run_job.apply(args=(sent[0],), throw=True)
     with signed_in.expect_download() as download:
         signed_in.get_by_role("link", name="Download the jsonl").click()
     assert download.value.suggested_filename == "birds-step-3-instances.jsonl"
@@ -128,6 +150,25 @@ def test_an_export_is_asked_for_watched_and_downloaded(
     accepted = [question.instance.key for question in questions(study) if question.decision.state == "accepted"]
     assert len(accepted) == 3
     assert sorted(json.loads(line)["key"] for line in lines) == sorted(accepted)
+
+
+def test_an_export_that_is_being_made_is_cancelled(
+    signed_in: Page, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
+    signed_in.get_by_role("button", name="Make the export").click()
+    now = timezone.now()
+    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
+    expect(signed_in.get_by_text("3 of 7 rows")).to_be_visible()
+    button = signed_in.get_by_role("button", name="Cancel the jsonl")
+    button.focus()
+    Job.objects.update(done=4)
+    expect(signed_in.get_by_text("4 of 7 rows")).to_be_visible()
+    expect(button).to_be_focused()
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.get_by_text("Being cancelled")).to_be_visible()
+    jobs.give_up(job=Job.objects.get(), now=timezone.now())
+    expect(signed_in.get_by_text("It was cancelled.")).to_be_visible()
 
 
 def test_a_study_is_closed_after_saying_what_that_means(signed_in: Page, study: Study) -> None:

@@ -13,6 +13,7 @@ from tests.browser.stage import answer, come_from_prolific, picture_of, question
 CONSENT = {"consent": "You may stop at any time."}
 
 
+@pytest.mark.both
 def test_a_whole_survey_by_keyboard_alone(
     page: Page, live_server: LiveServer, open_study: Callable[..., Study]
 ) -> None:

@@ -9,9 +9,12 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from background import jobs
+from background.models import Job, JobState
+from background.tasks import resume_jobs, run_job
 from config.celery import app, transport_options
+from results.actions.exports import job_of, request_export
 from results.models import Export
-from results.tasks import make_export, resume_exports
 from studies.models import Study
 from tests.factories import answer, draw_instance, make_launched, make_person, make_project, make_study, sit_down
 from tests.servers import spare_port
@@ -39,56 +42,52 @@ def study(transactional_db: None) -> Study:
     return study
 
 
-def _asked_for(study: Study, *, minutes_ago: int = 0, state: Export.State = Export.State.WAITING) -> Export:
-    return Export.objects.create(
-        project=study.project,
-        study=study,
-        format="jsonl",
-        state=state,
-        requested_by=make_person("researcher"),
-        requested_at=timezone.now() - timedelta(minutes=minutes_ago),
-    )
+def _asked_for(study: Study, *, minutes_ago: int = 0) -> Job:
+    asked_at = timezone.now() - timedelta(minutes=minutes_ago)
+    export = request_export(study=study, format="jsonl", by=make_person("researcher"), now=asked_at)
+    return job_of(export=export)
 
 
-def _send(task: Any, *args: int, broker_url: str, folder: Path) -> None:
+def send_to(task: Any, *args: int, broker_url: str, folder: Path) -> None:
     options = transport_options(broker_url, folder / "broker")
     with app.connection_for_write(broker_url, transport_options=options) as connection:
         task.apply_async(args, connection=connection)
 
 
-def _wait_until_ready(export: Export, log: Path) -> None:
+def _wait_until_made(job: Job, log: Path) -> Export:
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        export.refresh_from_db()
-        if export.state == Export.State.READY:
-            return
+        job.refresh_from_db()
+        if job.state == JobState.DONE:
+            return Export.objects.get()
         time.sleep(0.1)
-    pytest.fail(f"The export is still {export.state}: {log.read_text(encoding='utf-8')[-3000:]}")
+    pytest.fail(f"The export is still {job.state}: {log.read_text(encoding='utf-8')[-3000:]}")
 
 
 def test_a_worker_process_makes_an_export(study: Study, broker_url: str, tmp_path: Path) -> None:
-    export = _asked_for(study)
-    _send(make_export, export.pk, broker_url=broker_url, folder=tmp_path)
+    job = _asked_for(study)
+    send_to(run_job, job.pk, broker_url=broker_url, folder=tmp_path)
     with celery_worker(folder=tmp_path, broker_url=broker_url):
-        _wait_until_ready(export, tmp_path / "worker.log")
+        export = _wait_until_made(job, tmp_path / "worker.log")
     with default_storage.open(export.file) as made:
         assert made.read().count(b"\n") == 1
 
 
 def test_an_export_that_has_been_running_for_too_long_is_made_after_all(study: Study, tmp_path: Path) -> None:
-    export = _asked_for(study, minutes_ago=20, state=Export.State.RUNNING)
-    _send(resume_exports, broker_url=EMBEDDED_BROKER, folder=tmp_path)
+    job = _asked_for(study, minutes_ago=20)
+    jobs.start(job_id=job.pk, message="lost", now=job.asked_at)
+    send_to(resume_jobs, broker_url=EMBEDDED_BROKER, folder=tmp_path)
     with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
-        _wait_until_ready(export, tmp_path / "worker.log")
+        export = _wait_until_made(job, tmp_path / "worker.log")
     with default_storage.open(export.file) as made:
         assert made.read().count(b"\n") == 1
 
 
 def test_a_page_does_not_fail_when_the_broker_is_down(study: Study, tmp_path: Path) -> None:
-    export = _asked_for(study)
-    program = f"from results.tasks import make_export; make_export.delay_on_commit({export.pk}); print('answered')"
+    job = _asked_for(study)
+    program = f"from background.tasks import send; from background.models import *; send(Job.objects.get(pk={job.pk}))"
     answer = subprocess.run(
-        [sys.executable, "manage.py", "shell", "--no-imports", "-c", program],
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", f"{program}; print('answered')"],
         cwd=ROOT,
         env=site_environment(tmp_path, CELERY_BROKER_URL=f"redis://127.0.0.1:{spare_port()}/0"),
         capture_output=True,
@@ -97,10 +96,10 @@ def test_a_page_does_not_fail_when_the_broker_is_down(study: Study, tmp_path: Pa
     )
     assert answer.returncode == 0
     assert answer.stdout.strip().endswith("answered")
-    assert "results.make_export is sent again later: the broker cannot be reached" in answer.stderr
+    assert "background.run_job is sent again later: the broker cannot be reached" in answer.stderr
     assert "Traceback" not in answer.stderr
-    export.refresh_from_db()
-    assert export.state == Export.State.WAITING
+    job.refresh_from_db()
+    assert job.state == JobState.WAITING
 
 
 def test_every_periodic_task_exists() -> None:

@@ -7,7 +7,19 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {"config", "results", "annotation", "predictions", "studies", "analytics", "background", "throttle", "manage"}
+OURS = {
+    "config",
+    "rehearsal",
+    "workspace",
+    "results",
+    "annotation",
+    "predictions",
+    "studies",
+    "analytics",
+    "background",
+    "throttle",
+    "manage",
+}
 
 
 def _imported() -> set[str]:

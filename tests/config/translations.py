@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation.template import templatize
 
 ROOT = Path(settings.BASE_DIR)
-ROOMS = ("annotation", "background", "config", "predictions", "results", "studies")
+ROOMS = ("annotation", "background", "config", "predictions", "rehearsal", "results", "studies", "workspace")
 _IN_CODE = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 _LITERAL = r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _IN_TEMPLATE = re.compile(rf"n?gettext\({_LITERAL}(?:, {_LITERAL})?")

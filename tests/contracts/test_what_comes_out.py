@@ -29,7 +29,8 @@ def said(study: Study, *of_ann_and_ben: Sequence[str]) -> Report:
     """Let both say what stands there, one label per question, and return the report of their study."""
     by_person = dict(zip(PEOPLE, of_ann_and_ben, strict=True))
     answered(study, say=lambda person, number: by_person[person][number - 1])
-    return report_of_study(facts_alone(study), answer_details(study), answer_times(study))
+    alone = facts_alone(study)
+    return report_of_study(alone, answer_details(study, alone.studies[0].answerable), answer_times(study))
 
 
 def rows(table: Table) -> list[dict[str, Any]]:
@@ -168,6 +169,6 @@ def test_the_tenth_option_is_offered_and_stored() -> None:
     key = "zqx_caption-9"
     said(study, [key] * 3, [key] * 3)
     name_annotators(project=study.project)
-    answers = list(persons_answers(study))
+    answers = list(persons_answers(study, facts_alone(study).studies[0].answerable))
     assert {answer.choice for answer in answers} == {key}
     assert {answer.places for answer in answers} == {10}

@@ -9,7 +9,7 @@ from studies.kinds import KINDS
 from tests.config.translations import ROOMS, ROOT
 
 # What may name kinds: their own folder, history, and the replay of a paper that asked just these.
-MAY_NAME_KINDS = ("studies/kinds/", "results/replay/")
+MAY_NAME_KINDS = ("studies/kinds/", "rehearsal/replay/")
 # Templates of kinds may build upon one another.
 MAY_NAME_TEMPLATES = ("templates/kinds/",)
 

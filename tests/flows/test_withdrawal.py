@@ -30,6 +30,7 @@ from results.tables.exported import count_rows
 from results.tables.progress import study_progress
 from results.tasks import discard_files
 from studies.models import Membership, Question, Study
+from studies.permissions import Role
 from tests.factories import NOON, arrive_at_work, launch_study, make_person, make_project
 from tests.removing import exclude, include, person, reopen, withdraw
 from tests.results.pipelines import by_key, go_on
@@ -54,7 +55,7 @@ def rita() -> Client:
 def answered(rita: Client) -> Study:
     """The study of the table above, and ann at the first question of another one."""
     project = make_project()
-    Membership.objects.create(project=project, user=make_person("olga"), role=Membership.Role.OWNER)
+    Membership.objects.create(project=project, user=make_person("olga"), role=Role.OWNER)
     Membership.objects.create(project=project, user_id=rita.session["_auth_user_id"])
     study = launch_study(project, instances=2, answers=6)
     for name, (first, second) in CHOICES.items():
@@ -71,7 +72,7 @@ def withdraw_on_the_page(client: Client, study: Study) -> Any:
 
 def monitor(client: Client, study: Study) -> dict[str, Any]:
     progress = client.get(f"/studies/vases/{study.slug}/").context["progress"]
-    (none,) = [rate for rate in progress.rates if rate.what == "none"]
+    (none,) = [rate for rate in progress.rates if rate.what == "None of these"]
     return {
         "answers": (progress.answers.given, progress.answers.wanted),
         "none": (none.times, none.n),

@@ -1,9 +1,11 @@
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from studies.models import Event, Image, Instance, Membership, Project
-from tests.factories import draw_instance, make_project
+from tests.factories import draw_instance, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +49,16 @@ def test_a_person_can_be_made_a_member(operator: Client) -> None:
     assert (membership.user, membership.role) == (person, "owner")
 
 
+def test_a_role_of_the_version_before_is_shown_as_what_it_is(operator: Client) -> None:
+    """Where no option is selected, a browser selects the first, and saving the page would make an owner."""
+    project = make_project("birds")
+    make_member(project, "researcher", name="anna")
+    page = operator.get(f"/admin/studies/project/{project.pk}/change/").content.decode()
+    shown = re.search(r'<select name="memberships-0-role".*?</select>', page, re.DOTALL)
+    assert shown
+    assert re.findall(r'value="(\w+)" selected', shown[0]) == ["editor"]
+
+
 def test_a_stranger_sees_nothing(client: Client) -> None:
     client.force_login(User.objects.create_user("stranger"))
     assert client.get("/admin/studies/project/").status_code == 302
@@ -61,15 +73,15 @@ def test_who_changes_a_project_and_its_members_is_noted(operator: Client) -> Non
     operator.post(address, form | member)
     member |= {"memberships-0-id": str(Membership.objects.get().pk), "memberships-0-project": str(project.pk)}
     form["memberships-INITIAL_FORMS"] = "1"
-    operator.post(address, form | member | {"memberships-0-role": "researcher"})
-    gone = {"memberships-0-role": "researcher", "memberships-0-DELETE": "on"}
+    operator.post(address, form | member | {"memberships-0-role": "viewer"})
+    gone = {"memberships-0-role": "viewer", "memberships-0-DELETE": "on"}
     operator.post(address, form | {"name": "Other birds"} | member | gone)
     assert not Membership.objects.exists()
     assert list(Event.objects.order_by("pk").values_list("what", "by_name", "details")) == [
         ("member added", "operator", {"member": "anna", "role": "owner"}),
-        ("member changed", "operator", {"member": "anna", "role": "researcher"}),
+        ("member changed", "operator", {"member": "anna", "role": "viewer"}),
         ("project changed", "operator", {"changed": ["name"]}),
-        ("member removed", "operator", {"member": "anna", "role": "researcher"}),
+        ("member removed", "operator", {"member": "anna", "role": "viewer"}),
     ]
 
 

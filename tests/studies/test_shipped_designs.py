@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from studies.models import Study
+from studies.models import InstanceImage, Study
 from tests.factories import make_instance, make_person, make_project
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,8 @@ DESIGNS = ("bivlc-step-3", "bivlc-step-4", "bivlc-baseline")
 @pytest.fixture
 def two_projects() -> None:
     for name in ("birds", "fish"):
-        make_instance(make_project(name), f"{name}-1")
+        instance = make_instance(make_project(name), f"{name}-1")
+        InstanceImage.objects.create(instance=instance, role="image", position=0, filename="photo.png")
         for design in DESIGNS:
             file = settings.BASE_DIR / "studies" / "designs" / f"{design}.yaml"
             call_command("create_study", str(file), project=name, stdout=StringIO())

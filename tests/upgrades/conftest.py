@@ -8,7 +8,8 @@ import pytest
 import time_machine
 from pytest_django import DjangoDbBlocker, Settings
 
-from tests.upgrades.stage import connected_to, database, fill, filled, restore_files, rolled_back, upgrade
+from tests.databases import connected_to, database, rolled_back
+from tests.upgrades.stage import fill, filled, restore_files, upgrade
 
 VERSION = "878c08f"
 

@@ -1,14 +1,10 @@
-"""Databases of an older version for the tests of upgrades: filled as that version left them, in a place of their own.
-
-The database that other tests share is never touched: while a test of this folder runs, the connection leads to
-another one.
-"""
+"""Databases of an older version for the tests of upgrades: filled as that version left them, in a place of their own
+(tests/databases.py)."""
 
 import base64
 import gzip
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -85,57 +81,6 @@ def restore_files(version: str, media: Path) -> None:
     for name, content in filled(version)["files"].items():
         (media / name).parent.mkdir(parents=True, exist_ok=True)
         (media / name).write_bytes(base64.b64decode(content))
-
-
-@contextmanager
-def connected_to(name: str) -> Iterator[None]:
-    """Let the connection lead to the database `name`."""
-    before = connection.settings_dict["NAME"]
-    connection.close()
-    connection.settings_dict["NAME"] = name
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = before
-
-
-@contextmanager
-def database(suffix: str, *, like: str = "") -> Iterator[str]:
-    """Make an empty database beside that of the other tests, or a copy of the one called `like`; yield its name."""
-    name = f"{connection.settings_dict['NAME']}_{suffix}"
-    _drop(name)
-    if connection.vendor == "sqlite":
-        if like:
-            Path(name).write_bytes(Path(like).read_bytes())
-    else:
-        _at_server(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{like}"' if like else ""))
-    try:
-        yield name
-    finally:
-        _drop(name)
-
-
-def _drop(name: str) -> None:
-    if connection.vendor == "sqlite":
-        for end in ("", "-wal", "-shm"):
-            Path(f"{name}{end}").unlink(missing_ok=True)
-    else:
-        _at_server(f'DROP DATABASE IF EXISTS "{name}"')
-
-
-def _at_server(statement: str) -> None:
-    with connection._nodb_cursor() as cursor:
-        cursor.execute(statement)
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """Take back whatever is stored inside, after checking that it fits together."""
-    with transaction.atomic():
-        yield
-        connection.check_constraints()
-        transaction.set_rollback(True)
 
 
 def upgrade() -> None:

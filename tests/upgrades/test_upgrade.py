@@ -5,12 +5,14 @@ is named in CHANGED.
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
@@ -19,19 +21,27 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models import JSONField, Model
 from django.db.models.functions import Cast
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from background import jobs
+from background.models import Job
+from results.actions import exports
 from results.exporting import FORMATS
+from results.models import Export
 from results.reports.formats import FORMATS as REPORT_FORMATS
+from tests.databases import connected_to, database
+from tests.jobs import run_now
 from tests.upgrades.conftest import VERSION
 from tests.upgrades.filling import crawl
-from tests.upgrades.stage import by_table, connected_to, database, filled, leaves, migrate_to, models_of, upgrade
+from tests.upgrades.stage import by_table, filled, leaves, migrate_to, models_of, upgrade
 
 DUMPED = filled(VERSION)
 TABLES = {name: table for name, table in DUMPED["tables"].items() if table["rows"]}
 # "table" or "table.column" -> where what it held stands now, or why it says something else.
 CHANGED = {
     "annotation_practiceanswer.round": "rounds are the person's: those of older sessions went behind the newest one's",
+    "studies_membership.role": "who was a researcher is an editor",
     "results_signinfailure": "failures lived for a quarter of an hour; they are counted anew, by name and by network",
 }
 
@@ -182,6 +192,13 @@ def test_what_was_drawn_from_their_answers_alone_stands_no_more_after_the_upgrad
 
 
 @pytest.mark.usefixtures("upgraded")
+def test_who_was_a_researcher_is_an_editor_and_owners_stay_owners() -> None:
+    roles = dict(apps.get_model("studies", "Membership").objects.values_list("pk", "role"))
+    before = {row["id"]: row["role"] for row in records("studies_membership")}
+    assert roles == {pk: {"researcher": "editor", "owner": "owner"}[role] for pk, role in before.items()}
+
+
+@pytest.mark.usefixtures("upgraded")
 def test_nothing_is_left_to_migrate() -> None:
     executor = MigrationExecutor(connection)
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
@@ -275,6 +292,24 @@ def test_exports_are_written(format: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("upgraded")
+def test_exports_that_waited_or_were_lost_are_made_and_the_others_stay_what_they_were() -> None:
+    before = {row["id"]: row for row in records("results_export")}
+    unmade = {pk for pk, row in before.items() if row["state"] in {"waiting", "running"}}
+    assert len(unmade) > 1
+    later = timezone.now() + timedelta(minutes=20)
+    assert exports.adopt_exports(now=later) == len(unmade)
+    for job in jobs.stalled(now=later):
+        assert run_now(job).error == ""
+    assert Job.objects.count() == len(unmade)
+    for export in Export.objects.all():
+        if export.pk in unmade:
+            assert export.is_ready
+            assert default_storage.exists(export.file)
+        else:
+            assert (export.is_ready, export.is_unmade) == (before[export.pk]["state"] == "ready", False)
+
+
+@pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("format", sorted(REPORT_FORMATS))
 def test_reports_are_written(format: str, tmp_path: Path) -> None:
     call_command("report", "birds", format=format, out=tmp_path, verbosity=0)
@@ -343,3 +378,16 @@ def test_the_way_back_is_open_or_says_why_not() -> None:
     check_rows(models_of(targets))
     upgrade()
     check_rows(by_table(apps))
+
+
+@pytest.mark.usefixtures("copy_to_migrate")
+def test_on_the_way_back_an_editor_is_a_researcher_again_and_a_viewer_becomes_none() -> None:
+    """The version before lets everybody change everything who is not an owner, too."""
+    memberships, before = apps.get_model("studies", "Membership").objects, [("studies", "0013_roles_of_members")]
+    memberships.filter(role="editor").update(role="viewer")
+    with pytest.raises(IrreversibleError, match="memberships are those of viewers"):
+        migrate_to(before)
+    assert set(memberships.values_list("role", flat=True)) == {"owner", "viewer"}
+    memberships.filter(role="viewer").update(role="editor")
+    migrate_to(before)
+    assert set(memberships.values_list("role", flat=True)) == {"owner", "researcher"}

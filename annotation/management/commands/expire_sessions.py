@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from annotation.actions import sessions
-from studies.management.named import actor_named, add_by
+from studies.management.named import add_by, operator_named
 
 
 class Command(BaseCommand):
@@ -14,5 +14,5 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lapsed = sessions.expire(by=actor_named(options), now=timezone.now())
+        lapsed = sessions.expire(by=operator_named(options), now=timezone.now())
         self.stdout.write(f"{lapsed} sessions lapsed.")

@@ -7,6 +7,7 @@ from django.utils import timezone
 from annotation.actions.launching import launch
 from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         try:
-            launch(study=study, by=actor_named(options), now=timezone.now())
+            launch(study=study, by=actor_named(options, Verb.RUN, study.project), now=timezone.now())
         except StudyError as error:
             raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
         seats = study.surveys.aggregate(seats=Sum("seats_planned", default=0))["seats"]

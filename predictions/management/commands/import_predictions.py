@@ -9,6 +9,7 @@ from predictions.actions.from_file import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
 from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -38,7 +39,7 @@ class Command(BaseCommand):
                 model=ModelName(options["model"], options["model_version"], options["weights"]),
                 skip_unknown=options["skip_unknown"],
                 dry_run=options["dry_run"],
-                by=actor_named(options),
+                by=actor_named(options, Verb.IMPORT, project),
                 now=timezone.now(),
             )
         except PredictionsRefused as error:

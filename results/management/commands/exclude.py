@@ -8,6 +8,7 @@ from annotation.actions.removals import CannotRemove, exclude, reopen_slots
 from results.management.people import add_person, person_named
 from results.sentences import told
 from studies.management.named import actor_named, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -20,7 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
-        person, by, now = person_named(project, options), actor_named(options), timezone.now()
+        by, now = actor_named(options, Verb.REMOVE_PEOPLE, project), timezone.now()
+        person = person_named(project, options)
         try:
             followed = exclude(annotator=person.annotator, project=project, reason=options["reason"], by=by, now=now)
             self.stdout.write(f"{person.name} is excluded: {told('exclude', followed)}")

@@ -12,6 +12,7 @@ from results.exporting import FORMATS
 from studies.actions.events import Actor
 from studies.management.named import actor_named, add_by, project_called
 from studies.models import Study
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -27,7 +28,8 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project, by = project_called(options["project"]), actor_named(options)
+        project = project_called(options["project"])
+        by = actor_named(options, Verb.EXPORT, project)
         try:
             studies = exportable_studies(project=project, study=options["study"])
             paths = [self._export(study, options["format"], options["out"], by) for study in studies]

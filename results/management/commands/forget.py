@@ -9,6 +9,7 @@ from results.errors import CannotExport
 from results.management.people import add_person, person_named
 from results.sentences import told
 from studies.management.named import actor_named, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -23,6 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
+        by = actor_named(options, Verb.FORGET_PEOPLE, project)
         person = person_named(project, options)
         if not options["yes"]:
             raise CommandError(
@@ -30,7 +32,7 @@ class Command(BaseCommand):
                 "first: afterwards nobody can tell who was owed what. Add --yes to do it."
             )
         try:
-            forgotten = forget(annotator=person.annotator, project=project, by=actor_named(options), now=timezone.now())
+            forgotten = forget(annotator=person.annotator, project=project, by=by, now=timezone.now())
         except CannotExport as error:
             raise CommandError(f"Nothing was deleted. {error}") from error
         self.stdout.write(f"{person.name} is forgotten: {told('withdraw', forgotten.followed)}")

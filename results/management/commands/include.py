@@ -8,6 +8,7 @@ from annotation.actions.removals import CannotRemove, include
 from results.management.people import add_person, person_named
 from results.sentences import told
 from studies.management.named import actor_named, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -18,9 +19,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
+        by = actor_named(options, Verb.REMOVE_PEOPLE, project)
         person = person_named(project, options)
         try:
-            followed = include(annotator=person.annotator, project=project, by=actor_named(options), now=timezone.now())
+            followed = include(annotator=person.annotator, project=project, by=by, now=timezone.now())
         except CannotRemove as error:
             raise CommandError(error.message) from error
         self.stdout.write(f"{person.name} counts again: {told('include', followed)}")

@@ -19,6 +19,7 @@ from results.exporting.dossier import About
 from results.models import Release
 from studies.actions.events import Actor
 from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -44,7 +45,10 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project, by = project_called(options["project"]), actor_named(options)
+        project = project_called(options["project"])
+        by = actor_named(options, Verb.RELEASE, project)
+        if options["with_provider_ids"]:
+            actor_named(options, Verb.IDENTIFY_PEOPLE, project)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
             (study,) = exportable_studies(project=project, study=options["study"])

@@ -9,6 +9,7 @@ from results.actions.people import withdraw
 from results.management.people import add_person, person_named
 from results.sentences import told
 from studies.management.named import actor_named, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -22,8 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
+        by = actor_named(options, Verb.REMOVE_PEOPLE, project)
         person = person_named(project, options)
-        followed = withdraw(annotator=person.annotator, project=project, by=actor_named(options), now=timezone.now())
+        followed = withdraw(annotator=person.annotator, project=project, by=by, now=timezone.now())
         self.stdout.write(f"{person.name} has withdrawn: {told('withdraw', followed)}")
         self.stdout.write(
             f"Files deleted: {discard_files():,}. Make exports and releases again; give no older file away."

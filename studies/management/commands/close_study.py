@@ -7,6 +7,7 @@ from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import StudyState
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -18,8 +19,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
+        by = actor_named(options, Verb.RUN, study.project)
         try:
-            change_state(study=study, to=StudyState.CLOSED, by=actor_named(options), now=timezone.now())
+            change_state(study=study, to=StudyState.CLOSED, by=by, now=timezone.now())
         except StudyError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Study {study.slug} is closed.")

@@ -10,6 +10,7 @@ from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -34,9 +35,10 @@ class Command(BaseCommand):
         except UnicodeDecodeError as error:
             raise CommandError(f"{file} is not UTF-8 text. Save the study file as UTF-8.") from error
         project = project_called(options["project"])
+        by = actor_named(options, Verb.DESIGN, project)
         try:
             create = create_or_replace if options["replace"] else create_study
-            study = create(project=project, source=source, by=actor_named(options), now=timezone.now())
+            study = create(project=project, source=source, by=by, now=timezone.now())
         except (DesignRefused, StudyError) as error:
             raise CommandError(f"{file} was not used:\n{error}") from error
         self.stdout.write(f"Study {study.slug} is a draft. Launch it with: manage.py launch_study {full_name(study)}")

@@ -6,6 +6,7 @@ from django.utils import timezone
 from studies.actions.drafts import delete_draft
 from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -17,8 +18,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
+        by = actor_named(options, Verb.DESIGN, study.project)
         try:
-            delete_draft(study=study, by=actor_named(options), now=timezone.now())
+            delete_draft(study=study, by=by, now=timezone.now())
         except StudyError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"The draft {study.slug} is deleted.")

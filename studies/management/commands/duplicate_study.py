@@ -8,6 +8,7 @@ from studies.actions.finding import full_name
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -21,7 +22,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
-        title, by = options["title"] or study.title, actor_named(options)
+        by, title = actor_named(options, Verb.DESIGN, study.project), options["title"] or study.title
         try:
             copy = duplicate_study(study=study, slug=options["name"], title=title, by=by, now=timezone.now())
         except DesignRefused as error:

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
+from studies.actions.events import Actor
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
 from studies.importing import IMPORTERS
@@ -13,6 +14,7 @@ from studies.importing.captions import CAPTION_RULES
 from studies.management.named import actor_named, add_by, user_called
 from studies.models import Project
 from studies.naming import problem_with_slug
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -32,8 +34,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = _project(options["project"])
         owner = None if options["owner"] is None else user_called(options["owner"])
-        by = actor_named(options)
         is_new = project.pk is None
+        by = _actor(options, project)
         try:
             with _Bars(disable=options["verbosity"] == 0) as bars:
                 summaries = import_files(
@@ -64,6 +66,13 @@ def _project(slug: str) -> Project:
     if reason := problem_with_slug(slug):
         raise CommandError(f"{slug!r} cannot name a project. {reason}")
     return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
+
+
+def _actor(options: dict[str, Any], project: Project) -> Actor:
+    """Return who imports. In a project that the import makes nobody has a role yet, and anybody may be named."""
+    if project.pk is None and options["by"] is not None:
+        return user_called(options["by"])
+    return actor_named(options, Verb.IMPORT, project)
 
 
 class _Bars:

@@ -7,6 +7,7 @@ from studies.actions.datasets import set_dataset
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError
 from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
 
 
 class Command(BaseCommand):
@@ -19,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
-        by = actor_named(options)
+        by = actor_named(options, Verb.DESIGN, project)
         try:
             study = find_study_of(project, options["study"]) if options["study"] else None
             set_dataset(project=project, study=study, by=by, now=timezone.now())

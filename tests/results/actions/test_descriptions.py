@@ -9,17 +9,23 @@ from django.core.management import call_command
 
 from annotation.models import Session
 from studies.models import Project
+from tests.databases import kept
 from tests.factories import make_instance, make_launched, make_project, make_study
 from tests.results.actions.test_image_exports import store_pictures
-from tests.results.actions.test_releases import described, records
+from tests.results.actions.test_releases import described, read_records, records
 from tests.results.tables.test_reporting import make_whole_pipeline
 
-pytestmark = pytest.mark.django_db
+
+def fill() -> str:
+    return make_whole_pipeline().slug
+
+
+filled = kept(fill)
 
 
 @pytest.fixture
-def pipeline(db: None) -> Project:
-    return make_whole_pipeline()
+def pipeline(filled: str) -> Project:
+    return Project.objects.get(slug=filled)
 
 
 def export(folder: Path, format: str, project: str = "vases", **options: Any) -> None:
@@ -33,7 +39,8 @@ def record_sets(folder: Path) -> list[str]:
 
 def counts(folder: Path) -> dict[str, int]:
     """Return how many records the library finds in each record set."""
-    return {name: len(records(folder, name)) for name in record_sets(folder)}
+    dataset = described(folder)
+    return {name: len(read_records(dataset, name)) for name in record_sets(folder)}
 
 
 def test_each_study_and_format_has_a_record_set_of_its_own(pipeline: Project, tmp_path: Path) -> None:

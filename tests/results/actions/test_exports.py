@@ -11,8 +11,10 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response, Session
+from background import jobs
+from background.models import Job, JobState
 from results.actions import exports
-from results.actions.exports import make_export, request_export, write_export
+from results.actions.exports import cancel_export, request_export, write_export
 from results.actions.writing import Written
 from results.errors import CannotExport
 from results.exporting import FORMATS
@@ -31,6 +33,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from tests.jobs import run_now
 
 pytestmark = pytest.mark.django_db
 
@@ -230,46 +233,57 @@ def asked(study: Study, format: str = "jsonl") -> Export:
     return request_export(study=study, format=format, by=make_person("researcher"), now=NOON)
 
 
+def job(export: Export) -> Job:
+    assert export.job
+    return export.job
+
+
 def test_a_requested_export_is_made_and_stored(study: Study) -> None:
     export = asked(study)
-    make_export(export=export, now=lambda: NOON + timedelta(seconds=9))
+    done = run_now(job(export), now=NOON + timedelta(seconds=9))
+    assert (done.state, done.done, done.total, done.unit) == (JobState.DONE, 2, 2, "rows")
     export.refresh_from_db()
-    assert (export.state, export.rows_done, export.rows_total) == (Export.State.READY, 2, 2)
-    assert export.finished_at == NOON + timedelta(seconds=9)
+    assert (export.is_ready, export.rows_done, export.finished_at) == (True, 2, NOON + timedelta(seconds=9))
     with default_storage.open(export.file) as stored:
         assert len(stored.read().splitlines()) == 2
 
 
-def test_the_task_run_twice_does_what_it_does_once(study: Study) -> None:
+def test_the_job_run_twice_does_what_it_does_once(study: Study) -> None:
     export = asked(study)
-    make_export_task.apply(args=(export.pk,), throw=True)
+    run_now(job(export))
     once = Export.objects.filter(pk=export.pk).values().get()
-    make_export_task.apply(args=(export.pk,), throw=True)
-    assert Export.objects.filter(pk=export.pk).values().get() == once
-    assert len(default_storage.listdir(f"exports/{export.pk}")[1]) == 1
+    for state in (JobState.DONE, JobState.WAITING):
+        # Over; and as a worker leaves it that is lost between the file and the last word about it.
+        Job.objects.update(state=state, finished_at=NOON if state == JobState.DONE else None)
+        run_now(job(export))
+        assert Export.objects.filter(pk=export.pk).values().get() == once
+        assert len(default_storage.listdir(f"exports/{export.pk}")[1]) == 1
+        assert Job.objects.get().state == JobState.DONE
 
 
 def test_an_export_whose_worker_was_lost_is_made_by_the_next_one(study: Study) -> None:
     export = asked(study)
-    Export.objects.filter(pk=export.pk).update(state=Export.State.RUNNING, rows_done=1)
-    make_export_task.apply(args=(export.pk,), throw=True)
+    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=NOON, beat_at=NOON, done=1)
+    assert run_now(job(export), now=NOON + timedelta(minutes=11)).state == JobState.RUNNING
+    assert run_now(job(export), now=NOON + timedelta(minutes=11, seconds=1)).state == JobState.DONE
     export.refresh_from_db()
-    assert (export.state, export.rows_done) == (Export.State.READY, 2)
+    assert (export.is_ready, export.rows_done) == (True, 2)
 
 
 def test_of_two_runs_at_the_same_time_one_file_is_kept(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first was silent for so long that it was taken for lost, and then writes on."""
     export = asked(study)
     written = exports.write_export
 
     def and_another_worker_is_faster(**about: Any) -> Written:
         monkeypatch.setattr(exports, "write_export", written)
-        make_export(export=export, now=lambda: NOON)
-        return written(**about)
+        assert run_now(job(export), now=NOON + timedelta(hours=1)).state == JobState.DONE
+        return written(**about | {"report": no_report})
 
     monkeypatch.setattr(exports, "write_export", and_another_worker_is_faster)
-    make_export(export=export, now=lambda: NOON)
+    run_now(job(export), now=NOON)
     export.refresh_from_db()
-    assert export.state == Export.State.READY
+    assert export.is_ready
     assert default_storage.listdir(f"exports/{export.pk}")[1] == [Path(export.file).name]
 
 
@@ -279,22 +293,57 @@ def test_an_export_that_fails_says_why(study: Study, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(exports, "write_export", full)
     export = asked(study)
-    make_export(export=export, now=lambda: NOON)
+    assert run_now(job(export), now=NOON).error == "The disk is full."
     export.refresh_from_db()
-    assert (export.state, export.error, export.file) == (Export.State.FAILED, "The disk is full.", "")
+    assert (export.is_ready, export.error, export.file, export.finished_at) == (False, "The disk is full.", "", NOON)
 
 
-def test_an_error_nobody_foresaw_is_shown_and_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_nobody_foresaw_is_told_in_words_with_a_reference_to_its_trace(
+    study: Study, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(**about: Any) -> Written:
         raise ZeroDivisionError
 
     monkeypatch.setattr(exports, "write_export", broken)
     export = asked(study)
-    with pytest.raises(ZeroDivisionError):
-        make_export(export=export, now=lambda: NOON)
+    assert run_now(job(export)).state == JobState.FAILED
     export.refresh_from_db()
-    assert export.state == Export.State.FAILED
-    assert export.error == "The server could not make this export. Ask for it again."
+    words = "The server could not make this export. Ask for it again. If it happens again, tell whoever runs the site"
+    told, _, reference = export.error.rstrip(".").partition(": reference ")
+    assert told == words
+    (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert reference in logged.getMessage()
+    assert logged.exc_info
+
+
+@pytest.mark.parametrize("at", ["the first row", "the last word"])
+def test_an_export_that_is_cancelled_while_it_is_made_leaves_no_file(
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at: str
+) -> None:
+    export, name = asked(study), "write_export" if at == "the first row" else "_store"
+    before = getattr(exports, name)
+
+    def and_somebody_cancels(*args: Any, **about: Any) -> Any:
+        cancel_export(export=Export.objects.get(pk=export.pk), by=make_person("another"), now=NOON)
+        return before(*args, **about)
+
+    monkeypatch.setattr(exports, name, and_somebody_cancels)
+    assert run_now(job(export)).state == JobState.CANCELLED
+    export.refresh_from_db()
+    assert (export.error, export.file, export.is_ready) == ("It was cancelled.", "", False)
+    assert (
+        not default_storage.exists(f"exports/{export.pk}") or default_storage.listdir(f"exports/{export.pk}")[1] == []
+    )
+
+
+def test_what_the_version_before_reads_is_still_written(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the way back is open: it knows no jobs."""
+    ready = asked(study)
+    given_up = request_export(study=study, format="csv", by=make_person("colleague"), now=NOON)
+    run_now(job(ready))
+    cancel_export(export=given_up, by=make_person("another"), now=NOON)
+    states = [Export.objects.values_list("state", "rows_total", "error").get(pk=each.pk) for each in (ready, given_up)]
+    assert states == [("ready", 2, ""), ("failed", 0, "It was cancelled.")]
 
 
 @pytest.mark.parametrize(
@@ -317,20 +366,29 @@ def test_an_impossible_export_is_refused(study: Study, format: str, launched: bo
 
 
 @pytest.mark.parametrize(
-    ("state", "minutes", "stalled"),
+    ("state", "minutes", "adopted"),
     [
-        (Export.State.WAITING, 1, False),
-        (Export.State.WAITING, 3, True),
-        (Export.State.RUNNING, 14, False),
-        (Export.State.RUNNING, 16, True),
-        (Export.State.READY, 1000, False),
-        (Export.State.FAILED, 1000, False),
+        ("waiting", 2, False),
+        ("waiting", 3, True),
+        ("running", 15, False),
+        ("running", 16, True),
+        ("ready", 1000, False),
+        ("failed", 1000, False),
     ],
 )
-def test_an_export_is_stalled_when_its_task_must_have_been_lost(
-    study: Study, state: Export.State, minutes: int, stalled: bool
+def test_what_the_version_before_was_asked_for_and_lost_gets_a_job(
+    study: Study, state: str, minutes: int, adopted: bool
 ) -> None:
-    export = request_export(study=study, format="jsonl", by=make_person("researcher"), now=NOON)
-    Export.objects.filter(pk=export.pk).update(state=state)
-    found = exports.stalled_exports(now=NOON + timedelta(minutes=minutes))
-    assert found == ([export.pk] if stalled else [])
+    """It keeps what it knows in columns of the export, and sends its own message, which is still understood."""
+    over = {"finished_at": NOON} if state in {"ready", "failed"} else {}
+    error = "The disk is full." if state == "failed" else ""
+    export = Export.objects.create(
+        project=study.project, study=study, format="jsonl", state=state, requested_at=NOON, error=error, **over
+    )
+    now = NOON + timedelta(minutes=minutes)
+    assert exports.adopt_exports(now=now) == adopted
+    assert [each.arguments for each in jobs.stalled(now=now)] == ([{"export": export.pk}] if adopted else [])
+    assert exports.adopt_exports(now=now) == 0
+    make_export_task.apply(args=(export.pk,), throw=True)
+    export.refresh_from_db()
+    assert (export.is_ready, export.error) == (state != "failed", error)

@@ -1,6 +1,7 @@
 """Numbers of what has many answers: made in the background, kept with their moment, made anew after a change."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.contrib.auth.models import User
 
 from annotation.actions.adjudication import settle
 from annotation.models import SessionState
+from background import jobs
+from background.models import Job, JobState
 from predictions.models import Model, Prediction
 from results.actions import keeping, people
 from results.models import KeptNumbers
@@ -18,6 +21,7 @@ from results.tables.progress import progress_of, study_progress
 from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import NOON, answer, make_launched, questions, sit_down
+from tests.jobs import run_now
 from tests.removing import exclude, include, person, reopen, withdraw
 
 Page = KeptNumbers.Page
@@ -30,11 +34,12 @@ def look(study: Study, now: Any = NOON) -> keeping.Found:
 
 
 def make(found: keeping.Found, now: Any = NOON) -> None:
-    keeping.make(kept=KeptNumbers.objects.get(pk=found.pk), now=now)
+    asked = Job.objects.get(key=str(found.pk), state=JobState.WAITING)
+    assert run_now(asked, now=now).state == JobState.DONE
 
 
 def test_the_first_look_asks_for_the_numbers_and_the_next_one_does_not(study: Study) -> None:
-    assert [look(study).to_make, look(study).to_make] == [True, False]
+    assert [look(study).to_send is not None, look(study).to_send is not None] == [True, False]
     assert look(study).content is None
 
 
@@ -42,7 +47,7 @@ def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
     make(look(study))
     found = look(study, LATER)
-    assert (found.as_of, found.is_current, found.to_make) == (NOON, True, False)
+    assert (found.as_of, found.is_current, found.to_send) == (NOON, True, None)
     assert progress_of(found.content) == study_progress(study)
 
 
@@ -51,7 +56,7 @@ def test_an_answer_makes_them_old(study: Study) -> None:
     make(look(study))
     answer(session, questions(study)[0], "none")
     found = look(study, LATER)
-    assert (found.is_current, found.to_make) == (False, True)
+    assert (found.is_current, found.to_send is not None) == (False, True)
 
 
 def test_taking_somebody_out_letting_them_back_and_opening_their_slots_make_them_old(study: Study) -> None:
@@ -104,37 +109,78 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
     )
     found = keeping.look_up(page=page, project=study.project, study=about, now=LATER)
     are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}
-    assert (found.is_current, found.to_make) == (not are_results, are_results)
+    assert (found.is_current, found.to_send is not None) == (not are_results, are_results)
 
 
 def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
     session = sit_down(study, "ann")
     make(look(study))
     answer(session, questions(study)[0], "none")
-    assert not look(study, NOON + timedelta(seconds=59)).to_make
-    assert look(study, NOON + timedelta(seconds=60)).to_make
+    assert look(study, NOON + timedelta(seconds=59)).to_send is None
+    assert look(study, NOON + timedelta(seconds=60)).to_send is not None
 
 
 def test_numbers_of_an_older_form_are_not_shown(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     make(look(study))
     monkeypatch.setattr(keeping, "FORM", "next")
     found = look(study, LATER)
-    assert (found.content, found.as_of, found.to_make) == (None, None, True)
+    assert (found.content, found.as_of, found.to_send is not None) == (None, None, True)
 
 
-def test_a_lost_task_is_sent_again(study: Study) -> None:
-    look(study)
-    assert not look(study, NOON + keeping.LOST_AFTER).to_make
-    assert look(study, NOON + keeping.LOST_AFTER + timedelta(seconds=1)).to_make
+def test_a_lost_message_is_sent_again_by_the_clock(study: Study) -> None:
+    asked = look(study).to_send
+    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST) == []
+    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [asked]
 
 
-def test_the_task_run_twice_leaves_what_it_made_the_first_time(study: Study) -> None:
-    found = look(study)
-    make_numbers(found.pk)
+def test_the_job_run_twice_leaves_what_it_made_the_first_time(study: Study) -> None:
+    asked = look(study).to_send
+    assert asked
+    run_now(asked)
     first = KeptNumbers.objects.values().get()
-    make_numbers(found.pk)
+    run_now(asked)
     assert KeptNumbers.objects.values().get() == first
-    assert first["asked_at"] is None
+    assert Job.objects.get().state == JobState.DONE
+    assert first["fingerprint"]
+
+
+def test_the_message_of_the_version_before_makes_them_too(study: Study) -> None:
+    make_numbers(look(study).pk)
+    assert KeptNumbers.objects.get().content is not None
+
+
+def test_numbers_that_cannot_be_made_say_so_and_are_tried_once_a_minute(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(study: Study) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(keeping._MAKERS, Page.STUDY_PROGRESS, broken)
+    asked = look(study).to_send
+    assert asked
+    run_now(asked, now=NOON)
+    found = look(study, NOON + timedelta(seconds=59))
+    assert found.error.startswith("The server could not make these numbers. If it happens again, tell whoever runs")
+    assert found.to_send is None
+    assert look(study, NOON + timedelta(seconds=60)).to_send is not None
+
+
+def test_numbers_that_were_being_made_when_somebody_withdrew_are_not_kept(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "none")
+
+    def and_meanwhile_ann_withdraws(study: Study) -> Any:
+        numbers = asdict(study_progress(study))
+        people.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
+        return numbers
+
+    monkeypatch.setitem(keeping._MAKERS, Page.STUDY_PROGRESS, and_meanwhile_ann_withdraws)
+    asked = look(study).to_send
+    assert asked
+    run_now(asked, now=NOON)
+    assert KeptNumbers.objects.get().content is None
+    assert Job.objects.get().state == JobState.CANCELLED
 
 
 @pytest.mark.parametrize("page", [Page.STUDY_RESULTS, Page.PROJECT_RESULTS])

@@ -26,13 +26,12 @@ from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.tables.exported import given_responses
 from studies.models import Project
+from tests.databases import kept
 from tests.factories import NOON, create_draft, make_person, make_project
 from tests.removing import withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.tables.test_reporting import make_whole_pipeline
-
-pytestmark = pytest.mark.django_db
 
 PEOPLE = ("ann", "ben", "cleo", "dora")
 
@@ -43,11 +42,18 @@ def release(folder: Path, *, study: str = "step-4", name: str = "v1", format: st
     return folder / f"{study}-{name}"
 
 
-@pytest.fixture
-def pipeline(db: None) -> Project:
+def fill() -> str:
     project = make_whole_pipeline()
     store_pictures()
-    return project
+    return project.slug
+
+
+filled = kept(fill)
+
+
+@pytest.fixture
+def pipeline(filled: str) -> Project:
+    return Project.objects.get(slug=filled)
 
 
 def described(folder: Path) -> Any:
@@ -58,7 +64,10 @@ def described(folder: Path) -> Any:
 
 
 def records(folder: Path, record_set: str) -> list[dict[str, Any]]:
-    dataset = described(folder)
+    return read_records(described(folder), record_set)
+
+
+def read_records(dataset: Any, record_set: str) -> list[dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [{name.partition("/")[2]: value for name, value in one.items()} for one in dataset.records(record_set)]
@@ -324,6 +333,7 @@ def test_a_name_that_is_no_name_of_a_folder_is_refused(pipeline: Project, name: 
         release(tmp_path, name=name, format="jsonl")
 
 
+@pytest.mark.django_db
 def test_a_draft_cannot_be_released(tmp_path: Path) -> None:
     create_draft(make_project(), instances=1)
     with pytest.raises(CommandError, match="has not been launched yet"):

@@ -15,6 +15,7 @@ from results.reports.build import report_of
 from results.tables.exported import accepted_instances, decided_questions, given_responses
 from results.tables.reporting import project_facts
 from studies.models import InstanceImage, Project, Study
+from tests.databases import kept
 from tests.factories import (
     NOON,
     answer,
@@ -27,12 +28,17 @@ from tests.factories import (
 )
 from tests.results.tables.test_reporting import make_whole_pipeline
 
-pytestmark = pytest.mark.django_db
+
+def fill() -> str:
+    return make_whole_pipeline().slug
+
+
+filled = kept(fill)
 
 
 @pytest.fixture
-def pipeline(db: None) -> Project:
-    return make_whole_pipeline()
+def pipeline(filled: str) -> Project:
+    return Project.objects.get(slug=filled)
 
 
 def table(project: Project, format: str, study: str, folder: Path) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Export, Pseudonym
 from results.tables.exported import count_rows, exported_rows
 from studies.models import Event, Study
-from tests.factories import NOON, answer, make_person, questions, sit_down
+from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
 
 pytestmark = pytest.mark.django_db
 ANN = "5f3000c0ffee5f3000c0ffee"
@@ -76,7 +76,7 @@ def test_files_that_hold_them_are_deleted(answered: Study) -> None:
 
 
 def test_excluding_and_counting_again_by_command(answered: Study) -> None:
-    make_person("rita")
+    make_member(answered.project, "editor", name="rita")
     told = said("exclude", "birds", name_of(ANN), reason="A bot.", reopen_slots=True, by="rita")
     assert "answers that count no more: 2" in told
     assert "slots open for others: 2" in told

@@ -190,6 +190,7 @@ def test_responses_begin_with_task_worker_label() -> None:
         "kind": "best_of_n",
         "right": "candidate-3",
         "key": "17",
+        "answer": "",
     }
 
 

@@ -5,6 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from results.models import Pseudonym
 from studies.models import Membership, Project, Study
+from studies.permissions import Role
 from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
@@ -53,16 +54,16 @@ def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(PAGE)
-    # Session, user, study; who has no name yet; names, what always comes last, answers, what could be said to the first
-    # question and to all, who is simulated. Of who counts: how many people, those of the page, their answers, removals;
-    # events; whether an owner asks.
-    with django_assert_num_queries(16):
+    # Session, user, study; who has no name yet; what can be answered, to the first question and to all; names, answers,
+    # who is simulated. Of who counts: how many people, those of the page, their answers, removals; events; whether an
+    # owner asks.
+    with django_assert_num_queries(15):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get("/studies/vases/again/annotators/")
 
 
@@ -76,6 +77,6 @@ def test_a_page_about_a_person_is_found_whatever_study_its_address_asks_for(
     assert client.get(f"{about}/exclude/?study={asked}").status_code == 200
     done = client.post(f"{about}/exclude/?study={asked}", {"reason": "Clicked through."})
     assert done.headers["Location"] == f"{PAGE}?who={name}#people"
-    Membership.objects.update(role=Membership.Role.OWNER)
+    Membership.objects.update(role=Role.OWNER)
     found = client.post("/projects/vases/people/find/", {"provider": "prolific", "provider_id": "ann", "study": "\0"})
     assert found.headers["Location"] == f"{PAGE}?who={name}#people"

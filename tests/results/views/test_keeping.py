@@ -3,10 +3,12 @@
 import pytest
 from django.test import Client
 
+from background.jobs import fail
+from background.models import Job
 from results.actions import keeping
-from results.tasks import make_numbers
 from studies.models import Study
-from tests.factories import answer, questions, sit_down
+from tests.factories import NOON, answer, questions, sit_down
+from tests.jobs import run_now
 
 STUDY = "/studies/birds/birds-step-3/"
 PAGES = [STUDY, f"{STUDY}results/", f"{STUDY}annotators/", "/projects/birds/results/"]
@@ -14,17 +16,17 @@ LIVE = f"{STUDY}progress/"
 
 
 @pytest.fixture(autouse=True)
-def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Take one answer for many, and catch the tasks."""
+def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """Take one answer for many, and catch the jobs that are sent."""
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
-    caught: list[int] = []
+    caught: list[Job] = []
     monkeypatch.setattr(keeping, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.tasks.make_numbers.delay_on_commit", caught.append)
+    monkeypatch.setattr("results.views.keeping.send", caught.append)
     return caught
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_before_there_are_numbers_the_page_says_what_is_going_on(client: Client, sent: list[int], address: str) -> None:
+def test_before_there_are_numbers_the_page_says_what_is_going_on(client: Client, sent: list[Job], address: str) -> None:
     page = client.get(address)
     assert page.status_code == 200
     assert "made in the background" in page.content.decode()
@@ -32,9 +34,9 @@ def test_before_there_are_numbers_the_page_says_what_is_going_on(client: Client,
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_kept_numbers_are_shown_with_their_moment(client: Client, sent: list[int], address: str) -> None:
+def test_kept_numbers_are_shown_with_their_moment(client: Client, sent: list[Job], address: str) -> None:
     client.get(address)
-    make_numbers(sent.pop())
+    run_now(sent.pop())
     page = client.get(address)
     assert "nothing has changed since" in page.content.decode()
     assert page.context.get("findings") or page.context["progress"].answers.given == 1
@@ -42,9 +44,9 @@ def test_kept_numbers_are_shown_with_their_moment(client: Client, sent: list[int
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_old_numbers_say_that_they_are_old(client: Client, study: Study, sent: list[int], address: str) -> None:
+def test_old_numbers_say_that_they_are_old(client: Client, study: Study, sent: list[Job], address: str) -> None:
     client.get(address)
-    make_numbers(sent.pop())
+    run_now(sent.pop())
     answer(sit_down(study, "ben"), questions(study)[1], "none", send_ms=4000)
     assert "something has changed since" in client.get(address).content.decode()
 
@@ -55,10 +57,17 @@ def test_the_live_part_of_the_monitor_says_it_too(client: Client) -> None:
 
 @pytest.mark.parametrize("address", PAGES)
 def test_what_has_few_answers_is_made_at_once(
-    client: Client, sent: list[int], address: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, sent: list[Job], address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "MADE_AT_ONCE", 1)
     page = client.get(address)
     assert "made in the background" not in page.content.decode()
     assert page.context["kept"] is None
     assert sent == []
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_numbers_that_could_not_be_made_say_why(client: Client, sent: list[Job], address: str) -> None:
+    client.get(address)
+    fail(job=sent.pop(), error="The server could not make these numbers.", now=NOON)
+    assert "The server could not make these numbers." in client.get(address).content.decode()

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import OperationalError
 from PIL import Image as Pillow
 
+from background.errors import Cancelled
 from studies.actions import images as image_actions
 from studies.actions import importing
 from studies.actions.import_source import ImportRefused, ImportSummary
@@ -251,17 +252,24 @@ def test_an_image_that_another_import_took_away_is_noticed(project: Project, man
     assert_nothing_imported()
 
 
-def test_an_interrupted_import_leaves_nothing(project: Project, manifest: Path, folder: Path) -> None:
-    def interrupt(stage: str, done: int, total: int) -> None:
-        if stage == "saving":
-            raise KeyboardInterrupt
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, Cancelled])
+@pytest.mark.parametrize("at", ["images", "saving"])
+def test_an_interrupted_import_leaves_nothing(
+    project: Project, manifest: Path, folder: Path, at: str, reason: type[BaseException]
+) -> None:
+    """Whatever ends it between two batches: a person at the keyboard, or a job that was cancelled."""
 
-    with pytest.raises(KeyboardInterrupt):
+    def interrupt(stage: str, done: int, total: int) -> None:
+        if stage == at:
+            raise reason
+
+    with pytest.raises(reason):
         import_manifest(project, manifest, images_dir=folder, progress=interrupt)
     assert_nothing_imported()
 
 
 @needs_real_data
+@pytest.mark.once(on="sqlite", because="on PostgreSQL the whole paper begins with the import of this manifest")
 def test_the_real_manifest_imports_whole_and_waits_for_its_images(project: Project) -> None:
     file = REAL_DATA / "bivlc/BiVLC_negative_imgs.csv"
     summary = import_manifest(project, file, images_later=True, caption_rule="bivlc-release-v1")

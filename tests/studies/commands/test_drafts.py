@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from studies.models import Event, Study
-from tests.factories import create_draft, launch_study, make_person
+from tests.factories import create_draft, launch_study, make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -32,8 +32,7 @@ def test_a_file_does_not_replace_what_was_launched(tmp_path: Path) -> None:
 
 
 def test_a_study_is_duplicated_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
-    launch_study()
-    make_person("anna")
+    make_member(launch_study().project, "editor", name="anna")
     call_command("duplicate_study", "best-vase", "again", by="anna")
     copy = Study.objects.get(slug="again")
     assert (copy.title, copy.state) == ("Which vase?", "draft")

@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from studies.models import Instance, Membership, Project
+from studies.models import Event, Instance, Membership, Project
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +41,16 @@ def test_the_owner_of_a_new_project_can_be_named(manifest: Path) -> None:
     run("cats", manifest, "--images-later", "--owner", "researcher")
     membership = Membership.objects.get()
     assert (membership.project.slug, membership.user, membership.role) == ("cats", researcher, "owner")
+
+
+def test_anybody_can_be_named_for_a_project_that_does_not_exist_but_only_its_editors_afterwards(manifest: Path) -> None:
+    anna = User.objects.create_user("anna")
+    User.objects.create_user("ben")
+    run("cats", manifest, "--images-later", "--owner", "ben", "--by", "anna")
+    assert set(Event.objects.values_list("by", flat=True)) == {anna.pk}
+    with pytest.raises(CommandError, match=r"anna is no member\. Only owners and editors of cats may import instances"):
+        run("cats", manifest, "--images-later", "--by", "anna")
+    run("cats", manifest, "--images-later", "--by", "ben")
 
 
 def test_the_progress_bar_goes_to_the_error_stream(

@@ -1,0 +1,96 @@
+"""Running a job in a worker, whatever comes of it."""
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import InterfaceError, OperationalError
+
+from background import jobs
+from background.errors import Cancelled, Failed, Superseded
+from background.models import Job
+from background.work import Work, get_work
+
+logger = logging.getLogger(__name__)
+
+# Whoever waits is told about this often; a worker's sign of life comes with it.
+TELL_EVERY = timedelta(seconds=1)
+
+
+class Turn:
+    """One worker's attempt at a job: the `background.work.Running` of real life."""
+
+    def __init__(self, job: Job, now: Callable[[], datetime]) -> None:
+        self.job = job
+        self.clock = now
+        self.arguments: Mapping[str, int] = job.arguments
+        self.step: Mapping[str, Any] = job.step
+        self.news: dict[str, Any] = {}
+        self._told_at = datetime.min.replace(tzinfo=job.asked_at.tzinfo)
+
+    def now(self) -> datetime:
+        return self.clock()
+
+    def advance(
+        self, *, step: Mapping[str, Any] | None = None, done: int | None = None, total: int | None = None
+    ) -> None:
+        said = {"done": done, "total": total}
+        self.news |= {name: value for name, value in said.items() if value is not None}
+        now = self.now()
+        if step is not None:
+            self.step = self.news["step"] = dict(step)
+        elif now - self._told_at < TELL_EVERY:
+            return
+        self._tell(now)
+
+    def check(self) -> None:
+        self._tell(self.now())
+
+    def _tell(self, now: datetime) -> None:
+        jobs.progress(job=self.job, now=now, **self.news)
+        self.news.clear()
+        self._told_at = now
+
+
+def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
+    """Do the work of a job, unless it is over or another worker has it; note how it ended. Raises UnknownWork.
+
+    What goes wrong is for whoever asked, in words; what nobody foresaw has its trace in the log, under a reference
+    that stands in both.
+    """
+    job = jobs.start(job_id=job_id, message=message, now=now())
+    if job is None:
+        return
+    work, turn = get_work(job.kind), Turn(job, now)
+    try:
+        work.run(turn)
+    except Cancelled:
+        jobs.give_up(job=job, now=now())
+    except Superseded:
+        logger.warning("job %s (%s) has another worker by now", job.pk, job.kind)
+    except Failed as failed:
+        jobs.fail(job=job, error=str(failed), now=now())
+    except SoftTimeLimitExceeded:
+        _out_of_time(job, work, now())
+    except (OperationalError, InterfaceError) as error:
+        # The database was away or locked. Should it still be, nothing can be noted: the job is found to be silent.
+        logger.error("job %s (%s) is tried again: %s", job.pk, job.kind, str(error).partition("\n")[0])
+        jobs.give_back(job=job)
+    except Exception:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("job %s (%s) failed, reference %s", job.pk, job.kind, reference)
+        told = f"{work.trouble} If it happens again, tell whoever runs the site: reference {reference}."
+        jobs.fail(job=job, error=told, now=now())
+    else:
+        jobs.finish(job=job, now=now(), **turn.news)
+
+
+def _out_of_time(job: Job, work: Work, now: datetime) -> None:
+    """Let work that has reached another step go on later; what must begin anew would only run out of time again."""
+    if Job.objects.filter(pk=job.pk, fruitless=0).exists():
+        jobs.give_back(job=job)
+        return
+    jobs.fail(job=job, error=f"{work.trouble} It took more than {work.minutes} minutes.", now=now)

@@ -1,0 +1,88 @@
+"""The demo's study files: BiVLC's step 3, step 4 and baseline in small. The first is written from the scenes: it
+practises on two of them and asks about the others."""
+
+from collections.abc import Sequence
+
+from rehearsal.demo.scenes import SceneInstance
+
+SLUG = "drawn-scenes"
+_STUDY = """\
+# BiVLC's step 3 in small: choose the image that shows the description, among four drawn candidates.
+study: drawn-scenes
+title: Which picture shows what the description says?
+kind: best_of_n
+ask: {caption: negative_caption, images: candidate, becomes: negative_image}
+answers: 1
+surveys: {size: 12, double_seats: 2}
+rule: chosen-v1
+seed: demo
+recruitment: {prolific: true, invite: true}
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+consent: |
+  You are about to take part in a **demonstration**. You will look at drawn pictures and choose the one that fits a
+  description.
+
+  We keep which pictures you choose and how long it takes. We keep neither your name nor your address on the network.
+  You can stop at any time, without giving a reason.
+practice:
+  pass: 2
+  rounds: 2
+  questions:
+"""
+
+
+FILTER_SLUG = "drawn-scenes-filter"
+FILTER_FILE = """\
+# BiVLC's step 4 in small: does only the original picture fit the original description? Asks about what the first study
+# has accepted, as soon as it is accepted.
+study: drawn-scenes-filter
+title: Which of two pictures fits the description?
+kind: ambiguity
+instances: {from: drawn-scenes}
+surveys: {size: 10}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+BASELINE_SLUG = "drawn-scenes-baseline"
+BASELINE_FILE = """\
+# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts.
+study: drawn-scenes-baseline
+title: Match pictures and descriptions
+parts:
+  - kind: image_to_text
+  - kind: text_to_image
+instances: {from: drawn-scenes-filter, sample: 4}
+surveys: {size: 8}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+
+
+def _feedback(instance: SceneInstance) -> str:
+    if instance.right is None:
+        return "Every picture gets a detail wrong, so None of these is the right answer here."
+    return "Only this picture shows every thing with its colour, its number and its place."
+
+
+def practice_instances(instances: Sequence[SceneInstance]) -> list[SceneInstance]:
+    """Return the two to practise on, the last of their sort: one with a right picture, and one without."""
+    with_right = [instance for instance in instances if instance.right is not None]
+    without = [instance for instance in instances if instance.right is None]
+    return [with_right[-1], without[-1]]
+
+
+def study_file(instances: Sequence[SceneInstance]) -> str:
+    """Return the YAML of the study."""
+    questions = "".join(
+        f"    - instance: {instance.key}\n      right: {instance.right_option}\n      feedback: {_feedback(instance)}\n"
+        for instance in practice_instances(instances)
+    )
+    return _STUDY + questions
+
+
+def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
+    """Return the YAML of the three studies by their slugs, in the order in which they follow from one another."""
+    return {SLUG: study_file(instances), FILTER_SLUG: FILTER_FILE, BASELINE_SLUG: BASELINE_FILE}

@@ -1,0 +1,221 @@
+"""`demo`: a small project with drawn scenes, simulated annotators, and the site on this machine."""
+
+import os
+import secrets
+import signal
+import time
+from io import StringIO
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Session
+from predictions.models import Model
+from rehearsal.actions.sitting_times import stretch_sittings
+from rehearsal.demo.manifest import IMAGES, MANIFEST, write_manifest
+from rehearsal.demo.predictions import MODEL, score_lines
+from rehearsal.demo.scenes import describe_instances
+from rehearsal.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
+from rehearsal.demo.study import BASELINE_SLUG, FILTER_SLUG, SLUG, study_files
+from studies.actions.events import What, record
+from studies.actions.finding import full_name
+from studies.models import Instance, Membership, Project, Study, StudyState
+from studies.permissions import Role
+
+USER = "researcher"
+PROJECT = "demo"
+SEED = "demo"
+# With seven types and subtypes, 70 instances.
+PER_CATEGORY = 10
+# About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
+STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 1}
+LEAVE = 0.2
+ACCURACY = 0.9
+MODEL_ACCURACY = 0.75
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a small project with drawn scenes and simulated annotators, then serve it on http://127.0.0.1:8000 "
+        "until Ctrl-C. DEMO_PORT and DEMO_DIR move its port and its data; a second run goes on with what is there."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-serve", action="store_true", help="make the data only")
+        parser.add_argument(
+            "--draw",
+            type=Path,
+            metavar="DIR",
+            help="only draw the scenes into DIR, with a manifest and study files",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["draw"] is not None:
+            self._draw(options["draw"])
+            return
+        try:
+            port = _demo_port()
+            if not options["no_serve"]:
+                check_port_is_free(port)
+            password = self._make_site()
+            if not options["no_serve"]:
+                self._serve(port, password)
+        except CannotServe as error:
+            raise CommandError(str(error)) from error
+
+    def _draw(self, folder: Path) -> None:
+        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
+        try:
+            manifest = write_manifest(instances, folder)
+            for slug, text in study_files(instances).items():
+                (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
+        self.stdout.write(f"Drew {len(instances)} scenes with four candidates each; {manifest} lists them.")
+
+    def _make_site(self) -> str:
+        """Make whatever is not there yet, and return the researcher's password."""
+        call_command("migrate", verbosity=0)
+        if not settings.WHITENOISE_USE_FINDERS:
+            call_command("collectstatic", interactive=False, verbosity=0)
+        user, password = _researcher()
+        project = _project(user)
+        folder = settings.DATA_DIR / "scenes"
+        if not Instance.objects.filter(project=project).exists():
+            self._import_scenes(folder)
+        for slug, annotators in STAGES.items():
+            self._run_study(project, slug, annotators, folder)
+        if not Model.objects.about(project).exists():
+            self._predict(project, folder)
+        return password
+
+    def _predict(self, project: Project, folder: Path) -> None:
+        asked = Instance.objects.filter(project=project, questions__study__slug=BASELINE_SLUG).distinct().order_by("pk")
+        file = folder / "scores.jsonl"
+        lines = score_lines(asked.values_list("key", flat=True), seed=SEED, accuracy=MODEL_ACCURACY)
+        file.write_text("".join(lines), encoding="utf-8")
+        call_command("import_predictions", project.slug, str(file), format="scores", model=MODEL, stdout=self.stdout)
+
+    def _run_study(self, project: Project, slug: str, annotators: int, folder: Path) -> None:
+        study = project.studies.filter(slug=slug).first() or self._create_study(project, slug, folder)
+        if study.state == StudyState.DRAFT:
+            call_command("launch_study", full_name(study), stdout=self.stdout)
+        if not Session.objects.filter(study=study).exists():
+            self.stdout.write("Simulated annotators take some of its seats ...")
+            call_command(
+                "simulate",
+                full_name(study),
+                annotators=annotators,
+                accuracy=ACCURACY,
+                leave=LEAVE,
+                seed=SEED,
+                stdout=self.stdout,
+            )
+            stretch_sittings(study)
+
+    def _import_scenes(self, folder: Path) -> None:
+        manifest = folder / MANIFEST
+        if not manifest.exists():
+            self.stdout.write("Drawing scenes ...")
+            write_manifest(describe_instances(seed=SEED, per_category=PER_CATEGORY), folder)
+        options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
+        call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
+
+    def _create_study(self, project: Project, slug: str, folder: Path) -> Study:
+        file = folder / f"{slug}.yaml"
+        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
+        file.write_text(study_files(instances)[slug], encoding="utf-8")
+        # It ends with the advice to launch the study, which comes next anyway.
+        call_command("create_study", str(file), project=project.slug, stdout=StringIO())
+        return project.studies.get(slug=slug)
+
+    def _serve(self, port: int, password: str) -> None:
+        _stop_on_terminate()
+        study = Study.objects.select_related("project").get(project__slug=PROJECT, slug=SLUG)
+        try:
+            with serving(port=port, root=settings.BASE_DIR, folder=settings.DATA_DIR) as processes:
+                self.stdout.write(_welcome(f"http://127.0.0.1:{port}", study, password))
+                self.stdout.flush()
+                while True:
+                    check_all_run(processes)
+                    time.sleep(LOOK_EVERY_SECONDS)
+        except KeyboardInterrupt:
+            self.stdout.write("The demo has stopped. Its data stays; the next run goes on with it.")
+
+
+def _demo_port() -> int:
+    text = os.environ.get("DEMO_PORT", "8000")
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise CommandError(f"DEMO_PORT is {text!r}. Write a port number from 1 to 65535, such as 8000.")
+    return int(text)
+
+
+def _researcher() -> tuple[User, str]:
+    """Return the demo's researcher and the password, made on the first run and kept readable for its owner only."""
+    users = User.objects
+    file = settings.DATA_DIR / "demo-password"
+    user, _ = users.get_or_create(username=USER, defaults={"email": ""})
+    if file.exists() and user.has_usable_password():
+        password = file.read_text(encoding="utf-8").strip()
+        if user.check_password(password):
+            return user, password
+    password = secrets.token_urlsafe(12)
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(password, encoding="utf-8")
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user, password
+
+
+def _project(user: User) -> Project:
+    with transaction.atomic():
+        project, made = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
+        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.OWNER.value})
+        if made:
+            record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
+        if joined:
+            what, now = What.MEMBER_ADDED, timezone.now()
+            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=Role.OWNER.value)
+    return project
+
+
+def _stop_on_terminate() -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _page(slug: str) -> str:
+    return reverse("study", args=[PROJECT, slug])
+
+
+def _welcome(site: str, study: Study, password: str) -> str:
+    # Somebody new each time, with ids of the form that Prolific gives.
+    person, session = secrets.token_hex(12), secrets.token_hex(12)
+    take = site + reverse("take", args=[study.entry_name])
+    ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
+    return f"""
+The demo runs on {site}
+
+  As an annotator whom Prolific sends:  {take}?{ids}
+  As an annotator by invite link:       {take}?{urlencode({"invite": study.invite_token})}
+
+  As the researcher:                    {site}/
+    user name {USER}, password {password}
+  The project:                          {site}/projects/{study.project.slug}/
+  The study:                            {site}{_page(study.slug)}
+  ... and the two that follow from it:  {site}{_page(FILTER_SLUG)}
+                                        {site}{_page(BASELINE_SLUG)}
+
+Ctrl-C stops it."""

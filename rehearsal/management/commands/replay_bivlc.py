@@ -1,0 +1,125 @@
+"""`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
+
+import logging
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from analytics.results_files import ResultsFileError
+from predictions.errors import PredictionsRefused
+from rehearsal.replay.pipeline import Replay, Setting, run
+from rehearsal.replay.progress import Progress
+from rehearsal.replay.result_files import check_folder, take_in
+from rehearsal.replay.script import CannotReplay, read_accepted
+from rehearsal.replay.tables import closing, report
+from rehearsal.replay.verdict import checks
+from results.reports.formats import get_files
+from results.tables.reporting import project_facts
+from studies.actions.import_source import ImportRefused
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.models import Project
+from studies.naming import problem_with_slug
+
+# A longer name would not fit into the names of the studies.
+LONGEST_NAME = 40
+RESEARCHER = "replay"
+REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
+
+
+class Command(BaseCommand):
+    help = (
+        "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with made-up "
+        "annotators through the real code, and print the paper's tables."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--manifest", required=True, type=Path, metavar="FILE", help="BiVLC_negative_imgs.csv")
+        parser.add_argument(
+            "--accepted", required=True, type=Path, metavar="FILE", help="accepted.csv: which rows were released"
+        )
+        images = parser.add_mutually_exclusive_group()
+        images.add_argument("--images", type=Path, metavar="DIR", help="the folder with the images of the manifest")
+        images.add_argument(
+            "--images-later", action="store_true", help="draw pictures that stand in for the images (the default)"
+        )
+        parser.add_argument("--results", type=Path, metavar="DIR", help="the folder with the result files of models")
+        parser.add_argument("--seed", default="bivlc", metavar="S", help="the same seed is the same replay")
+        parser.add_argument("--project", default="bivlc", metavar="NAME", help="the project to make (default bivlc)")
+        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        results: Path | None = options["results"]
+        try:
+            setting = _setting(options)
+            if results is not None:
+                check_folder(results)
+            with _quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+                replay = run(setting, progress=progress)
+                if results is not None:
+                    take_in(replay, results, progress=progress)
+            self._report(replay, results)
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+
+    def _report(self, replay: Replay, results: Path | None) -> None:
+        with replay.timed("report"):
+            # Which study keeps its dataset was declared by the launches.
+            replay.setting.project.refresh_from_db()
+            facts = project_facts(replay.setting.project)
+            found = checks(replay, facts)
+            text = get_files("md")(report(replay, facts, found, results))["report.md"]
+        self.stdout.write(f"{text}\n{closing(replay)}")
+        wrong = [
+            f"{check.what}: {check.published} published, {check.found} here" for check in found if not check.agrees
+        ]
+        if wrong:
+            raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
+
+
+@contextmanager
+def _quiet_sessions() -> Iterator[None]:
+    """Leave out the line that each session logs when it starts: it would cut through the progress bar."""
+    logger = logging.getLogger("annotation.actions.sessions")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _setting(options: dict[str, Any]) -> Setting:
+    name: str = options["project"]
+    if reason := problem_with_slug(name):
+        raise CannotReplay(f"{name!r} cannot name a project. {reason}")
+    if Project.objects.filter(slug=name).exists():
+        raise CannotReplay(f"There is already a project called {name}. Give the replay a new one with --project NAME.")
+    if len(name) > LONGEST_NAME:
+        raise CannotReplay(f"The project's name {name!r} is too long. Use at most {LONGEST_NAME} characters.")
+    return Setting(
+        project=Project(slug=name, name="BiVLC, replayed"),
+        manifest=options["manifest"],
+        images_dir=options["images"],
+        released=read_accepted(options["accepted"]),
+        by=_researcher(options["owner"]),
+        seed=options["seed"],
+    )
+
+
+def _researcher(username: str | None) -> User:
+    if username is None:
+        user, created = User.objects.get_or_create(username=RESEARCHER)
+        if created:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+        return user
+    found = User.objects.filter(username=username).first()
+    if found is None:
+        raise CannotReplay(f"There is no user called {username!r}. Make one with createsuperuser.")
+    return found

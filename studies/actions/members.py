@@ -1,0 +1,42 @@
+"""Who of the people of this site may do what: the table of `studies.permissions` and the memberships. Reads only."""
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from studies.models import Membership, Project
+from studies.permissions import ALLOWED, Role, Verb, names_of_roles, role_called
+
+
+def role_in(user: User, project: Project) -> Role | None:
+    """Return what `user` is in `project`, None for who is no member."""
+    stored = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
+    return None if stored is None else role_called(stored)
+
+
+def rights_in(user: User, project: Project) -> frozenset[Verb]:
+    """Return what `user` may do in `project`: superusers everything, who has been deactivated nothing."""
+    if not user.is_active:
+        return frozenset()
+    if user.is_superuser:
+        return frozenset(Verb)
+    role = role_in(user, project)
+    return frozenset() if role is None else ALLOWED[role]
+
+
+def may(user: User, verb: Verb, project: Project) -> bool:
+    return verb in rights_in(user, project)
+
+
+def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
+    """Return the projects in which `user` may do it."""
+    if not user.is_active:
+        return Project.objects.none()
+    if user.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=user, memberships__role__in=names_of_roles(verb))
+
+
+def owners_of(project: Project) -> list[User]:
+    """Return whom to ask for a right: the owners who can still sign in, by user name."""
+    owned = User.objects.filter(memberships__project=project, memberships__role=Role.OWNER, is_active=True)
+    return list(owned.order_by("username"))

@@ -1,0 +1,94 @@
+"""Who may do what in a project: one table of roles and verbs, for pages, commands and whatever else asks.
+
+`studies.actions.members` asks it about the people of this site.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a member is in a project. A superuser may everything everywhere, member or not."""
+
+    OWNER = "owner"
+    EDITOR = "editor"
+    VIEWER = "viewer"
+
+
+class Verb(StrEnum):
+    """What a person does in a project. A new one is a line here, its words in `WORDS` and its roles in `ALLOWED`."""
+
+    VIEW = "view"
+    IMPORT = "import"
+    DESIGN = "design"
+    RUN = "run"
+    SETTLE = "settle"
+    REMOVE_PEOPLE = "remove_people"
+    FORGET_PEOPLE = "forget_people"
+    EXPORT = "export"
+    RELEASE = "release"
+    IDENTIFY_PEOPLE = "identify_people"
+    MANAGE_MEMBERS = "manage_members"
+
+
+# How a sentence goes on after "may".
+WORDS: Mapping[Verb, str] = {
+    Verb.VIEW: "see its pages and results",
+    Verb.IMPORT: "import instances, images and predictions",
+    Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
+    Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
+    Verb.SETTLE: "settle questions",
+    Verb.REMOVE_PEOPLE: "decide whose answers count",
+    Verb.FORGET_PEOPLE: "delete everything about an annotator",
+    Verb.EXPORT: "make and download exports",
+    Verb.RELEASE: "freeze releases",
+    Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
+    Verb.MANAGE_MEMBERS: "decide who is a member",
+}
+
+# Looks, takes away the report, which tells of nobody but in numbers and pseudonyms, and changes nothing.
+_VIEWS = frozenset({Verb.VIEW})
+_EDITS = _VIEWS | {
+    Verb.IMPORT,
+    Verb.DESIGN,
+    Verb.RUN,
+    Verb.SETTLE,
+    Verb.REMOVE_PEOPLE,
+    Verb.FORGET_PEOPLE,
+    Verb.EXPORT,
+    Verb.RELEASE,
+}
+_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS}
+
+ALLOWED: Mapping[Role, frozenset[Verb]] = {Role.OWNER: _OWNS, Role.EDITOR: _EDITS, Role.VIEWER: _VIEWS}
+
+# What versions before this table stored, and go on storing while they are being replaced.
+FORMER_NAMES: Mapping[str, Role] = {"researcher": Role.EDITOR}
+
+
+def role_called(stored: str) -> Role | None:
+    """Return the role that a stored name means, today's or a former one; None for any other text."""
+    if stored in FORMER_NAMES:
+        return FORMER_NAMES[stored]
+    return Role(stored) if stored in set(Role) else None
+
+
+def allows(role: Role | None, verb: Verb) -> bool:
+    """Tell whether somebody with the role may do it; nobody without a role may do anything."""
+    return role is not None and verb in ALLOWED[role]
+
+
+def names_of_roles(verb: Verb) -> list[str]:
+    """Return every name under which a role that may do it can stand in the database."""
+    former = [name for name, role in FORMER_NAMES.items() if allows(role, verb)]
+    return [role.value for role in Role if allows(role, verb)] + former
+
+
+def who_may(verb: Verb) -> str:
+    """Return the roles that may do it, in the plural: "owners and editors"."""
+    *others, last = [f"{role}s" for role in Role if allows(role, verb)]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def with_article(role: Role) -> str:
+    return f"{'a' if role is Role.VIEWER else 'an'} {role}"

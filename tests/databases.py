@@ -1,0 +1,129 @@
+"""Databases beside the one that the tests share, which is left alone: while one of these is used, the connection leads
+to it.
+
+`kept` makes the rows that many tests read once, instead of once for each of them:
+
+    played = kept(play)                                # play() makes rows, and returns what it wants to be told
+
+    def test_it(played: str) -> None: ...              # without the mark django_db
+
+Each test finds them as they were made, and what it changes is taken back, so no test knows what ran before it.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import override_settings
+from pytest_django import DjangoDbBlocker, Settings
+
+Make = Callable[[], str]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A filled database, the folder of its files, and what its maker returned."""
+
+    database: str
+    media: Path
+    said: str
+
+
+class Keeper:
+    """What has been made so far, once for each maker."""
+
+    def __init__(self, folder: Path, databases: ExitStack) -> None:
+        self._folder, self._databases = folder, databases
+        self._made: dict[Make, Kept] = {}
+
+    def of(self, make: Make) -> Kept:
+        if make not in self._made:
+            number = len(self._made)
+            media = self._folder / str(number)
+            media.mkdir()
+            empty = str(connection.settings_dict["NAME"])
+            # A copy is made of what nobody uses.
+            connection.close()
+            name = self._databases.enter_context(database(f"kept_{number}", like=empty))
+            with connected_to(name), override_settings(MEDIA_ROOT=media):
+                self._made[make] = Kept(name, media, make())
+        return self._made[make]
+
+
+def kept(make: Make) -> Any:
+    """Return a fixture whose tests stand in a database that `make` filled; its value is what `make` returned."""
+
+    @pytest.fixture
+    def standing(
+        keeper: Keeper, django_db_blocker: DjangoDbBlocker, settings: Settings, request: pytest.FixtureRequest
+    ) -> Iterator[str]:
+        if not {"db", "transactional_db"}.isdisjoint(request.fixturenames) or request.node.get_closest_marker(
+            "django_db"
+        ):
+            pytest.fail("What is kept is in a database of its own: this test cannot have the mark django_db or db too.")
+        with django_db_blocker.unblock():
+            found = keeper.of(make)
+            shutil.copytree(found.media, settings.MEDIA_ROOT, dirs_exist_ok=True)
+            with connected_to(found.database), rolled_back():
+                yield found.said
+
+    return standing
+
+
+@contextmanager
+def connected_to(name: str) -> Iterator[None]:
+    """Let the connection lead to the database `name`."""
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+
+
+@contextmanager
+def database(suffix: str, *, like: str = "") -> Iterator[str]:
+    """Make an empty database beside that of the other tests, or a copy of the one called `like`; yield its name."""
+    name = f"{connection.settings_dict['NAME']}_{suffix}"
+    _drop(name)
+    if connection.vendor == "sqlite":
+        if like:
+            # Not the file's bytes: some of what it says may still be in the log beside it.
+            with closing(sqlite3.connect(like)) as source, closing(sqlite3.connect(name)) as copy:
+                source.backup(copy)
+    else:
+        _at_server(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{like}"' if like else ""))
+    try:
+        yield name
+    finally:
+        _drop(name)
+
+
+def _drop(name: str) -> None:
+    if connection.vendor == "sqlite":
+        for end in ("", "-wal", "-shm"):
+            Path(f"{name}{end}").unlink(missing_ok=True)
+    else:
+        _at_server(f'DROP DATABASE IF EXISTS "{name}"')
+
+
+def _at_server(statement: str) -> None:
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(statement)
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Take back whatever is stored inside, after checking that it fits together."""
+    with transaction.atomic():
+        yield
+        connection.check_constraints()
+        transaction.set_rollback(True)

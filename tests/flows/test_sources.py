@@ -1,0 +1,231 @@
+"""Questions that are made from answers: one study lets people write, another lets others find what was written about.
+
+The two kinds and the rule are made up here, as those of a paper would be in files of their own.
+"""
+
+import random
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from annotation.actions import removals, responses, sessions
+from annotation.actions.drawing import ready_for
+from annotation.actions.launching import launch
+from annotation.errors import AnnotationError, BadAnswer
+from annotation.models import Decision, Response, Session
+from studies import rules
+from studies.actions.studies import create_study
+from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
+from studies.kinds.base import Kind, Option, SingleChoice
+from studies.models import Project, Question, Study
+from studies.rules import RULES, Asked, Given, Needs, State, Verdict
+from tests.factories import NOON, TESTS, arrive_at_work, make_instance, make_project
+from tests.removing import REMOVED as LATER
+
+pytestmark = pytest.mark.django_db
+
+
+class Note(Kind):
+    """A free text about an instance."""
+
+    name = "note"
+    title = "Write"
+    instructions = "Write it down."
+    rule = "guessed-v1"
+    collects = True
+    ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
+    has_one_label = False
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles()
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        return [Built("", {"caption": instance.captions["caption"]})]
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        return Shown([Text(content["caption"])])
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        if not posted.get("text"):
+            raise NotAnAnswer("Write something.")
+        return Answer({"text": posted["text"]})
+
+    def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
+        return {}
+
+    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+        return None if answer["text"] == "not possible" else {"text": answer["text"]}
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        return {"text": f"number {dice.randint(1, 9)}"}
+
+
+class Guess(SingleChoice):
+    """Whether a text that somebody wrote is about the caption or about the other one."""
+
+    name = "guess"
+    title = "Guess"
+    instructions = "Guess."
+    rule = "majority-v1"
+    ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
+    asks_about_answers = True
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles()
+
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        options = [{"key": role, "text": text} for role, text in instance.captions.items()]
+        return {"caption": instance.source["text"], "options": options}
+
+    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
+        return "caption"
+
+
+class Guessed:
+    """Accepts a note once somebody has guessed it, and asks for another one while nobody has."""
+
+    name, needs = "guessed-v1", Needs(became=True)
+
+    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
+        if any(State.ACCEPTED in given.became for given in answers):
+            return Verdict(State.ACCEPTED, None, "Somebody found it.")
+        refused = answers and all(State.REJECTED in given.became for given in answers)
+        return Verdict(State.UNDECIDED, None, "Nobody has found it yet.", more=bool(refused))
+
+
+class FoundOrNot:
+    """Accepts what everybody found, by what is right."""
+
+    name, needs = "found-v1", Needs(one_label=True, right=True)
+
+    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
+        if not answers:
+            return Verdict(State.UNDECIDED, None, "No answer yet.", more=True)
+        found = all(given.label == asked.right for given in answers)
+        return Verdict(State.ACCEPTED if found else State.REJECTED, asked.right if found else None, "They all have.")
+
+
+@pytest.fixture(autouse=True)
+def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for kind in (Note, Guess):
+        monkeypatch.setitem(KINDS, kind.name, f"{__name__}.{kind.__name__}")
+    for rule in (Guessed, FoundOrNot):
+        monkeypatch.setitem(RULES, rule.name, f"{__name__}.{rule.__name__}")
+    yield
+    get_kind.cache_clear()
+    rules.get_rule.cache_clear()
+
+
+WRITE = "study: write\ntitle: Write\nkind: note\nanswers: 1\nmax_answers: 3\nrecruitment: {any_ids: true}\n"
+FIND = (
+    "study: find\ntitle: Find\nkind: guess\nrule: found-v1\npurpose: collection\ninstances: {from: write}\n"
+    "surveys: {size: 1}\nrecruitment: {any_ids: true}\n"
+)
+
+
+def make(project: Project, *, instances: int = 1) -> tuple[Study, Study]:
+    for number in range(instances):
+        make_instance(project, f"vase-{number}")
+    write, find = (create_study(project=project, source=source, by=TESTS, now=NOON) for source in (WRITE, FIND))
+    for study in (write, find):
+        launch(study=study, by=TESTS, now=NOON)
+    return write, find
+
+
+def send(session: Session, **posted: str) -> responses.Receipt:
+    (slot,) = responses.open_slots(session=session, limit=1)
+    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
+    return responses.submit(token=session.token, sent=sent, now=NOON)
+
+
+def guess(session: Session, label: str) -> None:
+    (slot,) = responses.open_slots(session=session, limit=1)
+    order = responses.order_for(session=session, question=slot.question)
+    send(session, **get_kind("guess").made_up(slot.question.content, order, dice=random.Random(0), label=label))
+
+
+def test_an_answer_becomes_a_question_for_others_and_what_they_say_decides_it() -> None:
+    write, find = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="the round one")
+    note = Response.objects.get(study=write)
+    assert (note.choice, note.answer) == ("", {"text": "the round one"})
+    assert Decision.objects.get(question=note.question).state == "undecided"
+    # Nobody finds what they wrote themselves.
+    assert ready_for(find, annotator=note.annotator) == []
+    with pytest.raises(AnnotationError):
+        arrive_at_work(find, person="ann")
+    session = arrive_at_work(find, person="ben")
+    asked = Question.objects.get(study=find)
+    assert (asked.source_type, asked.source_id, asked.source) == ("response", note.pk, {"text": "the round one"})
+    assert asked.content["caption"] == "the round one"
+    guess(session, "caption")
+    assert Decision.objects.get(question=asked).state == "accepted"
+    accepted = Decision.objects.get(question=note.question)
+    assert (accepted.state, accepted.winner, accepted.answers, accepted.votes) == ("accepted", "", 1, {})
+
+
+def test_what_nobody_found_goes_back_to_somebody_else_who_writes_it_anew() -> None:
+    write, find = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="the thing")
+    guess(arrive_at_work(find, person="ben"), "negative_caption")
+    undecided = Decision.objects.get(question__study=write)
+    assert (undecided.state, undecided.asks_more) == ("undecided", True)
+    send(arrive_at_work(write, person="cleo"), text="the blue vase")
+    guess(arrive_at_work(find, person="dora"), "caption")
+    assert Question.objects.filter(study=find).count() == 2
+    undecided.refresh_from_db()
+    assert (undecided.state, undecided.answers) == ("accepted", 2)
+
+
+def test_an_answer_that_waits_for_others_asks_nobody_else_meanwhile() -> None:
+    write, _ = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="the thing")
+    with pytest.raises(AnnotationError):
+        arrive_at_work(write, person="cleo")
+
+
+def test_an_answer_that_hands_nothing_on_is_asked_about_by_nobody() -> None:
+    write, find = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="not possible")
+    with pytest.raises(AnnotationError):
+        arrive_at_work(find, person="ben")
+
+
+def test_an_answer_that_others_are_asked_about_is_changed_no_more() -> None:
+    write, find = make(make_project(), instances=2)
+    session = arrive_at_work(write, person="ann")
+    (slot,) = responses.open_slots(session=session, limit=1)
+    send(session, text="the thing")
+    arrive_at_work(find, person="ben")
+    again = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"text": "another"}, replaces=1)
+    with pytest.raises(BadAnswer, match="already in use"):
+        responses.submit(token=session.token, sent=again, now=NOON)
+
+
+def test_when_a_writer_withdraws_nothing_follows_from_what_others_said_of_it() -> None:
+    write, find = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="the round one")
+    note = Response.objects.get(study=write)
+    guess(arrive_at_work(find, person="ben"), "caption")
+    removals.withdraw(annotator=note.annotator, project=write.project, by=TESTS, now=LATER)
+    assert Question.objects.get(study=find).undone_at == LATER
+    left = Decision.objects.get(question=note.question)
+    assert (left.state, left.answers) == ("undecided", 0)
+
+
+def test_a_text_that_is_no_answer_gets_its_sentence() -> None:
+    write, _ = make(make_project())
+    session = arrive_at_work(write, person="ann")
+    with pytest.raises(BadAnswer, match="Write something"):
+        send(session, text="")
+    assert not Response.objects.exists()
+    assert sessions.see(session=session, now=NOON).questions_answered == 0
+
+
+def test_options_of_a_made_up_kind_come_from_its_content() -> None:
+    found = get_kind("guess").options({"options": [{"key": "caption", "text": "A vase."}]})
+    assert found == [Option("caption", text="A vase.")]

@@ -1,0 +1,211 @@
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+from unittest import mock
+
+import httpx
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client, override_settings
+from django.urls import reverse
+from pytest_django import Settings
+
+from annotation.models import Response, Seat, Session, SessionState
+from predictions.models import Prediction
+from rehearsal.demo.scenes import describe_instances
+from rehearsal.demo.study import practice_instances, study_file
+from studies.design import read_design
+from studies.models import Image, Instance, Question, Study, StudyState
+from tests.databases import kept
+from tests.servers import spare_port
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 240
+STOP_SECONDS = 60
+
+
+def make_demo() -> str:
+    """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
+    folder = Path(settings.MEDIA_ROOT) / "demo"
+    folder.mkdir()
+    few = mock.patch("rehearsal.management.commands.demo.PER_CATEGORY", 4)
+    with few, override_settings(DATA_DIR=folder):
+        call_command("demo", no_serve=True, stdout=StringIO())
+    return folder.name
+
+
+made = kept(make_demo)
+
+
+@pytest.fixture
+def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the data of a demo is that was made before."""
+    folder = Path(settings.MEDIA_ROOT) / made
+    settings.DATA_DIR = folder
+    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 4)
+    return folder
+
+
+def _counts() -> dict[str, int]:
+    models = (User, Instance, Image, Study, Question, Session, Response, Prediction)
+    return {model.__name__: model._default_manager.count() for model in models}
+
+
+def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path) -> None:
+    study = Study.objects.get(slug="drawn-scenes")
+    assert study.state == StudyState.OPEN
+    # 28 scenes, 2 of them for practice.
+    assert study.questions.count() == 26
+    states = Session.objects.filter(study=study).values_list("state", flat=True)
+    assert SessionState.FINISHED in states
+    assert Seat.objects.filter(study=study, session=None).exists()
+    assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
+    # The next two studies ask about what came before, and somebody has answered in each.
+    fed = Study.objects.filter(fed_by__isnull=False)
+    assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {
+        "drawn-scenes-filter": "drawn-scenes",
+        "drawn-scenes-baseline": "drawn-scenes-filter",
+    }
+    for following in fed:
+        assert Response.objects.filter(study=following).count() >= 8
+    # Four questions about each of the 4 instances of the sample.
+    assert Prediction.objects.count() == 16
+    # Its people take their time: 12 questions of 2 to 60 seconds, and a minute to read.
+    for session in Session.objects.filter(study=study, state=SessionState.FINISHED):
+        assert session.ended_at is not None
+        assert study.launched_at is not None
+        assert study.launched_at < session.arrived_at
+        assert 84 <= (session.ended_at - session.arrived_at).total_seconds() <= 900
+    # What the demo prints: this name and password open the project and the study.
+    password = (demo_folder / "demo-password").read_text()
+    client = Client()
+    signed_in = client.post(reverse("sign_in"), {"username": "researcher", "password": password})
+    assert signed_in.status_code == 302
+    assert client.get("/projects/demo/").status_code == 200
+    assert client.get("/studies/demo/drawn-scenes/").status_code == 200
+
+
+def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_can_read(demo_folder: Path) -> None:
+    first, password = _counts(), (demo_folder / "demo-password").read_text()
+
+    call_command("demo", no_serve=True, stdout=StringIO())
+
+    assert _counts() == first
+    assert (demo_folder / "demo-password").read_text() == password
+    assert (demo_folder / "demo-password").stat().st_mode & 0o777 == 0o600
+    assert User.objects.get(username="researcher").check_password(password)
+
+
+def test_a_port_in_use_gives_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("DEMO_PORT", str(port))
+
+        with pytest.raises(CommandError, match=rf"^Port {port} cannot be used .*make demo DEMO_PORT="):
+            call_command("demo")
+
+
+def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 1)
+    out = StringIO()
+
+    call_command("demo", draw=tmp_path / "scenes", stdout=out)
+
+    manifest = tmp_path / "scenes" / "manifest.jsonl"
+    assert out.getvalue() == f"Drew 7 scenes with four candidates each; {manifest} lists them.\n"
+    assert len(manifest.read_text(encoding="utf-8").splitlines()) == 7
+    assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
+    studies = [read_design(file.read_text(encoding="utf-8")).study for file in (tmp_path / "scenes").glob("*.yaml")]
+    assert sorted(studies) == ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter"]
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(CommandError, match=r"file cannot be written .*Name another folder"):
+        call_command("demo", draw=tmp_path / "file")
+
+
+@pytest.mark.parametrize("text", ["", "http", "0", "70000", "-1"])
+def test_a_port_that_is_none_gives_one_clear_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEMO_PORT", text)
+
+    with pytest.raises(CommandError, match="Write a port number from 1 to 65535"):
+        call_command("demo")
+
+
+def test_the_study_file_is_a_design_and_practises_on_a_right_picture_and_on_none() -> None:
+    instances = list(describe_instances(seed="demo", per_category=10))
+
+    design = read_design(study_file(instances))
+
+    assert len(design.practice.questions) == 2
+    with_right, without = practice_instances(instances)
+    assert [question.right for question in design.practice.questions] == [
+        f"candidate-{with_right.right}",
+        "none",
+    ]
+    assert without.right is None
+
+
+def test_the_demo_serves_its_links_and_stops_in_good_order(tmp_path: Path) -> None:
+    port = spare_port()
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("STATIC_", "DJANGO_"))}
+    environment |= {"DEMO_DIR": str(tmp_path), "DEMO_PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    # Of another site: the demo must not touch it.
+    environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/elsewhere"
+    log = tmp_path / "demo.log"
+    with log.open("wb") as output:
+        demo = subprocess.Popen(
+            [sys.executable, "manage.py", "demo"], cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
+        try:
+            printed = _wait_for(log, demo, "Ctrl-C stops it.")
+            children = _children(demo.pid)
+            _check_links(printed, f"http://127.0.0.1:{port}")
+        finally:
+            demo.send_signal(signal.SIGTERM)
+            demo.wait(timeout=STOP_SECONDS)
+    assert demo.returncode == 0, log.read_text()
+    assert len(children) == 2
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    assert "The demo has stopped." in log.read_text()
+
+
+def _wait_for(log: Path, demo: "subprocess.Popen[bytes]", text: str) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while text not in log.read_text():
+        assert demo.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.2)
+    return log.read_text()
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def _check_links(printed: str, site: str) -> None:
+    links = re.findall(rf"{site}\S*", printed)
+    annotator = next(link for link in links if "PROLIFIC_PID=" in link)
+    invite = next(link for link in links if "invite=" in link)
+    # Whoever opens the first presses Start there; the second is only looked at.
+    for ask, link, words in ((httpx.post, annotator, "demonstration"), (httpx.get, invite, "Which picture shows")):
+        page = ask(link, timeout=30, follow_redirects=True).text
+        assert words in page
+        # The stylesheet is served as in production: named by its content, for ever cacheable.
+        sheet = re.search(r'href="(/static/css/app\.[0-9a-f]+\.css)"', page)
+        assert sheet is not None
+        assert "immutable" in httpx.get(site + sheet[1], timeout=30).headers["Cache-Control"]

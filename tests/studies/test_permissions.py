@@ -1,0 +1,64 @@
+"""The table of roles and verbs, held against one written by hand."""
+
+import pytest
+
+from studies.permissions import ALLOWED, WORDS, Role, Verb, allows, names_of_roles, role_called, who_may, with_article
+
+EVERYBODY, WHO_CHANGES, OWNERS = ("owner", "editor", "viewer"), ("owner", "editor"), ("owner",)
+MATRIX = {
+    "view": EVERYBODY,
+    "import": WHO_CHANGES,
+    "design": WHO_CHANGES,
+    "run": WHO_CHANGES,
+    "settle": WHO_CHANGES,
+    "remove_people": WHO_CHANGES,
+    "forget_people": WHO_CHANGES,
+    "export": WHO_CHANGES,
+    "release": WHO_CHANGES,
+    "identify_people": OWNERS,
+    "manage_members": OWNERS,
+}
+
+
+def test_every_role_may_what_is_written_here_and_nothing_else() -> None:
+    assert {verb.value: tuple(role.value for role in Role if allows(role, verb)) for verb in Verb} == MATRIX
+    assert set(ALLOWED) == set(Role)
+
+
+def test_nobody_without_a_role_may_anything() -> None:
+    assert not any(allows(None, verb) for verb in Verb)
+
+
+def test_every_verb_has_its_words() -> None:
+    assert set(WORDS) == set(Verb)
+
+
+@pytest.mark.parametrize(
+    ("stored", "role"),
+    [
+        ("owner", Role.OWNER),
+        ("editor", Role.EDITOR),
+        ("viewer", Role.VIEWER),
+        # As the version before wrote it.
+        ("researcher", Role.EDITOR),
+        ("Owner", None),
+        ("OWNER", None),
+        ("boss", None),
+        ("", None),
+    ],
+)
+def test_a_stored_name_means_a_role_or_none(stored: str, role: Role | None) -> None:
+    assert role_called(stored) is role
+
+
+def test_the_database_is_asked_for_former_names_too() -> None:
+    assert names_of_roles(Verb.VIEW) == ["owner", "editor", "viewer", "researcher"]
+    assert names_of_roles(Verb.RUN) == ["owner", "editor", "researcher"]
+    assert names_of_roles(Verb.IDENTIFY_PEOPLE) == ["owner"]
+
+
+def test_sentences_name_the_roles() -> None:
+    assert who_may(Verb.VIEW) == "owners, editors and viewers"
+    assert who_may(Verb.RUN) == "owners and editors"
+    assert who_may(Verb.IDENTIFY_PEOPLE) == "owners"
+    assert [with_article(role) for role in Role] == ["an owner", "an editor", "a viewer"]

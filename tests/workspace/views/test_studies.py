@@ -1,0 +1,300 @@
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from annotation.models import EntryEvent, Session, SessionState, Skip
+from results.models import Pseudonym
+from studies.actions.images import original_name
+from studies.models import Instance, InstanceImage, Study, StudyState
+from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
+
+PAGE = "/studies/birds/birds-step-3/"
+LIVE = f"{PAGE}progress/"
+
+
+def text(client: Client, address: str = PAGE) -> str:
+    """Return the words of a page, one space between them."""
+    page = client.get(address).content.decode()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page))
+
+
+def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> None:
+    session = sit_down(study, "pid-1")
+    answer(session, questions(study)[0], "candidate-1", send_ms=4000)
+    answer(session, questions(study)[1], "none", send_ms=8000)
+    shown = text(client)
+    assert "2 of 4, 50 %" in shown
+    assert "0 filled 1 taken · 0 free" in shown
+    assert "Questions 4 2 unanswered · 0 open · 2 complete" in shown
+    assert "Accepted questions 1 2 none yet · 0 conflicting · 1 rejected" in shown
+    assert "50.0 % 1 of n = 2 answers" in shown
+    assert "6.0 s half within 5.0 to 7.0 s, n = 2" in shown
+    assert f"{Pseudonym.objects.get().name} Answering 2 of 4" in shown
+
+
+def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: Study) -> None:
+    asked = study.design.parts[0]
+    redesign(study, parts=(replace(asked, kind="image_to_text"), replace(asked, kind="text_to_image")))
+    assert "· image_to_text, text_to_image ·" in text(client)
+
+
+def test_the_page_names_nobody(client: Client, study: Study) -> None:
+    session = sit_down(study, "pid-of-a-person")
+    page = client.get(PAGE).content.decode()
+    for secret in ("pid-of-a-person", session.provider_session_id, session.token):
+        assert secret not in page
+
+
+def test_cost_and_wage_are_shown(client: Client, study: Study) -> None:
+    sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
+    shown = text(client)
+    assert "1 seat at USD 8.00 cost USD 8.00, without the fee of the platform." in shown
+    assert "median USD 12.00, slowest tenth USD 12.00 or less (n = 1 finished)" in shown
+    assert "under USD 8 an hour" not in shown
+
+
+def test_a_wage_under_the_least_is_an_alarm(client: Client, study: Study) -> None:
+    sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=61))
+    assert "This is under USD 8 an hour" in text(client)
+
+
+def test_nobody_finished_means_no_wage_yet(client: Client, study: Study) -> None:
+    assert "Hourly wage: nobody has finished yet." in text(client)
+
+
+def test_sessions_that_a_researcher_has_to_look_at_are_counted(client: Client, study: Study) -> None:
+    assert "code for review" not in text(client)
+    sit_down(study, "one", state=SessionState.LEFT_OUT)
+    assert "1 ended with the code for review" in text(client)
+    assert "Left out too many questions" in text(client)
+
+
+def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: Settings) -> None:
+    settings.SITE_URL = "https://lineup.example.org"
+    page = client.get(PAGE).content.decode()
+    fields = [value.replace("&amp;", "&") for value in re.findall(r'readonly value="([^"]*)"', page)]
+    assert fields == [
+        f"https://lineup.example.org/take/{study.public_token}/"
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+        f"https://lineup.example.org/take/{study.public_token}/?invite=invite-birds-birds-step-3",
+    ]
+
+
+def test_a_way_in_that_the_study_file_forbids_is_not_offered(client: Client, study: Study) -> None:
+    redesign(study, recruitment=replace(study.design.recruitment, prolific=False, invite=False))
+    page = client.get(PAGE).content.decode()
+    assert "readonly" not in page
+    assert "Show codes" not in page
+
+
+def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> None:
+    page = client.get(PAGE).content.decode()
+    codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
+    assert codes
+    assert codes[1].count("<code") == 4
+    for code in study.completion_codes.all():
+        assert code.code in codes[1]
+        assert page.count(code.code) == 1
+
+
+def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
+    for who, times in (("a", 2000), ("b", 1), ("", 3)):
+        EntryEvent.objects.create(study=study, what="unfilled", who=who, times=times, at=NOON)
+    EntryEvent.objects.create(study=study, what="no_seat", at=NOON)
+    shown = text(client)
+    when = "last on 20 Nov, 12:00 UTC"
+    link = "came with a link whose Prolific placeholders were not filled in."
+    assert f"2,004 times (by at least 2 people, {when}) somebody {link}" in shown
+    assert f"1 time ({when}) somebody came when no seat was left." in shown
+    assert "without Prolific ids" not in shown
+
+
+@pytest.mark.parametrize(
+    ("state", "buttons"),
+    [
+        (StudyState.DRAFT, ["Launch", "Duplicate", "Delete"]),
+        (StudyState.OPEN, ["Pause", "Close for good", "Duplicate"]),
+        (StudyState.PAUSED, ["Resume", "Close for good", "Duplicate"]),
+        (StudyState.CLOSED, ["Duplicate"]),
+    ],
+)
+def test_the_buttons_are_those_that_the_state_allows(
+    client: Client, draft: Study, state: StudyState, buttons: list[str]
+) -> None:
+    Study.objects.filter(pk=draft.pk).update(
+        state=state,
+        launched_at=None if state == StudyState.DRAFT else NOON,
+        closed_at=NOON if state == StudyState.CLOSED else None,
+    )
+    page = client.get(PAGE).content.decode()
+    actions = re.search(r'<nav class="actions".*?</nav>', page, re.DOTALL)
+    assert actions
+    assert re.findall(r">([A-Z][a-z ]+)</a>", actions[0]) == ["Preview", *buttons]
+
+
+def test_the_live_part_is_a_fragment_that_asks_for_itself(client: Client, study: Study) -> None:
+    fragment = client.get(f"{LIVE}?page=1", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert f'hx-get="{LIVE}?page=1"' in fragment
+    assert 'hx-trigger="every 5s"' in fragment
+
+
+def test_the_live_part_stops_asking_when_the_study_is_closed(client: Client, study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(state=StudyState.CLOSED, closed_at=NOON)
+    fragment = client.get(LIVE).content.decode()
+    assert 'id="live"' in fragment
+    assert "hx-" not in fragment
+
+
+@pytest.mark.parametrize("address", [PAGE, LIVE])
+def test_twice_as_much_of_everything_adds_no_query(
+    client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries, address: str
+) -> None:
+    def another(number: int) -> None:
+        session = sit_down(study, f"pid-{number}", state=SessionState.GIVEN_UP)
+        answer(session, questions(study)[number % 4], "none", send_ms=1000 * number)
+        EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
+
+    for number in range(3):
+        another(number)
+    client.get(address)
+    with django_assert_num_queries(_wanted(address)):
+        client.get(address)
+    for number in range(3, 6):
+        another(number)
+    # This one gives a name to the three people who have come since.
+    client.get(address)
+    with django_assert_num_queries(_wanted(address)):
+        client.get(address)
+
+
+def skip(session: Session, number: int, **image: Any) -> None:
+    """Say that `session` went on without the question of that number."""
+    question = questions(session.study)[number]
+    failed = {"option": "candidate-1", "image": question.content["options"][1]["image"], "failed_loads": 0}
+    Skip.objects.create(
+        study=session.study,
+        question=question,
+        session=session,
+        annotator=session.annotator,
+        at=NOON,
+        images=[failed | image],
+        file_missing=image["missing"],
+    )
+
+
+def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Client, study: Study) -> None:
+    assert "Questions skipped" not in text(client)
+    session = sit_down(study, "pid-1")
+    skip(session, 0, missing=False, failed_loads=7)
+    skip(session, 1, missing=True)
+    skip(session, 2, missing=True)
+    back, gone = (questions(study)[number].content["options"][1]["image"] for number in (1, 2))
+    default_storage.delete(original_name(gone))
+    assert default_storage.exists(original_name(back))
+    shown = text(client)
+    assert "Questions skipped because an image could not be shown 3" in shown
+    assert "import the same file again with its image folder" in shown
+    assert "row-1 A-" in shown
+    assert "candidate-1: the file is there, but failed to load 7 times in the browser" in shown
+    assert "candidate-1: the file was missing and is there again" in shown
+    assert f"candidate-1: the file is missing ({gone[:11]}…)" in shown
+
+
+def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(client: Client, study: Study) -> None:
+    skip(sit_down(study, "pid-1"), 0, missing=True)
+    instance = questions(study)[0].instance
+    Instance.objects.filter(pk=instance.pk).update(key="row\n1")
+    assert f"/projects/birds/instances/by-id/{instance.pk}/" in client.get(PAGE).content.decode()
+
+
+def _wanted(address: str) -> int:
+    # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
+    return 21 if address == PAGE else 17
+
+
+def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
+    shown = text(client, f"{PAGE}launch/")
+    assert "Launching freezes the design" in shown
+    assert "Questions4 Surveys1 Seats1 Answers4" in shown
+    assert "USD 8.00 at 8.00 a seat, without the fee of the platform" in shown
+
+
+def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
+    assert "What this study will be able to tell" not in text(client, f"{PAGE}launch/")
+    pairs = make_study(draft.project, "pairs", answers=2)
+    shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
+    assert "What this study will be able to tell" in shown
+    # The table is as wide as its page: how wide an interval will be stands in its last columns.
+    assert '<article class="card wide">' in client.get(f"/studies/birds/{pairs.slug}/launch/").content.decode()
+    # Four questions with two answers each, and twice as many.
+    assert "Krippendorff's alphaas planned48" in shown
+    assert "Krippendorff's alphatwice the questions816" in shown
+    assert "So few questions will tell nothing of agreement." in shown
+
+
+def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:
+    response = client.post(f"{PAGE}launch/", follow=True)
+    draft.refresh_from_db()
+    assert draft.state == StudyState.OPEN
+    assert "The study is open. Annotators can come in." in response.content.decode()
+
+
+def test_images_that_are_awaited_are_told_before_launching(client: Client, draft: Study) -> None:
+    InstanceImage.objects.filter(role="candidate", position=0).update(image=None)
+    assert "4 of the selected instances still wait for 4 images." in text(client, f"{PAGE}launch/")
+
+
+def test_a_launch_that_cannot_be_lists_its_problems_and_changes_nothing(client: Client, draft: Study) -> None:
+    InstanceImage.objects.filter(role="candidate", instance__key="row-2").update(image=None)
+    response = client.post(f"{PAGE}launch/")
+    draft.refresh_from_db()
+    assert response.status_code == 409
+    assert "Instance row-2 still waits for the image 2_0.png." in response.content.decode()
+    assert draft.state == StudyState.DRAFT
+
+
+def test_a_project_without_instances_cannot_launch(client: Client, study: Study) -> None:
+    study.project.instances.exclude(pk__in=study.questions.values("instance")).delete()
+    empty = make_study(study.project, "empty", instances={"type": ["none"], "subtype": [], "split": [], "keys": []})
+    assert "There are no questions to ask" in text(client, f"/studies/birds/{empty.slug}/launch/")
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        (StudyState.OPEN, "pause", StudyState.PAUSED),
+        (StudyState.PAUSED, "resume", StudyState.OPEN),
+        (StudyState.OPEN, "close", StudyState.CLOSED),
+        (StudyState.PAUSED, "close", StudyState.CLOSED),
+    ],
+)
+def test_a_study_is_paused_resumed_and_closed(
+    client: Client, study: Study, before: StudyState, change: str, after: StudyState
+) -> None:
+    Study.objects.filter(pk=study.pk).update(state=before)
+    assert client.get(f"{PAGE}{change}/").status_code == 200
+    assert Study.objects.get().state == before
+    client.post(f"{PAGE}{change}/")
+    assert Study.objects.get().state == after
+
+
+def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
+    client.post(f"{PAGE}close/")
+    response: Any = client.post(f"{PAGE}resume/")
+    assert response.status_code == 409
+    assert "it cannot become open" in response.content.decode()
+    assert Study.objects.get().state == StudyState.CLOSED
+
+
+def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study) -> None:
+    draw_instance(study.project, 9, type="<b>bold</b>")
+    sit_down(study, "one", state=SessionState.FINISHED, comment="<script>alert(1)</script>")
+    assert "<script>alert" not in client.get(PAGE).content.decode()
+    assert "<b>bold" not in client.get("/projects/birds/").content.decode()

@@ -1,0 +1,32 @@
+from django.contrib.auth.views import LogoutView
+from django.urls import path, re_path
+
+from workspace.views import drafts, health, projects, sessions, studies
+from workspace.views.preview import preview
+from workspace.views.sign_in import ChangePassword, SignIn
+
+urlpatterns = [
+    path("", projects.home, name="home"),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
+    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("password/", ChangePassword.as_view(), name="change_password"),
+    path("projects/<slug:slug>/", projects.project, name="project"),
+    path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
+    path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:project>/<slug:slug>/progress/", studies.progress, name="study_progress"),
+    *(
+        path(f"studies/<slug:project>/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
+        for name in studies.CHANGES
+    ),
+    path("studies/<slug:project>/<slug:slug>/file/", drafts.file, name="study_file"),
+    path("studies/<slug:project>/<slug:slug>/duplicate/", drafts.duplicate, name="study_duplicate"),
+    path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
+    path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
+    path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
+    path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    # What a study's address was before its project stood in it: last, so that every page of today comes first.
+    re_path(r"^studies/[-\w]+/(?:.+/)?$", studies.old_address, name="old_study_address"),
+]

@@ -1,0 +1,103 @@
+"""What a researcher does with drafts: change the study file, delete one, and make one out of another study."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from results.views.guards import signed_in, study_view
+from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, update_draft
+from studies.design import DesignRefused, Problem
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+from studies.permissions import Verb
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What is wrong, and the text of the line that it is about, where it is about one."""
+
+    problem: Problem
+    text: str
+
+
+def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:
+    """Return what the form of the study file shows: what was typed, and what is wrong with it."""
+    lines = typed.split("\n")
+    return {
+        "typed": typed,
+        "edited_from": edited_from or fingerprint(study.source),
+        "complaints": [
+            Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
+            for problem in problems
+        ],
+    }
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def file(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let a draft be what the study file in the form says, or show the form again as it was typed."""
+    if request.method != "POST":
+        return redirect("study", study.project.slug, study.slug)
+    # Browsers end lines in their own way.
+    typed = request.POST.get("source", "").replace("\r\n", "\n")
+    edited_from = request.POST.get("edited_from", "")
+    try:
+        update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    except (DesignRefused, StudyError) as error:
+        context = {"study": study} | file_form(study, typed, _problems(error), edited_from)
+        return render(request, "results/drafts/file.html", context, status=409)
+    messages.success(request, "The study file is changed.")
+    return redirect("study", study.project.slug, study.slug)
+
+
+def _problems(error: DesignRefused | StudyError) -> list[Problem]:
+    if isinstance(error, DesignRefused):
+        return error.problems
+    return [Problem(None, sentence) for sentence in error.problems]
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask what the copy is called, and make it."""
+    given = {"name": request.POST.get("name", "").strip(), "title": request.POST.get("title", study.title).strip()}
+    problems: list[Problem] = []
+    if request.method == "POST":
+        by, now = signed_in(request), timezone.now()
+        try:
+            copy = duplicate_study(study=study, slug=given["name"], title=given["title"], by=by, now=now)
+        except (DesignRefused, StudyError) as error:
+            problems = _problems(error)
+        else:
+            messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
+            return redirect("study", copy.project.slug, copy.slug)
+    context = {"study": study, "given": given, "problems": [problem.message for problem in problems]}
+    return render(request, "results/drafts/duplicate.html", context, status=409 if problems else 200)
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say what goes with a draft, and delete it when that is confirmed."""
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        slug, project = study.slug, study.project.slug
+        try:
+            delete_draft(study=study, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        else:
+            messages.success(request, f"The draft {slug} is deleted.")
+            return redirect("project", project)
+    elif study.state != StudyState.DRAFT:
+        messages.info(request, "The study was launched, so it stays. It can be closed.")
+        return redirect("study", study.project.slug, study.slug)
+    context = {"study": study, "problems": problems}
+    return render(request, "results/drafts/delete.html", context, status=409 if problems else 200)

@@ -1,0 +1,216 @@
+"""The study as an annotator sees it, page by page, with the annotator's own templates. Nothing is stored."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
+from annotation.views.guards import wants_json
+from results.views.guards import study_view
+from studies.actions.asking import practice_questions, sample_questions
+from studies.errors import StudyError
+from studies.kinds import get_kind, posted_values, shown_order
+from studies.markdown import render_markdown
+from studies.models import Question, Study
+from studies.permissions import Verb
+
+QUESTIONS_PER_PART = 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """One page of the preview. `number` counts questions from 1, `practice` practice questions; `asked` has the kind
+    and content of one."""
+
+    name: str
+    part: int = 0
+    number: int = 0
+    asked: dict[str, Any] = field(default_factory=dict)
+    practice: int = 0
+
+
+@csrf_exempt
+@study_view(Verb.VIEW)
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show one step; a post goes on to the next. Annotators' forms carry no CSRF token; nothing changes."""
+    steps = _steps(study)
+    names = [step.name for step in steps]
+    wanted = request.GET.get("step", "")
+    place = names.index(wanted) if wanted in names else 0
+    if request.method == "POST":
+        return _go_on(request, study, steps, place)
+    return _show(request, study, steps, place)
+
+
+def _steps(study: Study) -> list[Step]:
+    steps = [Step("consent")] if study.design.consent else []
+    sampled = _asked(study)
+    number = 0
+    for part in range(len(study.design.parts)):
+        steps.append(Step(f"instructions-{part + 1}", part))
+        if part == 0:
+            steps += _practice_steps(study)
+        for asked in sampled:
+            if asked["part"] == part:
+                number += 1
+                steps.append(Step(str(number), part, number, asked))
+    return [*steps, Step("end")]
+
+
+def _practice_steps(study: Study) -> list[Step]:
+    fields = ("position", "kind", "content", "right", "feedback")
+    asked: list[dict[str, Any]] = list(map(dict, study.practice_questions.values(*fields)))
+    if not asked:
+        # Launching says what is wrong with one that cannot be asked.
+        with suppress(StudyError):
+            asked.extend(practice_questions(study))
+    return [
+        Step(f"{name}-{number}", practice=number, asked=one)
+        for number, one in enumerate(asked, start=1)
+        for name in ("practice", "feedback")
+    ]
+
+
+def _asked(study: Study) -> list[dict[str, Any]]:
+    launched: list[dict[str, Any]] = []
+    for part in range(len(study.design.parts)):
+        questions = Question.objects.filter(study=study, part=part)
+        questions = questions.order_by("places__survey__number", "places__position")
+        launched += map(dict, questions.values("kind", "part", "content")[:QUESTIONS_PER_PART])
+    return launched or sample_questions(study, per_part=QUESTIONS_PER_PART)
+
+
+def _address(study: Study, step: Step) -> str:
+    return f"{reverse('study_preview', args=[study.project.slug, study.slug])}?step={step.name}"
+
+
+def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    following = steps[min(place + 1, len(steps) - 1)]
+    if request.POST.get("agree") == "no":
+        following = steps[-1]
+    if not wants_json(request):
+        address = _address(study, following)
+        if following.name.startswith("feedback"):
+            address += f"&{urlencode({'choice': request.POST.get('choice', '')})}"
+        response = HttpResponseRedirect(address)
+        response.status_code = 303
+        return response
+    # The page's script holds the next question already and gets the one after it, as from a session.
+    later = steps[place + 2] if place + 2 < len(steps) and following.number else None
+    body: dict[str, Any] = {
+        "saved": True,
+        "answered": steps[place].number,
+        "total": _total(steps),
+        "next": None,
+        "go": None,
+    }
+    if not following.number:
+        body["go"] = _address(study, following)
+    elif later is not None and later.number:
+        page = _question(study, later, _total(steps))
+        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+    return JsonResponse(body)
+
+
+def _total(steps: list[Step]) -> int:
+    return sum(bool(step.number) for step in steps)
+
+
+def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    step, total = steps[place], _total(steps)
+    if step.name == "end":
+        return render(request, "results/preview_end.html", {"study": study, "questions": total})
+    context = _context(study, step, total)
+    if step.practice:
+        return _show_practice(request, study, steps, place)
+    if step.name == "consent":
+        context["consent_html"] = render_markdown(study.design.consent)
+        return render(request, "annotation/consent.html", context)
+    if not step.number:
+        minutes = study.design.time.estimated_minutes
+        parts = len(study.design.parts)
+        context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
+        context["has_practice"] = bool(steps[place + 1].practice)
+        return render(request, "annotation/instructions.html", context)
+    following = steps[place + 1]
+    context |= {
+        "page": _question(study, step, total),
+        "ahead": _question(study, following, total) if following.number else None,
+    }
+    return render(request, "annotation/work.html", context)
+
+
+def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+    step = steps[place]
+    kind_name, content = step.asked["kind"], step.asked["content"]
+    kind = get_kind(kind_name)
+    order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
+    page = question_page(
+        kind_name=kind_name,
+        content=content,
+        order=order,
+        slot=step.practice,
+        number=step.practice,
+        total=sum(bool(one.practice) for one in steps) // 2,
+        action=_address(study, step),
+        chosen_key=posted_values(kind, content, order).get(request.GET.get("choice", ""), ""),
+    )
+    context = _context(study, step, _total(steps))
+    if step.name.startswith("practice"):
+        context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
+        return render(request, "annotation/practice.html", context)
+    context["urls"] = _urls(_address(study, steps[place + 1]))
+    context |= practice_feedback(
+        page,
+        content=content,
+        kind_name=kind_name,
+        order=order,
+        right=step.asked["right"],
+        feedback=step.asked["feedback"],
+    )
+    return render(request, "annotation/practice_feedback.html", context)
+
+
+def _urls(address: str) -> Urls:
+    return Urls(*[address] * len(Urls.__dataclass_fields__))
+
+
+def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
+    here = _address(study, step)
+    return {
+        "bar": Bar(
+            title=f"Preview, nothing is stored: {study.title}",
+            answered=max(0, step.number - 1),
+            total=total,
+            seconds_so_far=0,
+            started=step.number > 0,
+            show_progress=step.number > 0,
+            is_preview=True,
+        ),
+        "urls": _urls(here),
+        "instructions_html": render_markdown(study.design.parts[step.part].instructions),
+        "language": "en",
+    }
+
+
+def _question(study: Study, step: Step, total: int) -> QuestionPage:
+    kind, content = step.asked["kind"], step.asked["content"]
+    return question_page(
+        kind_name=kind,
+        content=content,
+        order=shown_order(get_kind(kind), content, seed=study.seed, annotator=0, question=step.number),
+        slot=step.number,
+        number=step.number,
+        total=total,
+        action=_address(study, step),
+    )

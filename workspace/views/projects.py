@@ -1,0 +1,76 @@
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from predictions.models import Model
+from results.models import Export
+from results.tables.events import event_lines
+from results.tables.offered import offered_exports, removed_since
+from results.tables.overview import categories, project_counts, study_lines, waiting_images
+from results.tables.pipeline import funnel, studies_in_order
+from results.tables.simulated import simulated_in_project
+from results.views.guards import may_do, project_view, signed_in, visible_projects
+from studies.actions.datasets import may_keep, set_dataset
+from studies.actions.finding import find_study_of
+from studies.errors import StudyError
+from studies.models import Project
+from studies.permissions import Verb
+
+EXPORTS_SHOWN = 10
+
+
+@never_cache
+@login_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "results/home.html", {"projects": project_counts(visible_projects(request))})
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def project(request: HttpRequest, project: Project) -> HttpResponse:
+    studies = studies_in_order(project)
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
+    releases = list(project.releases.select_related("study__project").exclude(file=""))
+    removed = removed_since(releases=releases)
+    context = {
+        "project": project,
+        "may": may_do(request, project),
+        "simulated": simulated_in_project(project),
+        "studies": study_lines(project),
+        "funnel": funnel(project, studies),
+        "keepers": [study for study in studies if may_keep(study)],
+        "categories": categories(project),
+        "waiting": waiting_images(project),
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+        "releases": [(release, removed.of_release(release)) for release in releases],
+        "models": Model.objects.about(project),
+    }
+    return render(request, "results/project.html", context)
+
+
+@project_view(Verb.DESIGN)
+@require_POST
+def dataset(request: HttpRequest, project: Project) -> HttpResponse:
+    """Declare which study keeps the dataset of the project; none: all its instances are the dataset."""
+    name = request.POST.get("study", "").replace("\0", "")
+    try:
+        study = find_study_of(project, name) if name else None
+        set_dataset(project=project, study=study, by=signed_in(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The dataset is {f'what {study.slug} kept' if study else 'all instances'}.")
+    return redirect(f"{reverse('project', args=[project.slug])}#dataset")
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def events(request: HttpRequest, project: Project) -> HttpResponse:
+    lines = event_lines(project, request.GET.get("page"))
+    return render(request, "results/events.html", {"project": project, "events": lines})

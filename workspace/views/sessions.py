@@ -1,0 +1,62 @@
+"""What a researcher does about single sessions: give back the seat of one that ended on the platform."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions import sessions
+from annotation.models import Session, SessionState
+from annotation.models.sessions import OPEN_STATES
+from results.actions.pseudonyms import name_annotators
+from results.models import Pseudonym
+from results.views.guards import signed_in, study_view
+from studies.models import Study
+from studies.permissions import Verb
+
+
+@study_view(Verb.RUN)
+@require_POST
+def returned(request: HttpRequest, study: Study) -> HttpResponse:
+    """Free the seat of a submission that was returned or timed out on the platform; its answers stay.
+
+    The platform's id of the submission is typed in, and shown nowhere: pages name people by pseudonyms only.
+    """
+    typed = request.POST.get("submission", "").replace("\0", "").strip()
+    session = Session.objects.filter(study=study, provider_session_id=typed, state__in=OPEN_STATES).first()
+    if session is None:
+        messages.error(
+            request, "No open session of this study has that submission id. Copy the id from the platform's list."
+        )
+        return _back(study)
+    return _free(request, study, session)
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Say what freeing the seat of a session does, and free it when that is confirmed."""
+    found = get_object_or_404(Session.objects.filter(study=study), pk=session)
+    if request.method == "POST" or found.state not in OPEN_STATES:
+        return _free(request, study, found)
+    name_annotators(project=study.project)
+    name = Pseudonym.objects.get(project=study.project, annotator=found.annotator_id).name
+    return render(request, "results/free_seat.html", {"study": study, "session": found, "name": name})
+
+
+def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+    by, now = signed_in(request), timezone.now()
+    if request.method == "POST" and sessions.end_early(session=session, to=SessionState.RETURNED, by=by, now=now):
+        answers = f"{session.questions_answered} answer{'' if session.questions_answered == 1 else 's'}"
+        messages.success(request, f"The seat is free again. What was answered in it stays: {answers}.")
+    else:
+        session.refresh_from_db()
+        state = session.get_state_display().lower()
+        messages.error(request, f"This session has ended already ({state}), so its seat is not held. Nothing changed.")
+    return _back(study)
+
+
+def _back(study: Study) -> HttpResponse:
+    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#sessions")

@@ -1,0 +1,299 @@
+"""The page of a study, its live part, and what changes its state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateformat import format as date_format
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analytics.pay import Wage, hourly_wage, projected_cost
+from annotation.actions import launching
+from annotation.models import EntryEvent, Session, SessionState
+from results.actions.pseudonyms import name_annotators
+from results.exporting import FORMATS, get_writer
+from results.models import Export, KeptNumbers
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import Kind, ToCome, outlook_table
+from results.tables.offered import offered_exports
+from results.tables.overview import answers_sent, waiting_for_launch
+from results.tables.progress import (
+    OddArrivals,
+    odd_arrivals,
+    paid_seconds,
+    progress_of,
+    session_lines,
+    study_progress,
+)
+from results.tables.simulated import simulated_in_study
+from results.tables.skips import study_skips
+from results.views.guards import lead_on, may_do, signed_in, study_view
+from results.views.keeping import kept_numbers
+from studies.actions import studies
+from studies.actions.studies import Plan
+from studies.errors import StudyError
+from studies.kinds import get_kind
+from studies.models import Study, StudyState
+from studies.permissions import Verb
+from workspace.views.drafts import file_form
+
+EXPORTS_SHOWN = 5
+# What Prolific asks researchers to pay at least, and what it recommends, an hour in dollars.
+LEAST_HOURLY = Decimal(8)
+PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+
+
+@dataclass(frozen=True)
+class Pay:
+    """Money in `currency`, major units; `cost` without the platform's fee."""
+
+    currency: str
+    per_session: Decimal
+    seats: int
+    cost: Decimal
+    wage: Wage
+    too_low: bool
+
+
+def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
+    currency, per_session = study.design.pay.currency, study.design.pay.per_session
+    wage = hourly_wage(per_session, seconds)
+    too_low = currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
+    return Pay(currency, per_session, seats, projected_cost(per_session, seats), wage, too_low)
+
+
+def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
+    name_annotators(project=study.project)
+    may = may_do(request, study.project)
+    kept = kept_numbers(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
+    progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
+    return {
+        "study": study,
+        "may": may,
+        "progress": progress,
+        "kept": kept,
+        "sessions": session_lines(study, request.GET.get("page")),
+        "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
+        "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
+        # What to do about it is for who hands out the links.
+        "door": _door(study) if may[Verb.RUN] else [],
+        "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
+    }
+
+
+DOOR_SENTENCES = {
+    EntryEvent.What.UNFILLED: (
+        "came with a link whose Prolific placeholders were not filled in. "
+        "Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.MISSING: (
+        "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.NOT_AN_ID: (
+        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
+        "each, or a study file that says any_ids: true."
+    ),
+    EntryEvent.What.OTHER_PERSON: (
+        "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
+    ),
+    EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
+    EntryEvent.What.NO_SEAT: (
+        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
+        "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.TOO_MANY: (
+        "was asked to wait, because many new people had come from their network. If they were real people of one "
+        "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
+    ),
+}
+
+
+def _door(study: Study) -> list[str]:
+    arrivals = odd_arrivals(study)
+    return [
+        f"{_how_often(arrivals[what])} somebody {sentence}"
+        for what, sentence in DOOR_SENTENCES.items()
+        if what in arrivals
+    ]
+
+
+def _how_often(odd: OddArrivals) -> str:
+    times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
+    last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
+    if odd.people in {0, odd.times}:
+        return f"{times} ({last})"
+    people = "person" if odd.people == 1 else "people"
+    return f"{times} (by at least {odd.people:,} {people}, {last})"
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def study(request: HttpRequest, study: Study) -> HttpResponse:
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
+    recruitment = study.design.recruitment
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
+    context = _progress(request, study) | {
+        "skips": study_skips(study),
+        "simulated": simulated_in_study(study),
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+    }
+    may = context["may"]
+    if may[Verb.RUN]:
+        # The links let people in, and the codes are worth their pay.
+        context |= {
+            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+            "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
+            "codes": study.completion_codes.order_by("pk"),
+            "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
+        }
+    if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
+        context |= file_form(study, study.source)
+    return render(request, "results/study.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def old_address(request: HttpRequest) -> HttpResponse:
+    """Lead on from where a page of a study was before its project stood in the address."""
+    return lead_on(request)
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def progress(request: HttpRequest, study: Study) -> HttpResponse:
+    """The live part of the page of a study; it asks for itself again until the study is closed."""
+    return render(request, "results/study.html#live", _progress(request, study))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing a researcher can do to a study; `button` and `what` say it before it is done, `done` afterwards."""
+
+    name: str
+    button: str
+    what: str
+    done: str
+    possible_from: frozenset[StudyState]
+    act: Callable[[Study, User, datetime], None]
+    dangerous: bool = False
+
+    @property
+    def address(self) -> str:
+        """Return what the page that does it is called among the addresses."""
+        return f"study_{self.name}"
+
+
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
+
+
+CHANGES = {
+    "launch": Change(
+        "launch",
+        "Launch",
+        "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
+        "It cannot be undone; the study can be paused or closed at any time.",
+        "The study is open. Annotators can come in.",
+        frozenset({StudyState.DRAFT}),
+        lambda study, by, now: launching.launch(study=study, by=by, now=now),
+    ),
+    "pause": Change(
+        "pause",
+        "Pause",
+        "Nobody new comes in while the study is paused. Whoever is at work can finish, and you can resume at any time.",
+        "The study is paused. Whoever is at work can finish.",
+        frozenset({StudyState.OPEN}),
+        _to(StudyState.PAUSED),
+    ),
+    "resume": Change(
+        "resume",
+        "Resume",
+        "Annotators can come in again through the same links.",
+        "The study is open again.",
+        frozenset({StudyState.PAUSED}),
+        _to(StudyState.OPEN),
+    ),
+    "close": Change(
+        "close",
+        "Close for good",
+        "Nobody comes in any more; whoever is at work can finish. All answers stay. "
+        "A closed study cannot be opened again.",
+        "The study is closed.",
+        frozenset({StudyState.OPEN, StudyState.PAUSED}),
+        _to(StudyState.CLOSED),
+        dangerous=True,
+    ),
+}
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """Say what the change will do, and do it when it is confirmed."""
+    change = CHANGES[name]
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            change.act(study, signed_in(request), timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        else:
+            messages.success(request, change.done)
+            return redirect("study", study.project.slug, study.slug)
+    elif study.state not in change.possible_from:
+        messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
+        return redirect("study", study.project.slug, study.slug)
+    context = _plan(study, change) | {"study": study, "change": change}
+    context["problems"] = problems or context.get("problems", ())
+    return render(request, "results/change.html", context, status=409 if problems else 200)
+
+
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    kinds: dict[str, Kind] = {}
+    for part in study.design.parts:
+        kind, before = get_kind(part.kind), kinds.get(part.kind)
+        each = len(kind.variants(part.ask)) + (before.each if before else 0)
+        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
+    answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
+    return ToCome(
+        kinds=list(kinds.values()),
+        people=plan.seats,
+        instances=plan.questions // each,
+        answers=answers,
+        doubled=(plan.answers // answers - plan.questions) // each,
+    )
+
+
+def _plan(study: Study, change: Change) -> dict[str, Any]:
+    """Return what launching would make and cost, or what stands in its way."""
+    if change.name != "launch" or study.state != StudyState.DRAFT:
+        return {}
+    try:
+        plan = launching.plan(study)
+    except StudyError as error:
+        return {"problems": error.problems}
+    waiting = waiting_for_launch(study)
+    sentence = (
+        f"{waiting.instances} of the selected instances still wait for {waiting.images} images. "
+        "Import the same file again with its image folder, or select other instances in the study file."
+    )
+    return {
+        "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
+        "pay": _pay(study, seats=plan.seats, seconds=[]),
+        "problems": (sentence,) if waiting.images else (),
+    }
