@@ -90,7 +90,7 @@ def test_an_export_is_asked_for_on_the_page_and_made_in_the_background(format: s
     export.refresh_from_db()
     assert export.state == "ready", export.error
     assert default_storage.size(export.file) > 0
-    file = client.get(f"/exports/{export.pk}/download/")
+    file: Any = client.get(f"/exports/{export.pk}/download/")
     assert file.status_code == 200
     assert len(b"".join(file.streaming_content)) == default_storage.size(export.file)
 
