@@ -4,6 +4,7 @@ Two people answer as a browser without JavaScript does. Whatever the kind, no pa
 gets betrays which option is which, what is right, what a file is called or who somebody is.
 """
 
+import random
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation import models
+from annotation.actions.practice import order_for
 from annotation.models import Decision, Response, Session, Skip
 from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
@@ -25,8 +27,9 @@ from results.reports.build import report_of
 from results.reports.formats import FORMATS as REPORT_FORMATS
 from results.reports.formats import get_files
 from results.tables.reporting import project_facts
+from studies.design import DesignRefused
 from studies.kinds import get_kind
-from studies.models import CompletionCode, Question, Study
+from studies.models import CompletionCode, PracticeQuestion, Question, Study
 from tests.contracts.stage import (
     NAMES,
     PEOPLE,
@@ -38,6 +41,8 @@ from tests.contracts.stage import (
     keys_of_shuffled,
     launched,
     researcher_pages,
+    secret_ask,
+    some_facts,
 )
 from tests.factories import make_person
 
@@ -121,6 +126,28 @@ def test_what_is_no_answer_is_refused_an_answer_changed_and_a_question_without_i
     pictured = kind.shown(question.content).pictures or any(option.picture for option in kind.options(question.content))
     assert person.skip() == (200 if pictured else 422)
     assert Skip.objects.count() == bool(pictured)
+
+
+@every_kind
+def test_practice_tells_what_was_right_or_is_refused_when_the_study_is_made(name: str) -> None:
+    kind = get_kind(name)
+    ask = secret_ask(kind)
+    known = kind.questions(some_facts(kind, ask, number=1), ask, seed="any")[0]
+    right = next(iter(kind.categories(known.content)), "anything")
+    practice = {"pass": 1, "questions": [{"instance": f"{SECRET}-thing-1", "right": right, "feedback": "Look again."}]}
+    if not kind.has_one_label:
+        with pytest.raises(DesignRefused, match="Leave `practice` out"):
+            draft(name, practice=practice)
+        return
+    person = Annotator(PEOPLE[0])
+    person.arrive(launched(name, practice=practice))
+    question, session = PracticeQuestion.objects.get(), person.session
+    order = order_for(session=session, question=question)
+    posts = kind.made_up(question.content, order, dice=random.Random(1), label=right)
+    assert person.answer(posts) == 200
+    assert "Look again." in person.page.get_text()
+    assert SECRET not in person.seen[-1].source
+    assert Session.objects.get().state == "working"
 
 
 @every_kind
