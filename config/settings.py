@@ -170,7 +170,7 @@ CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",
-    "results.numbers": "results.actions.keeping.NUMBERS",
+    "results.numbers": "results.actions.kept_numbers.NUMBERS",
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

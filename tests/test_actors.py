@@ -25,8 +25,8 @@ ROOMS = (
 OF_ANNOTATORS = {
     "annotation.actions.arriving.count_newcomer",
     "annotation.actions.arriving.personal_link",
-    "annotation.actions.door.digest",
-    "annotation.actions.door.note",
+    "annotation.actions.odd_arrivals.digest",
+    "annotation.actions.odd_arrivals.note",
     "annotation.actions.practice.answer",
     "annotation.actions.practice.next_question",
     "annotation.actions.practice.order_for",
@@ -79,10 +79,10 @@ STEPS = {
     "annotation.actions.seats.is_one_free",
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
-    "annotation.actions.sending.count_answer",
-    "annotation.actions.sending.next_slot",
-    "annotation.actions.sending.store_decision",
-    "annotation.actions.sending.take_slot",
+    "annotation.actions.answer_sql.count_answer",
+    "annotation.actions.answer_sql.next_slot",
+    "annotation.actions.answer_sql.store_decision",
+    "annotation.actions.answer_sql.take_slot",
     "annotation.actions.undoing.follow",
     "annotation.actions.undoing.follow_answers",
     "annotation.actions.undoing.follow_questions",
@@ -109,9 +109,9 @@ ASKED_FOR_BEFORE = {
 }
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = {
-    "results.actions.keeping.drop",
-    "results.actions.keeping.look_up",
-    "results.actions.keeping.make",
+    "results.actions.kept_numbers.drop",
+    "results.actions.kept_numbers.look_up",
+    "results.actions.kept_numbers.make",
     "results.actions.pseudonyms.name_annotators",
     "results.actions.pseudonyms.name_for_release",
 }

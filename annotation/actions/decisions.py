@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotation.actions.sending import store_decision
+from annotation.actions.answer_sql import store_decision
 from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE

@@ -10,7 +10,7 @@ from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
-from studies.actions.asking import About, Source, origin_of, questions_per_instance, selected_instances
+from studies.actions.questions import About, Source, origin_of, questions_per_instance, selected_instances
 from studies.actions.studies import add_surveys, place_questions
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey

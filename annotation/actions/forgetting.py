@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from annotation.actions import door, reopening
+from annotation.actions import odd_arrivals, reopening
 from annotation.models import Annotator, EntryEvent, Removal, Response, Seat, Session, Skip, Slot
 from studies.models import Project, Study
 
@@ -51,5 +51,5 @@ def _leave_seats(annotator: Annotator, project: Project) -> None:
 def _unlink_at_the_door(annotator: Annotator, project: Project) -> None:
     """Let what they did at the door count without saying that it was one person."""
     for study in Study.objects.filter(project=project):
-        who = door.digest(study=study, person=annotator.provider_id)
+        who = odd_arrivals.digest(study=study, person=annotator.provider_id)
         EntryEvent.objects.filter(study=study, who=who).update(who="")

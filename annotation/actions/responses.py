@@ -9,7 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from annotation.actions import sending, sessions
+from annotation.actions import answer_sql, sessions
 from annotation.actions.decisions import ToDecide, decide_question, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
@@ -77,21 +77,21 @@ def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
 @transaction.atomic
 def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
-    asked = sending.asked_in(sent.slot)
+    asked = answer_sql.asked_in(sent.slot)
     if asked is None:
         raise _OutOfTheOrdinary
-    counted = sending.count_answer(token=token, study=asked.study, now=now)
+    counted = answer_sql.count_answer(token=token, study=asked.study, now=now)
     # What is raised from here on rolls the count back.
     if counted is None or asked.part > counted.part_begun:
         raise _OutOfTheOrdinary
-    if not sending.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
+    if not answer_sql.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
         raise _OutOfTheOrdinary
     kind = get_kind(asked.kind)
     seed = counted.order_key or Study.objects.values_list("seed", flat=True).get(pk=asked.study)
     order = shown_order(kind, asked.content, seed=seed, annotator=counted.annotator, question=asked.question)
     answer = read_answer(asked.kind, asked.content, order, sent.posted)
     columns = _columns(asked.study, asked.question, counted.session, counted.annotator, sent, answer, order, now=now)
-    sending.insert_response(columns | {"slot_id": sent.slot})
+    answer_sql.insert_response(columns | {"slot_id": sent.slot})
     decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)
@@ -106,13 +106,13 @@ def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
     )
 
 
-def _to_decide(asked: sending.AskedInSlot) -> ToDecide:
+def _to_decide(asked: answer_sql.AskedInSlot) -> ToDecide:
     most = max(asked.max_answers, asked.answers_wanted)
     seen = Asked(asked.answers_wanted, most, asked.right, asked.content)
     return ToDecide(asked.question, asked.rule, seen, asked.response)
 
 
-def _state_after(counted: sending.Counted, *, now: datetime) -> SessionState:
+def _state_after(counted: answer_sql.Counted, *, now: datetime) -> SessionState:
     """Return where a session is after an answer; the last one ends it."""
     if counted.answered < counted.total:
         return SessionState.WORKING
@@ -236,7 +236,7 @@ def _columns(
         "answer": answer.value,
         "shown_order": list(order),
         "received_at": now,
-        **sending.measured_columns(sent.measured),
+        **answer_sql.measured_columns(sent.measured),
     }
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from annotation.models import Decision, Response
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
-from studies.actions.asking import origin_of
+from studies.actions.questions import origin_of
 from studies.models import Question, Study
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from annotation.actions import arriving, door, sessions
+from annotation.actions import arriving, odd_arrivals, sessions
 from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson, TooManyAtOnce
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
@@ -173,7 +173,7 @@ def _start(request: HttpRequest, study: Study, entry: Entry) -> Session:
 
 
 def _note(study: Study, what: EntryEvent.What, person: str) -> None:
-    door.note(study=study, what=what, person=person, now=timezone.now())
+    odd_arrivals.note(study=study, what=what, person=person, now=timezone.now())
 
 
 def _go_to_session(session: Session) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions import practice, responses, rounds, sending, sessions, skipping, skips
+from annotation.actions import answer_sql, practice, responses, rounds, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_posted, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
@@ -289,7 +289,9 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         body["go"] = f"{session_urls(token).page}?kept={'none' if receipt.skipped else 'first'}"
         return body
     have = read_id(request.POST.get("have", "")) or 0
-    following = sending.next_slot(seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun)
+    following = answer_sql.next_slot(
+        seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun
+    )
     if following is None and not have:
         # The next part begins, with instructions of its own.
         body["go"] = session_urls(token).page

@@ -18,18 +18,18 @@ from background.jobs import ask, cancel
 from background.models import Job
 from background.running import run
 from background.work import Running, Work
-from results.actions.papers import DESCRIPTION, add_papers, describe_files
-from results.actions.places import new_place, pack, stored_bytes, why_not
+from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_format, check_offered, freeze_release, write_release
+from results.actions.whole_files import new_place, pack, stored_bytes, why_not
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.dossier import About
 from results.models import Export, Release
-from results.tables.dossiers import exports_dossier, study_dossier
-from results.tables.exported import count_rows, exported_rows
-from results.tables.offered import removed_since
+from results.queries.dossiers import exports_dossier, study_dossier
+from results.queries.exported import count_rows, exported_rows
+from results.queries.offered import removed_since
 from studies.actions.events import Actor, What, record
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError

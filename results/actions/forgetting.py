@@ -17,15 +17,15 @@ from annotation.actions import removals
 from annotation.actions.forgetting import Deleted, delete_rows
 from annotation.actions.removals import Followed
 from annotation.models import Annotator, Response
-from results.actions import keeping
+from results.actions import kept_numbers
 from results.actions.releases import check_frozen
 from results.exporting.base import Rows
 from results.exporting.forgetting import AnsweredQuestion, Question, Row, changes, without
 from results.exporting.frozen import read_any_row, row_line
 from results.exporting.rows import AcceptedInstance
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from results.tables.exported import question_name
-from results.tables.offered import removed_since
+from results.queries.exported import question_name
+from results.queries.offered import removed_since
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
 
@@ -61,7 +61,7 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
     Pseudonym.objects.filter(project=project, annotator=annotator).delete()
     ReleasePseudonym.objects.filter(release__project=project, annotator=annotator).delete()
     rows = delete_rows(annotator=annotator, project=project)
-    keeping.drop(project=project, now=now)
+    kept_numbers.drop(project=project, now=now)
     told = {**asdict(followed), "responses": rows.responses, "sessions": rows.sessions}
     record(
         project=project,

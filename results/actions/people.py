@@ -10,7 +10,7 @@ from annotation.actions import removals
 from annotation.actions.removals import Followed
 from annotation.models import Annotator
 from annotation.recruitment import invite
-from results.actions import keeping
+from results.actions import kept_numbers
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import Pseudonym
@@ -22,7 +22,7 @@ from studies.models import Project
 def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
     """Take somebody's answers out of `project` as `removals.withdraw` does; no page keeps numbers that hold them."""
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
-    keeping.drop(project=project, now=now)
+    kept_numbers.drop(project=project, now=now)
     return followed
 
 

@@ -18,9 +18,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.models import Removal
-from results.actions.papers import ANNOTATIONS, add_papers
-from results.actions.places import new_place, stored_bytes, why_not
+from results.actions.dataset_documents import ANNOTATIONS, add_papers
 from results.actions.pseudonyms import name_for_release
+from results.actions.whole_files import new_place, stored_bytes, why_not
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
@@ -30,10 +30,10 @@ from results.exporting.frozen import read_row, row_line
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
-from results.tables.dossiers import study_dossier
-from results.tables.exported import accepted_instances, decided_questions, given_predictions, given_responses
-from results.tables.offered import removed_since
-from results.tables.reporting import release_studies
+from results.queries.dossiers import study_dossier
+from results.queries.exported import accepted_instances, decided_questions, given_predictions, given_responses
+from results.queries.offered import removed_since
+from results.queries.reporting import release_studies
 from studies.actions.events import Actor, What, person, record
 from studies.models import Study, StudyState
 from studies.naming import problem_with_line, problem_with_text

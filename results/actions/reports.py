@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from results.actions.places import new_place, why_not
+from results.actions.whole_files import new_place, why_not
 from results.errors import CannotExport
+from results.queries.reporting import project_facts
 from results.reports.build import report_of
 from results.reports.formats import get_files
-from results.tables.reporting import project_facts
 from studies.models import Project
 
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.actions import adjudication
 from annotation.actions.adjudication import CannotSettle
 from results.actions.pseudonyms import name_annotators
-from results.tables.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
-from results.tables.histories import histories
-from results.tables.simulated import simulated_in_study
+from results.queries.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
+from results.queries.histories import histories
+from results.queries.simulated import simulated_in_study
 from results.views.guards import may_do, signed_in, study_view
 from studies.models import Question, Study
 from studies.permissions import Verb

@@ -4,15 +4,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.actions.keeping import whole_report
+from results.actions.kept_numbers import whole_report
 from results.models import KeptNumbers
+from results.queries.overview import answers_sent
+from results.queries.reporting import project_facts
+from results.queries.simulated import simulated_in_project, simulated_in_study
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, from_plain
-from results.tables.overview import answers_sent
-from results.tables.reporting import project_facts
-from results.tables.simulated import simulated_in_project, simulated_in_study
 from results.views.guards import project_view, study_view
-from results.views.keeping import kept_numbers
+from results.views.kept_numbers import numbers_for
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
@@ -21,7 +21,7 @@ from studies.permissions import Verb
 @require_safe
 def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     findings: list[Finding] = []
-    kept = kept_numbers(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
+    kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
     if kept is not None:
         findings = from_plain(kept.content or ())
     elif study.state != StudyState.DRAFT:
@@ -34,7 +34,7 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
 @project_view(Verb.VIEW)
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
-    kept = kept_numbers(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
+    kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
     if kept is not None:
         findings = from_plain(kept.content or ())
     else:

@@ -17,7 +17,7 @@ from django.urls import resolve, reverse
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 
-from results.tables.overview import with_answers_sent
+from results.queries.overview import with_answers_sent
 from studies.actions.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Project, Study
 from studies.permissions import WORDS, Verb, who_may, with_article

@@ -8,11 +8,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
+from results.queries.histories import histories, stages
+from results.queries.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
+from results.queries.pipeline import studies_in_order
+from results.queries.simulated import played_in, simulated_in_project
 from results.reports.simulated import notice_of
-from results.tables.histories import histories, stages
-from results.tables.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
-from results.tables.pipeline import studies_in_order
-from results.tables.simulated import played_in, simulated_in_project
 from results.views.guards import project_view
 from studies.models import Instance, Project
 from studies.permissions import Verb

@@ -19,7 +19,7 @@ from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dossier import About
 from results.models import Release
-from results.tables.offered import OfferedExport, Since, removed_since
+from results.queries.offered import OfferedExport, Since, removed_since
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study, StudyState
 from studies.permissions import Verb

@@ -18,7 +18,7 @@ TIMETABLE = "timetable"
 
 
 class What(StrEnum):
-    """What can happen in a project; a new sort of event is a line here and a sentence in `results.tables.events`."""
+    """What can happen in a project; a new sort of event is a line here and a sentence in `results.queries.events`."""
 
     PROJECT_MADE = "project made"
     PROJECT_CHANGED = "project changed"

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db import transaction
 
-from studies.actions.asking import About, make_practice, make_questions, questions_per_instance, selected_instances
 from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
+from studies.actions.questions import About, make_practice, make_questions, questions_per_instance, selected_instances
 from studies.actions.roles import check_roles
 from studies.design import Design, read_design
 from studies.errors import StudyError

@@ -65,7 +65,7 @@ def study_schema() -> dict[str, Any]:
                 "description": "An undecided question gets more answers, one at a time, up to this. Default: answers.",
             },
             "surveys": _surveys_schema(),
-            "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, the first of the kind."},
+            "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, that of the kind."},
             "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
             "recruitment": _recruitment_schema(),
             "time": _time_schema(),

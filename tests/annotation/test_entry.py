@@ -17,7 +17,7 @@ from pytest_django import Settings
 from annotation.actions import sessions
 from annotation.actions.arriving import personal_link
 from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
-from results.tables.progress import odd_arrivals
+from results.queries.progress import odd_arrivals
 from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all

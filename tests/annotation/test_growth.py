@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions import drawing, responses, sending
+from annotation.actions import answer_sql, drawing, responses
 from annotation.models import Slot
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import next_slot
@@ -65,7 +65,7 @@ def test_of_a_survey_of_thirty_questions_sending_reads_only_the_next_one() -> No
     slot = Slot.objects.select_related("question").get(pk=next_slot(session).pk)
 
     def follow() -> None:
-        found = sending.next_slot(seat=slot.seat_id, annotator=session.annotator_id, besides=slot.pk, part=0)
+        found = answer_sql.next_slot(seat=slot.seat_id, annotator=session.annotator_id, besides=slot.pk, part=0)
         assert found is not None
 
     assert rows_read(follow)["studies_question"] == 1

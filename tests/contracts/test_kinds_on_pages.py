@@ -23,10 +23,10 @@ from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS
 from results.models import Pseudonym
+from results.queries.reporting import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS as REPORT_FORMATS
 from results.reports.formats import get_files
-from results.tables.reporting import project_facts
 from studies.design import DesignRefused
 from studies.kinds import get_kind
 from studies.models import CompletionCode, PracticeQuestion, Question, Study

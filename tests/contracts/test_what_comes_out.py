@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from results.actions.keeping import annotators_findings
+from results.actions.kept_numbers import annotators_findings
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.annotators import persons_answers
+from results.queries.answers import answer_details, answer_times, facts_alone
+from results.queries.disagreements import DISAGREE, questions_shown
+from results.queries.progress import Rate, study_progress
 from results.reports.base import Range, Report, Table, Undefined
 from results.reports.of_study import report_of_study
-from results.tables.annotators import persons_answers
-from results.tables.answers import answer_details, answer_times, facts_alone
-from results.tables.disagreements import DISAGREE, questions_shown
-from results.tables.progress import Rate, study_progress
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.factories import make_person

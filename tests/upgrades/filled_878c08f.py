@@ -297,7 +297,7 @@ class Story:
         for question in (first, second):
             self.settle("birds-baseline", question)
         self.rosa.post(f"/studies/birds-baseline/disagreements/{second}/unsettle/", {})
-        with patched(importlib.import_module("results.actions.keeping"), "MADE_AT_ONCE", 0):
+        with patched(importlib.import_module("results.actions.kept_numbers"), "MADE_AT_ONCE", 0):
             for page in ("", "results/", "annotators/"):
                 self.rosa.open(f"/studies/birds-trial/{page}")
             for kept in model("results", "KeptNumbers").objects.order_by("pk"):

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
 from annotation.views.guards import wants_json
 from results.views.guards import study_view
-from studies.actions.asking import practice_questions, sample_questions
+from studies.actions.questions import practice_questions, sample_questions
 from studies.errors import StudyError
 from studies.kinds import get_kind, posted_values, shown_order
 from studies.markdown import render_markdown

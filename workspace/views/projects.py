@@ -9,11 +9,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from predictions.models import Model
 from results.models import Export
-from results.tables.events import event_lines
-from results.tables.offered import offered_exports, removed_since
-from results.tables.overview import categories, project_counts, study_lines, waiting_images
-from results.tables.pipeline import funnel, studies_in_order
-from results.tables.simulated import simulated_in_project
+from results.queries.events import event_lines
+from results.queries.offered import offered_exports, removed_since
+from results.queries.overview import categories, project_counts, study_lines, waiting_images
+from results.queries.pipeline import funnel, studies_in_order
+from results.queries.simulated import simulated_in_project
 from results.views.guards import may_do, project_view, signed_in, visible_projects
 from studies.actions.datasets import may_keep, set_dataset
 from studies.actions.finding import find_study_of

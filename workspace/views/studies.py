@@ -24,12 +24,9 @@ from annotation.models import EntryEvent, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
-from results.reports.base import Report
-from results.reports.findings import findings_of
-from results.reports.outlook import Kind, ToCome, outlook_table
-from results.tables.offered import offered_exports
-from results.tables.overview import answers_sent, waiting_for_launch
-from results.tables.progress import (
+from results.queries.offered import offered_exports
+from results.queries.overview import answers_sent, waiting_for_launch
+from results.queries.progress import (
     OddArrivals,
     odd_arrivals,
     paid_seconds,
@@ -37,10 +34,13 @@ from results.tables.progress import (
     session_lines,
     study_progress,
 )
-from results.tables.simulated import simulated_in_study
-from results.tables.skips import study_skips
+from results.queries.simulated import simulated_in_study
+from results.queries.skips import study_skips
+from results.reports.base import Report
+from results.reports.findings import findings_of
+from results.reports.outlook import Kind, ToCome, outlook_table
 from results.views.guards import lead_on, may_do, signed_in, study_view
-from results.views.keeping import kept_numbers
+from results.views.kept_numbers import numbers_for
 from studies.actions import studies
 from studies.actions.studies import Plan
 from studies.errors import StudyError
@@ -77,7 +77,7 @@ def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     name_annotators(project=study.project)
     may = may_do(request, study.project)
-    kept = kept_numbers(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
+    kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
     progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
     return {
         "study": study,

@@ -18,8 +18,8 @@ from rehearsal.replay.result_files import check_folder, take_in
 from rehearsal.replay.script import CannotReplay, read_accepted
 from rehearsal.replay.tables import closing, report
 from rehearsal.replay.verdict import checks
+from results.queries.reporting import project_facts
 from results.reports.formats import get_files
-from results.tables.reporting import project_facts
 from studies.actions.import_source import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError

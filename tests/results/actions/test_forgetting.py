@@ -22,7 +22,7 @@ from studies.models import Event, Project
 from tests.factories import NOON
 from tests.removing import REMOVED, person, withdraw
 from tests.results.actions.test_image_exports import store_pictures
-from tests.results.tables.test_reporting import make_whole_pipeline
+from tests.results.queries.test_reporting import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db
 

@@ -24,14 +24,14 @@ from results.actions.pseudonyms import name_annotators
 from results.actions.releases import RELEASE_FORMATS
 from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from results.tables.exported import given_responses
+from results.queries.exported import given_responses
 from studies.models import Project
 from tests.databases import kept
 from tests.factories import NOON, create_draft, make_person, make_project
 from tests.removing import withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
-from tests.results.tables.test_reporting import make_whole_pipeline
+from tests.results.queries.test_reporting import make_whole_pipeline
 
 PEOPLE = ("ann", "ben", "cleo", "dora")
 

@@ -11,9 +11,9 @@ from django.test import Client
 from annotation.actions.removals import exclude, withdraw
 from annotation.models import Annotator, Decision, Removal, Response, Session, Skip
 from results.actions.exports import write_export
+from results.queries.exported import accepted_instances, decided_questions, given_responses
+from results.queries.reporting import project_facts
 from results.reports.build import report_of
-from results.tables.exported import accepted_instances, decided_questions, given_responses
-from results.tables.reporting import project_facts
 from studies.models import InstanceImage, Project, Study
 from tests.databases import kept
 from tests.factories import (
@@ -26,7 +26,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
-from tests.results.tables.test_reporting import make_whole_pipeline
+from tests.results.queries.test_reporting import make_whole_pipeline
 
 
 def fill() -> str:

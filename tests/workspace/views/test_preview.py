@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
-from studies.actions.asking import make_practice
+from studies.actions.questions import make_practice
 from studies.design import Part, Practice, PracticeEntry
 from studies.models import InstanceImage, Question, Study
 from tests.factories import make_launched, redesign

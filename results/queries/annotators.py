@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from annotation.models import Response
 from results.models import Pseudonym
+from results.queries.added import planned_surveys
+from results.queries.answers import seconds_in_view
+from results.queries.reporting import CHUNK
 from results.reports.annotators import PersonsAnswer
 from results.reports.facts import Answerable
-from results.tables.added import planned_surveys
-from results.tables.answers import seconds_in_view
-from results.tables.reporting import CHUNK
 from studies.kinds import get_kind
 from studies.models import Study
 

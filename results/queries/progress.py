@@ -14,7 +14,7 @@ from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Ses
 from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
-from results.tables.kinds import answerable_in
+from results.queries.kinds import answerable_in
 from studies.models import Study
 
 SESSIONS_PER_PAGE = 20

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.actions import door
+from annotation.actions import odd_arrivals
 from annotation.models import EntryEvent
 from studies.models import Study
 from tests.factories import NOON, launch_study
@@ -16,7 +16,7 @@ WHAT = EntryEvent.What.NO_SEAT
 
 
 def note(study: Study, person: str, *, what: EntryEvent.What = WHAT, now: datetime = NOON) -> None:
-    door.note(study=study, what=what, person=person, now=now)
+    odd_arrivals.note(study=study, what=what, person=person, now=now)
 
 
 @pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_whoever_has_no_id_is_counted_together() -> None:
 
 @pytest.mark.django_db
 def test_ten_thousand_ids_fill_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "TOLD_APART", 3)
+    monkeypatch.setattr(odd_arrivals, "TOLD_APART", 3)
     study = launch_study()
     for number in range(10):
         note(study, f"person-{number}")

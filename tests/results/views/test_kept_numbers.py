@@ -5,7 +5,7 @@ from django.test import Client
 
 from background.jobs import fail
 from background.models import Job
-from results.actions import keeping
+from results.actions import kept_numbers
 from studies.models import Study
 from tests.factories import NOON, answer, questions, sit_down
 from tests.jobs import run_now
@@ -20,8 +20,8 @@ def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """Take one answer for many, and catch the jobs that are sent."""
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
     caught: list[Job] = []
-    monkeypatch.setattr(keeping, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.views.keeping.send", caught.append)
+    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.kept_numbers.send", caught.append)
     return caught
 
 
@@ -59,7 +59,7 @@ def test_the_live_part_of_the_monitor_says_it_too(client: Client) -> None:
 def test_what_has_few_answers_is_made_at_once(
     client: Client, sent: list[Job], address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "MADE_AT_ONCE", 1)
+    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 1)
     page = client.get(address)
     assert "made in the background" not in page.content.decode()
     assert page.context["kept"] is None

@@ -8,9 +8,9 @@ from results.exporting.card import Origin, dossier_of
 from results.exporting.dossier import About, Dossier
 from results.exporting.outline import outline_of
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
+from results.queries.exported import accepted_instances
+from results.queries.reporting import project_outline, release_facts
 from results.reports.build import report_of
-from results.tables.exported import accepted_instances
-from results.tables.reporting import project_outline, release_facts
 from studies.models import Project, Study
 
 

@@ -3,18 +3,18 @@
 from django.utils import timezone
 
 from background.tasks import send
-from results.actions import keeping
+from results.actions import kept_numbers
 from results.models import KeptNumbers
 from studies.models import Project, Study
 
 
-def kept_numbers(
+def numbers_for(
     page: KeptNumbers.Page, project: Project, study: Study | None = None, *, answers: int
-) -> keeping.Found | None:
+) -> kept_numbers.Found | None:
     """Return what is kept for a page, and have it made anew when it is due; None when the page can make it itself."""
-    if not keeping.is_large(answers):
+    if not kept_numbers.is_large(answers):
         return None
-    found = keeping.look_up(page=page, project=project, study=study, now=timezone.now())
+    found = kept_numbers.look_up(page=page, project=project, study=study, now=timezone.now())
     if found.to_send is not None:
         send(found.to_send)
     return found

@@ -9,7 +9,7 @@ from django.db.models import Min
 from annotation.models import Removal, Response
 from results.exporting import get_writer
 from results.models import Export, Release, ReleasePseudonym
-from results.tables.reporting import release_studies
+from results.queries.reporting import release_studies
 from studies.models import Study
 
 

@@ -16,16 +16,16 @@ from background.work import Running, Work
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
+from results.queries.annotators import persons_answers
+from results.queries.answers import answer_details, answer_times, facts_alone
+from results.queries.kinds import answerable_in, with_all_labels
+from results.queries.progress import study_progress
+from results.queries.reporting import project_facts
 from results.reports.annotators import annotators_table
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, plain
 from results.reports.of_study import report_of_study
-from results.tables.annotators import persons_answers
-from results.tables.answers import answer_details, answer_times, facts_alone
-from results.tables.kinds import answerable_in, with_all_labels
-from results.tables.progress import study_progress
-from results.tables.reporting import project_facts
 from studies.models import Instance, Project, Study
 
 # Numbers of more answers than this are not made while somebody waits for the page.

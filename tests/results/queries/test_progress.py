@@ -5,8 +5,8 @@ import pytest
 
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
-from results.tables.overview import categories, project_counts, study_lines, waiting_images
-from results.tables.progress import (
+from results.queries.overview import categories, project_counts, study_lines, waiting_images
+from results.queries.progress import (
     Answers,
     Questions,
     Rate,

@@ -10,6 +10,11 @@ from django.db.models import Count, Max, Min
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
+from results.queries.added import planned_surveys
+from results.queries.kinds import answerable_in, with_all_labels
+from results.queries.pipeline import studies_in_order
+from results.queries.progress import paid_seconds
+from results.queries.simulated import above, answering, played_in
 from results.reports.facts import (
     AnswerFacts,
     ModelFacts,
@@ -20,11 +25,6 @@ from results.reports.facts import (
     StudyFacts,
 )
 from results.simulated import played_by_a_program
-from results.tables.added import planned_surveys
-from results.tables.kinds import answerable_in, with_all_labels
-from results.tables.pipeline import studies_in_order
-from results.tables.progress import paid_seconds
-from results.tables.simulated import above, answering, played_in
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Purpose, Study, StudyState
 

@@ -9,7 +9,7 @@ from analytics.outcomes import Outcome
 from annotation.models import Decision
 from annotation.models.outcomes import question_is
 from annotation.models.responses import counts
-from results.tables.histories import History, histories
+from results.queries.histories import History, histories
 from studies.models import Question, Study
 
 PER_PAGE = 10

@@ -16,8 +16,8 @@ from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
 from results.models import Pseudonym
+from results.queries.simulated import above
 from results.simulated import played_by_a_program
-from results.tables.simulated import above
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Question, Study
 

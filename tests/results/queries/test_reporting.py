@@ -8,9 +8,9 @@ import pytest
 from annotation.actions import adjudication
 from annotation.models import Response
 from predictions.models import QUESTIONS, Model, Prediction
+from results.queries.reporting import in_pipeline_order, project_facts, release_studies
 from results.reports.base import Undefined
 from results.reports.build import report_of
-from results.tables.reporting import in_pipeline_order, project_facts, release_studies
 from studies.models import Project, Study
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
 from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_person

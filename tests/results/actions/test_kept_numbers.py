@@ -13,11 +13,11 @@ from annotation.models import SessionState
 from background import jobs
 from background.models import Job, JobState
 from predictions.models import Model, Prediction
-from results.actions import keeping, people
+from results.actions import kept_numbers, people
 from results.models import KeptNumbers
+from results.queries.progress import progress_of, study_progress
 from results.reports.base import Column, Report, Table
 from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
-from results.tables.progress import progress_of, study_progress
 from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import NOON, answer, make_launched, questions, sit_down
@@ -29,11 +29,11 @@ LATER = NOON + timedelta(hours=1)
 pytestmark = pytest.mark.django_db
 
 
-def look(study: Study, now: Any = NOON) -> keeping.Found:
-    return keeping.look_up(page=Page.STUDY_PROGRESS, project=study.project, study=study, now=now)
+def look(study: Study, now: Any = NOON) -> kept_numbers.Found:
+    return kept_numbers.look_up(page=Page.STUDY_PROGRESS, project=study.project, study=study, now=now)
 
 
-def make(found: keeping.Found, now: Any = NOON) -> None:
+def make(found: kept_numbers.Found, now: Any = NOON) -> None:
     asked = Job.objects.get(key=str(found.pk), state=JobState.WAITING)
     assert run_now(asked, now=now).state == JobState.DONE
 
@@ -95,7 +95,7 @@ def test_a_seat_given_back_makes_them_old(study: Study) -> None:
 @pytest.mark.parametrize("page", list(Page))
 def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptNumbers.Page) -> None:
     about = None if page == Page.PROJECT_RESULTS else study
-    make(keeping.look_up(page=page, project=study.project, study=about, now=NOON))
+    make(kept_numbers.look_up(page=page, project=study.project, study=about, now=NOON))
     Prediction.objects.create(
         model=Model.objects.create(name="CLIP", created_at=NOON),
         instance=study.project.instances.all()[0],
@@ -107,7 +107,7 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
         source_row=1,
         created_at=NOON,
     )
-    found = keeping.look_up(page=page, project=study.project, study=about, now=LATER)
+    found = kept_numbers.look_up(page=page, project=study.project, study=about, now=LATER)
     are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}
     assert (found.is_current, found.to_send is not None) == (not are_results, are_results)
 
@@ -122,7 +122,7 @@ def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
 
 def test_numbers_of_an_older_form_are_not_shown(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     make(look(study))
-    monkeypatch.setattr(keeping, "FORM", "next")
+    monkeypatch.setattr(kept_numbers, "FORM", "next")
     found = look(study, LATER)
     assert (found.content, found.as_of, found.to_send is not None) == (None, None, True)
 
@@ -155,7 +155,7 @@ def test_numbers_that_cannot_be_made_say_so_and_are_tried_once_a_minute(
     def broken(study: Study) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setitem(keeping._MAKERS, Page.STUDY_PROGRESS, broken)
+    monkeypatch.setitem(kept_numbers._MAKERS, Page.STUDY_PROGRESS, broken)
     asked = look(study).to_send
     assert asked
     run_now(asked, now=NOON)
@@ -175,7 +175,7 @@ def test_numbers_that_were_being_made_when_somebody_withdrew_are_not_kept(
         people.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
         return numbers
 
-    monkeypatch.setitem(keeping._MAKERS, Page.STUDY_PROGRESS, and_meanwhile_ann_withdraws)
+    monkeypatch.setitem(kept_numbers._MAKERS, Page.STUDY_PROGRESS, and_meanwhile_ann_withdraws)
     asked = look(study).to_send
     assert asked
     run_now(asked, now=NOON)
@@ -187,7 +187,7 @@ def test_numbers_that_were_being_made_when_somebody_withdrew_are_not_kept(
 def test_results_come_back_as_they_were(study: Study, page: KeptNumbers.Page) -> None:
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
     about = study if page == Page.STUDY_RESULTS else None
-    make(keeping.look_up(page=page, project=study.project, study=about, now=NOON))
+    make(kept_numbers.look_up(page=page, project=study.project, study=about, now=NOON))
     found = from_plain(KeptNumbers.objects.get().content)
     assert plain(found) == KeptNumbers.objects.get().content
     assert {finding.text.table.name for finding in found} >= {"cost"}

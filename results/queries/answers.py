@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
+from results.queries.reporting import model_facts, study_facts
 from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import Answerable, ProjectFacts
-from results.tables.reporting import model_facts, study_facts
 from studies.models import Study
 
 
