@@ -20,12 +20,14 @@ ONE_GROUP = "The pairs sit in one survey and share people, so how far other pair
 class Pair:
     """Two annotators in the order in which they first answered, and how both labelled what both answered.
 
-    `ratings`: units x 2, without missing values, as `analytics.agreement.cohen_kappa` takes them.
+    `ratings`: units x 2, without missing values, as `analytics.agreement.cohen_kappa` takes them. `units`: what each
+    row is of.
     """
 
     group: Hashable
     annotators: tuple[Hashable, Hashable]
     ratings: Sequence[tuple[str, str]]
+    units: Sequence[Hashable] = ()
 
 
 def pairs_within(answers: Iterable[tuple[Hashable, Hashable, Hashable, str]]) -> list[Pair]:
@@ -41,9 +43,9 @@ def pairs_within(answers: Iterable[tuple[Hashable, Hashable, Hashable, str]]) ->
     found = []
     for group, people in groups.items():
         for (first, labels), (second, others) in combinations(people.items(), 2):
-            ratings = [(label, others[unit]) for unit, label in labels.items() if unit in others]
-            if ratings:
-                found.append(Pair(group, (first, second), ratings))
+            shared = {unit: (label, others[unit]) for unit, label in labels.items() if unit in others}
+            if shared:
+                found.append(Pair(group, (first, second), list(shared.values()), list(shared)))
     return found
 
 

@@ -324,7 +324,7 @@ def _chosen(visit: _Visit, question: Question) -> str:
     """Return the label to answer with: the reference's with the person's accuracy, else one of the others, each as
     likely; "" where the kind offers nothing to choose."""
     kind = get_kind(question.kind)
-    labels = sorted(option.key for option in kind.options(question.content))
+    labels = sorted(kind.categories(question.content)) if kind.has_one_label else []
     right = question.right or kind.by_reference(question.instance.reference)
     if right not in labels:
         return visit.dice.choice(labels) if labels else ""

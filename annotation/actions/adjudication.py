@@ -22,14 +22,17 @@ class CannotSettle(AnnotationError):
 
 
 def options_of(question: Question) -> list[str]:
-    """Return the keys of all options of `question`."""
-    return [option.key for option in get_kind(question.kind).options(question.content)]
+    """Return the keys of all options of `question`; none where an answer is not one of them."""
+    kind = get_kind(question.kind)
+    return [option.key for option in kind.options(question.content)] if kind.has_one_label else []
 
 
 @transaction.atomic
 def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
     """Decide `question` as its rule would if `choice` were the only answer. Raises CannotSettle."""
     decision = Decision.objects.select_for_update().get(question=question)
+    if not options_of(question):
+        raise CannotSettle("The answers to this question are not one option each, so that no option can settle it.")
     if choice not in options_of(question):
         raise CannotSettle(f"{choice} is no option of this question. Choose one of {', '.join(options_of(question))}.")
     if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:

@@ -18,7 +18,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
-from results.queries.kinds import answerable_in
+from results.queries.kinds import answerable_in, with_all_labels
 from results.queries.progress import study_progress
 from results.queries.reporting import project_facts
 from results.reports.annotators import annotators_table
@@ -172,7 +172,7 @@ def _study_annotators(study: Study) -> Any:
 def annotators_findings(study: Study) -> list[Finding]:
     """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
     name_annotators(project=study.project)
-    kinds = answerable_in(study)
+    kinds = with_all_labels(study, answerable_in(study))
     table = annotators_table(list(persons_answers(study, kinds)), kinds)
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 

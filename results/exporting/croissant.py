@@ -91,7 +91,7 @@ def croissant(dossier: Dossier, files: Sequence[DataFile], others: Sequence[Desc
     Files with the same columns are the parts of one record set, in their order, unless `about` tells them apart.
     `others` are described already; all are put in the order of their names.
     """
-    content: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
@@ -102,23 +102,23 @@ def croissant(dossier: Dossier, files: Sequence[DataFile], others: Sequence[Desc
         **_responsible(dossier),
     }
     parts = _parts(files)
-    content["distribution"] = [_file_object(file) for file in files]
-    content["distribution"] += [_file_set(name, part) for name, part in parts if len(part) > 1]
-    content["recordSet"] = [_record_set(name, part) for name, part in parts]
+    metadata["distribution"] = [_file_object(file) for file in files]
+    metadata["distribution"] += [_file_set(name, part) for name, part in parts if len(part) > 1]
+    metadata["recordSet"] = [_record_set(name, part) for name, part in parts]
     if others:
-        content["distribution"] = sorted([*content["distribution"], *(each.file for each in others)], key=_by_name)
-        content["recordSet"] = sorted([*content["recordSet"], *(each.record_set for each in others)], key=_by_name)
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        metadata["distribution"] = sorted([*metadata["distribution"], *(each.file for each in others)], key=_by_name)
+        metadata["recordSet"] = sorted([*metadata["recordSet"], *(each.record_set for each in others)], key=_by_name)
+    return json.dumps(metadata, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_described(text: str) -> list[Described]:
     """Return the files that a description of ours gives a record set of their own; none when it is something else."""
     try:
-        content = json.loads(text)
-        files = {file["@id"]: file for file in content["distribution"] if file["@type"] == "cr:FileObject"}
+        metadata = json.loads(text)
+        files = {file["@id"]: file for file in metadata["distribution"] if file["@type"] == "cr:FileObject"}
         return [
             Described(files[source], found)
-            for found in content["recordSet"]
+            for found in metadata["recordSet"]
             if (source := found["field"][0]["source"].get("fileObject", {}).get("@id")) in files
         ]
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):

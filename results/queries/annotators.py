@@ -9,6 +9,7 @@ from results.queries.answers import seconds_in_view
 from results.queries.reporting import CHUNK
 from results.reports.annotators import PersonsAnswer
 from results.reports.facts import Answerable
+from studies.kinds import get_kind
 from studies.models import Study
 
 _FIELDS = (
@@ -32,8 +33,10 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
-    rows = Response.objects.counted_in(study).values_list(*_FIELDS)
-    for annotator, question, kind, choice, right, send_ms, hidden_ms, order, survey in rows.iterator(chunk_size=CHUNK):
+    units = _units(study)
+    rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
+    for pk, annotator, question, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
+        send_ms, hidden_ms, order = measured
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -44,4 +47,14 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             place=order.index(choice) if choice and choice not in last[kind] else None,
             places=len(order) - len(last[kind]),
             added=survey > planned.get(question, survey),
+            units=units.get(pk, {}),
         )
+
+
+def _units(study: Study) -> Mapping[int, Mapping[str, str]]:
+    """Return the labels of the counted answers that have no one label: answer -> unit -> label."""
+    if all(get_kind(part.kind).has_one_label for part in study.design.parts):
+        return {}
+    given = Response.objects.counted_in(study).filter(choice="")
+    rows = given.values_list("pk", "question__kind", "question__content", "answer").iterator(chunk_size=CHUNK)
+    return {pk: get_kind(kind).labels(content, "", answer) for pk, kind, content, answer in rows}

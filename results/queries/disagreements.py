@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from analytics.outcomes import Outcome
 from annotation.models import Decision
@@ -24,8 +24,11 @@ def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
         return questions.exclude(decision__settled_choice="")
     if shown == DISAGREE:
         several = questions.filter(decision__answers__gt=1)
-        choices = Count("responses__choice", filter=counts("responses__"), distinct=True)
-        return several.annotate(choices=choices).filter(choices__gt=1)
+        counted = counts("responses__")
+        choices = Count("responses__choice", filter=counted, distinct=True)
+        # Answers that have no one label differ as a whole.
+        whole = Count("responses__answer", filter=counted & Q(responses__choice=""), distinct=True)
+        return several.annotate(choices=choices, whole=whole).filter(Q(choices__gt=1) | Q(whole__gt=1))
     conflicting = question_is(Outcome.CONFLICTING, accepts=study.accepts)
     return questions.filter(pk__in=Decision.objects.filter(conflicting, study=study).values("question"))
 

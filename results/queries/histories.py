@@ -38,7 +38,8 @@ class ShownOption:
 @dataclass(frozen=True)
 class GivenAnswer:
     """One version of one answer: the `option` chosen, None where the answer is none, and what was `said`, in words.
-    `place`: where the option stood, from 1 of `places`; None for one always last."""
+    `place`: where the option stood, from 1; None for one that stands at the same place for everybody. `places`: how
+    many options were shown, 0 where all of them stand at the same place for everybody."""
 
     name: str
     option: ShownOption | None
@@ -51,6 +52,15 @@ class GivenAnswer:
     seconds: float | None
     at: datetime
 
+    @property
+    def where(self) -> str:
+        """Where the option stood that was chosen, "" where the answer is none."""
+        if self.option is None:
+            return ""
+        if self.place is not None:
+            return f"{self.place} of {self.places}"
+        return "always last" if self.places else "same for all"
+
 
 @dataclass(frozen=True)
 class History:
@@ -62,6 +72,10 @@ class History:
     options: Sequence[ShownOption]
     answers: Sequence[GivenAnswer]
     used: bool
+
+    @property
+    def counted(self) -> Sequence[GivenAnswer]:
+        return [given for given in self.answers if given.counted]
 
     @property
     def texts(self) -> Sequence[str]:
@@ -81,7 +95,8 @@ class History:
 
     @property
     def can_be_settled(self) -> bool:
-        return self.outcome in (Outcome.NONE_YET, Outcome.CONFLICTING) and not self.used
+        """Whether a researcher may decide it: not where an answer is no option, as a text is none."""
+        return bool(self.options) and self.outcome in (Outcome.NONE_YET, Outcome.CONFLICTING) and not self.used
 
     @property
     def outcome(self) -> Outcome:
@@ -173,13 +188,14 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
         decision=question.decision,
         shown=get_kind(question.kind).shown(question.content),
         options=options,
-        answers=[_answer(response, by_key.get(response.choice), names) for response in responses],
+        answers=[_answer(response, by_key, names) for response in responses],
         used=question.used,
     )
 
 
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
-    offered = get_kind(question.kind).options(question.content)
+    kind = get_kind(question.kind)
+    offered = kind.options(question.content) if kind.has_one_label else ()
     shuffled = 0
     for option in offered:
         shuffled += option.shuffled
@@ -196,15 +212,16 @@ def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iter
         )
 
 
-def _answer(response: Response, option: ShownOption | None, names: Mapping[int, str]) -> GivenAnswer:
-    order = response.shown_order
+def _answer(response: Response, options: Mapping[str, ShownOption], names: Mapping[int, str]) -> GivenAnswer:
+    order, option = response.shown_order, options.get(response.choice)
+    shuffled = any(each.shuffled for each in options.values())
     placed = option is not None and option.shuffled
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,
         said=option.label if option else in_words(response.answer),
         place=order.index(response.choice) + 1 if placed else None,
-        places=len(order),
+        places=len(order) if shuffled else 0,
         version=response.version,
         counted=response.is_counted,
         status=_status(response),

@@ -1,10 +1,14 @@
 """What can be answered to the questions of a study, as their kinds say of what was frozen into them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from results.reports.facts import Answerable
-from studies.kinds import get_kind
+from studies.kinds import get_kind, last_keys
 from studies.models import Question, Study
+
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 1000
 
 
 def answerable_in(study: Study) -> Mapping[str, Answerable]:
@@ -27,9 +31,33 @@ def _answerable(study: Study, name: str) -> Answerable:
     kind = get_kind(name)
     options = kind.options(content)
     return Answerable(
-        options=[option.key for option in options],
-        last=[option.key for option in options if not option.shuffled],
+        options=list(kind.categories(content)),
+        last=last_keys(kind, content) if kind.has_one_label else (),
         names={option.key: option.label for option in options if option.label},
         collapses=kind.collapses(content),
         scale=kind.scale(content),
+        has_one_label=kind.has_one_label,
     )
+
+
+def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[str, Answerable]:
+    """Return `answerable` with the labels of all questions of `study`: an instance may offer more options than the
+    first one does, and a coefficient of agreement counts what could have been said."""
+    # Options that always come last are the same in every question.
+    differing = [name for name, found in answerable.items() if len(found.last) < len(found.options)]
+    labels: dict[str, dict[str, None]] = {name: {} for name in differing}
+    alike = dict.fromkeys(differing, True)
+    asked = Question.objects.filter(study=study, kind__in=differing).order_by("pk").values_list("kind", "content")
+    for name, content in asked.iterator(chunk_size=CHUNK) if differing else ():
+        own = get_kind(name).categories(content)
+        labels[name].update(dict.fromkeys(own))
+        alike[name] &= set(own) == set(answerable[name].options)
+    whole = {
+        name: replace(answerable[name], options=_last_ones_last(found, answerable[name].last), same_for_all=alike[name])
+        for name, found in labels.items()
+    }
+    return {**answerable, **whole}
+
+
+def _last_ones_last(labels: Iterable[str], last: Sequence[str]) -> list[str]:
+    return [*(label for label in labels if label not in last), *last]

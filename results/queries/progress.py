@@ -178,8 +178,12 @@ def _rates(study: Study) -> list[Rate]:
     for kind, answerable in answerable_in(study).items():
         for option in answerable.always:
             offered.setdefault((answerable.name(option), option), set()).add(kind)
-    could = {name: Q(question__kind__in=kinds) for (name, _), kinds in offered.items()}
-    is_it = {name: Q(choice=option) for name, option in offered}
+    could: dict[str, Q] = {}
+    is_it: dict[str, Q] = {}
+    for (name, option), kinds in offered.items():
+        # Two kinds may call options of their own alike.
+        could[name] = could.get(name, Q()) | Q(question__kind__in=kinds)
+        is_it[name] = is_it.get(name, Q()) | Q(question__kind__in=kinds, choice=option)
     could[RIGHT], is_it[RIGHT] = ~Q(question__right=""), Q(choice=F("question__right"))
     numbered = dict(enumerate(could))
     counts = Response.objects.counted_in(study).aggregate(

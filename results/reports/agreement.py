@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.agreement import Coefficient, estimate, specific_agreement
+from analytics.agreement import estimate, specific_agreement
 from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of
 from analytics.coefficients import PercentAgreement
 from analytics.scores import Score
@@ -14,7 +14,7 @@ from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.funnel import accepted_of
-from results.reports.labels import AC1, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
+from results.reports.labels import AC1, PARTS, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
 
 BEFORE, AFTER = "before", "after"
 TWO = 2
@@ -83,32 +83,35 @@ def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[
         return
     ratings = labels.ratings(answers)
     agreed = estimate(PercentAgreement(), ratings)
+    counts = _counts(answers)
     for name, measure in labels.measures.items():
+        if labels.no_chance and name != PERCENT:
+            yield Reliability(*what, name, when, used, *counts, Undefined(labels.no_chance), None, None)
+            continue
         found = estimate(measure, ratings)
-        over_questions = interval_of(found, measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
-        over_both = agreement_over_both(measure, ratings) if when == BEFORE and is_main else None
+        over_questions = over_both = None
+        if not labels.are_parts:
+            over_questions = interval_of(found, measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
+            over_both = agreement_over_both(measure, ratings) if when == BEFORE and is_main else None
         by_chance = name not in (PERCENT, AC1)
-        remark = " ".join(filter(None, (rarity(agreed, found, ratings) if by_chance else "", over_questions.warning)))
-        yield _reliability(what, name, when, used, found, over_questions, over_both, remark)
+        remarks = (
+            rarity(agreed, found, ratings) if by_chance else "",
+            over_questions.warning if over_questions else PARTS,
+        )
+        value = value_or_reason(found.value, found.reason)
+        remark = " ".join(filter(None, remarks))
+        yield Reliability(*what, name, when, used, *counts, value, over_questions, over_both, remark)
     if labels.scale.level == "nominal" and len(labels.categories) == TWO:
         for label in labels.categories:
             found = specific_agreement(ratings, label)
-            yield _reliability(what, f"Agreement on {label!r}", when, used, found, None, None, "")
+            value = value_or_reason(found.value, found.reason)
+            yield Reliability(*what, f"Agreement on {label!r}", when, used, *counts, value, None, None)
 
 
-def _reliability(
-    what: tuple[str, str, str],
-    measure: str,
-    when: str,
-    used: str,
-    found: Coefficient,
-    over_questions: Interval | None,
-    over_both: Interval | None,
-    remark: str,
-) -> Reliability:
-    counts = (found.n_pairable, found.n_ratings, found.n_raters)
-    value = value_or_reason(found.value, found.reason)
-    return Reliability(*what, measure, when, used, *counts, value, over_questions, over_both, remark)
+def _counts(answers: Sequence[AnswerFacts]) -> tuple[int, int, int]:
+    """Return how many questions, answers and people there are: an answer may have several labels."""
+    questions, people = {answer.question for answer in answers}, {answer.annotator for answer in answers}
+    return len(questions), len({(answer.question, answer.annotator) for answer in answers}), len(people)
 
 
 def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts]) -> Reliability:
@@ -124,7 +127,7 @@ def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts])
         *(study.slug, labels.kind, labels.title, PERCENT, BEFORE),
         used=f"added after the first {study.answers_wanted}, each against these",
         questions=len({answer.question for answer in added}),
-        answers=len(added),
+        answers=len({(answer.question, answer.annotator) for answer in added}),
         people=len({answer.annotator for answer in added}),
         value=share_of(Score(same, compared)),
         over_questions=None,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -44,7 +44,7 @@ class PersonsAnswer:
 
     `seconds`: with the page in view, as the browser measured it. `place`: where the chosen option stood among the
     `places` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
-    answers differed.
+    answers differed. `units`: unit -> label, of an answer that has no one label.
     """
 
     annotator: str
@@ -56,6 +56,12 @@ class PersonsAnswer:
     place: int | None = None
     places: int = 0
     added: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What is compared with the answers of others: unit -> label; nothing for a free text."""
+        return {"": self.choice} if self.choice else self.units
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
 
 def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:
     """Return what the options are called that are always offered."""
-    called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].always)
+    called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].beside)
     return " or ".join(called) or "Always offered"
 
 
@@ -108,7 +114,9 @@ def _rows_of(
     answers = [one for one in every if one.kind == kind]
     # Whoever is asked where others differ is bound to differ from some of them.
     first = [one for one in answers if not one.added]
-    with_others = agreement_with_others((one.question, one.annotator, one.choice) for one in first)
+    with_others = agreement_with_others(
+        ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
+    )
     several = _several(first)
     shared = Counter(one.annotator for one in several)
     modelled = _modelled(several, kind, answerable)
@@ -120,11 +128,15 @@ def _rows_of(
         alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
         reason = modelled.reason if shared[name] else alone
         beside = with_others.get(name, score([]))
+        compared: tuple[Cell, ...] = (
+            value_or_reason(beside.share, alone),
+            *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
+        )
         row = (
             *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), _place_habit(mine)),
             *_on_scale(uses.get(name), alone),
-            *(shared[name], value_or_reason(beside.share, alone)),
-            *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
+            # Free texts cannot be the same.
+            *(shared[name], *(compared if any(one.labels for one in mine) else (None,) * len(compared))),
         )
         yield (*_first_the_odd(name, beside), kind), row
 
@@ -169,8 +181,9 @@ def _median(mine: Iterable[PersonsAnswer]) -> Cell:
 
 
 def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, Cell]:
-    """Return how often an option that is always offered was chosen, and the right one; None where there is none."""
-    always = score([one.choice in answerable.always for one in mine if answerable.always])
+    """Return how often an option was chosen that stands beside those of the instance, and the right one; None where
+    there is none."""
+    always = score([one.choice in answerable.beside for one in mine if answerable.beside])
     right = score([one.choice == one.right for one in mine if one.right])
     return always.share, right.share
 
@@ -193,7 +206,9 @@ def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
 def _modelled(several: Sequence[PersonsAnswer], kind: str, answerable: Answerable) -> _Modelled:
     if not several:
         return _Modelled({}, {}, ALONE)
-    if len(several) > MOST_MODELLED:
+    if no_chance := main_of(kind, answerable).no_chance:
+        return _Modelled({}, {}, no_chance)
+    if sum(len(one.labels) for one in several) > MOST_MODELLED:
         return _Modelled({}, {}, TOO_MANY)
     labels = with_enough_answers(_labels(several, kind, answerable))
     competence = mace(labels, rng=np.random.default_rng(SEED)).skills
@@ -204,7 +219,8 @@ def _labels(several: Iterable[PersonsAnswer], kind: str, answerable: Answerable)
     """Yield the answers with what means the same in every question: "candidate-2" is another image each time."""
     labels = main_of(kind, answerable)
     for one in several:
-        yield one.question, one.annotator, labels.label(one.choice)
+        for unit, label in one.labels.items():
+            yield (one.question, unit), one.annotator, labels.label(label)
 
 
 def _skill(known: Mapping[str, float], name: str, reason: str) -> Cell:
@@ -212,7 +228,7 @@ def _skill(known: Mapping[str, float], name: str, reason: str) -> Cell:
 
 
 def _notes(several: Iterable[PersonsAnswer], kinds: Mapping[str, Answerable]) -> list[str]:
-    asked = dict.fromkeys(one.kind for one in several)
+    asked = dict.fromkeys(one.kind for one in several if one.labels)
     labels = [f"{kind}: {main_of(kind, kinds[kind]).title}" for kind in asked]
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "

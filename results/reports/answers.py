@@ -123,6 +123,9 @@ def rates_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
     chosen: dict[str, list[tuple[int, int]]] = {}
     for answer in answers:
+        if not answer.places:
+            # Everything stands where it always stands.
+            continue
         places = chosen.setdefault(answer.kind, [])
         if answer.place is not None:
             places.extend([(answer.place, answer.places)] * answer.times)

@@ -50,9 +50,10 @@ class AnswerFacts:
 class Answerable:
     """What can be answered to the questions of one kind, and how answers compare; as the kind says.
 
-    `options`: the keys of everything that can be chosen, those of a scale in its order. `last`: those that always come
-    last. `names`: what people call an option, where that is not its key. `collapses`: how labels are put together, what
-    its rule tells apart first.
+    `options`: every label that there can be, those of a scale in its order; none for a free text. `last`: those of
+    options that always come last. `names`: what people call an option, where that is not its key. `collapses`: how
+    labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
+    `same_for_all`: whether every question offers the same.
     """
 
     options: Sequence[str] = ()
@@ -60,6 +61,8 @@ class Answerable:
     names: Mapping[str, str] = field(default_factory=dict)
     collapses: Sequence[Collapse] = ()
     scale: Scale = field(default_factory=Scale)
+    has_one_label: bool = True
+    same_for_all: bool = True
 
     @property
     def is_scale(self) -> bool:
@@ -71,6 +74,12 @@ class Answerable:
         """The options that are offered beside those of the instance, such as None or Both; the steps of a scale are
         not."""
         return () if self.is_scale else self.last
+
+    @property
+    def beside(self) -> Sequence[str]:
+        """Those of `always` that stand beside options of the instance; none where every option is always offered, and
+        to have chosen one of them says nothing."""
+        return self.always if len(self.last) < len(self.options) else ()
 
     def name(self, option: str) -> str:
         return self.names.get(option, option)

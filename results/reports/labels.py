@@ -23,18 +23,26 @@ OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
 # Kappa is called low below the first though agreement is at least the second, and a label rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
+PARTS = "Labels of the same answer are not independent, so that there is no interval."
+OTHER_OPTIONS = "The questions offer different options, so how often chance alone agrees is another in each."
 
 
 @dataclass(frozen=True)
 class Labels:
     """How answers to a kind of question are compared. `categories`: every label there can be, in order; `collapse`: how
-    labels are put together first, None where they stand as they are, with the `scale` that they are on."""
+    labels are put together first, None where they stand as they are, with the `scale` that they are on.
+
+    `no_chance`: why agreement by chance cannot be told, "" mostly. `are_parts`: an answer has several labels, so that
+    those of one question are not independent.
+    """
 
     kind: str
     title: str
     categories: Sequence[str]
     collapse: Collapse | None = None
     scale: Scale = field(default_factory=Scale)
+    no_chance: str = ""
+    are_parts: bool = False
 
     def label(self, choice: str) -> str:
         return choice if self.collapse is None else self.collapse.label(choice)
@@ -88,18 +96,34 @@ class Labels:
 def labels_of(study: StudyFacts) -> Iterable[Labels]:
     """Yield the labels by which agreement on each kind of a study is told: put together first, then as they are."""
     for kind, answerable in study.answerable.items():
-        for collapse in answerable.collapses:
-            yield Labels(kind, collapse.title, collapse.categories, collapse)
+        yield from _collapsed(kind, answerable)
         options = _options(study, kind, answerable)
-        title = f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS
-        yield Labels(kind, title, options, scale=answerable.scale)
+        # Free texts have nothing that could be the same.
+        if options or answerable.has_one_label:
+            title = f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS
+            yield _as_they_are(kind, answerable, title, options)
 
 
 def main_of(kind: str, answerable: Answerable) -> Labels:
     """Return the labels of a kind that its acceptance rule tells apart, else all there are."""
+    return next(iter(_collapsed(kind, answerable)), _as_they_are(kind, answerable, OPTIONS, answerable.options))
+
+
+def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
+    parts = not answerable.has_one_label
     for collapse in answerable.collapses:
-        return Labels(kind, collapse.title, collapse.categories, collapse)
-    return Labels(kind, OPTIONS, answerable.options, scale=answerable.scale)
+        yield Labels(kind, collapse.title, collapse.categories, collapse, are_parts=parts)
+
+
+def _as_they_are(kind: str, answerable: Answerable, title: str, options: Sequence[str]) -> Labels:
+    return Labels(
+        kind,
+        title,
+        options,
+        scale=answerable.scale,
+        no_chance="" if answerable.same_for_all else OTHER_OPTIONS,
+        are_parts=not answerable.has_one_label,
+    )
 
 
 def main_labels(study: StudyFacts) -> dict[str, Labels]:

@@ -1,21 +1,23 @@
 """Agreement of each two annotators who took the same survey, kind by kind, and its mean."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreement, specific_agreement
 from analytics.bootstrap import Interval, interval_of
 from analytics.pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
+from analytics.ratings import Coded
 from results.reports.base import SEED, Cell, Column, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
-from results.reports.labels import Labels, answers_to, main_labels, rarity
+from results.reports.labels import PARTS, Labels, answers_to, main_labels, rarity
 
 # More pairs than this make no picture that anybody can read.
 MOST_PAIRS_DRAWN = 100
 TWO = 2
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ def _pair_agreement(
     ratings = labels.paired(pair.ratings)
     survey = int(str(pair.group))
     first, second = (seats[survey, int(str(person))] for person in pair.annotators)
-    percent, kappa = percent_agreement(ratings), estimate(labels.kappa, ratings)
-    interval = interval_of(kappa, labels.kappa, ratings, rng=np.random.default_rng(SEED), method="BCa")
+    percent = percent_agreement(ratings)
+    kappa = _by_chance(labels, percent) or estimate(labels.kappa, ratings)
     nominal = labels.scale.level == "nominal"
     two = nominal and len(labels.categories) == TWO
     return PairAgreement(
@@ -89,15 +91,28 @@ def _pair_agreement(
         survey=survey,
         name=f"survey {survey}, seats {first} and {second}",
         labels=labels.title if nominal else f"{labels.title}, quadratic weights",
-        n=len(pair.ratings),
+        # A question has several units where an answer has several labels.
+        n=len({str(unit[0]) for unit in pair.units if isinstance(unit, tuple)}),
         percent=percent,
         kappa=kappa,
-        interval=interval,
-        ac1=gwet_ac1(ratings) if nominal else None,
+        interval=_interval(labels, kappa, ratings),
+        ac1=(_by_chance(labels, percent) or gwet_ac1(ratings)) if nominal else None,
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
         remark=rarity(percent, kappa, ratings),
     )
+
+
+def _by_chance(labels: Labels, percent: Coefficient) -> Coefficient | None:
+    """Return a coefficient without a value where agreement by chance cannot be told, None where it can."""
+    return replace(percent, value=None, reason=labels.no_chance) if labels.no_chance else None
+
+
+def _interval(labels: Labels, kappa: Coefficient, ratings: Coded) -> Interval:
+    reason = labels.no_chance or (PARTS if labels.are_parts else "")
+    if reason:
+        return Interval(None, None, reason, "units", kappa.n_units, 0, 0, LEVEL)
+    return interval_of(kappa, labels.kappa, ratings, rng=np.random.default_rng(SEED), method="BCa")
 
 
 def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
@@ -140,7 +155,7 @@ def _value(found: Coefficient | None) -> Cell:
 
 
 def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
-    mean = mean_of_pairs([(pair.survey, pair.kappa) for pair in pairs])
+    mean = mean_of_pairs([(pair.survey, replace(pair.kappa, n_pairable=pair.n)) for pair in pairs])
     return (
         *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", pairs[0].labels, None, None),
         value_or_reason(mean.value, mean.reason),

@@ -216,6 +216,13 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
             lines.get(("practice", "pass")),
             f"`practice.pass` asks for {practice.needed} right answers of {len(practice.questions)} questions.",
         )
+    kind = get_kind(design.parts[0].kind)
+    if practice.questions and not kind.has_one_label:
+        yield Problem(
+            lines.get(("practice",)),
+            f"Practice says whether the right option was chosen, and answers to {kind.name} are not one option each. "
+            "Leave `practice` out.",
+        )
     shortest = shortest_limit(time.estimated_minutes)
     if recruitment.prolific and time.limit_minutes < shortest:
         yield Problem(

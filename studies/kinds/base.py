@@ -222,6 +222,11 @@ class Kind(ABC):
         """Return what agreement compares: unit -> label. One unit, "", for most kinds; none for a free text."""
         return {"": label} if label else {}
 
+    def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
+        """Return every label that an answer, or a unit of one, can have, those of a scale in its order; none for a free
+        text. A kind whose answers have several labels says its own."""
+        return [option.key for option in self.options(content)] if self.has_one_label else ()
+
     def scale(self, content: Mapping[str, Any]) -> Scale:
         return Scale()
 

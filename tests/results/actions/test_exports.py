@@ -17,6 +17,7 @@ from results.actions import exports
 from results.actions.exports import cancel_export, request_export, write_export
 from results.actions.writing import Written
 from results.errors import CannotExport
+from results.exporting import FORMATS
 from results.models import Export, Pseudonym
 from results.tasks import make_export as make_export_task
 from studies.models import Question, Study
@@ -351,8 +352,7 @@ def test_what_the_version_before_reads_is_still_written(study: Study, monkeypatc
         (
             "xml",
             True,
-            "There is no export format called xml. "
-            "Choose one of jsonl, csv, parquet, hf, responses, decisions, predictions.",
+            f"There is no export format called xml. Choose one of {', '.join(FORMATS)}.",
         ),
         ("jsonl", False, "There is nothing to export yet: the study has not been launched."),
     ],

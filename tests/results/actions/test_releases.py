@@ -21,6 +21,7 @@ from django.core.management.base import CommandError
 from annotation.models import Annotator, Response, Session
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
+from results.actions.releases import RELEASE_FORMATS
 from results.exporting import columnar, hf
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.queries.exported import given_responses
@@ -32,7 +33,6 @@ from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.queries.test_reporting import make_whole_pipeline
 
-FORMATS = ("hf", "parquet", "jsonl", "csv")
 PEOPLE = ("ann", "ben", "cleo", "dora")
 
 
@@ -80,7 +80,7 @@ def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path
     assert loaded["test"][0]["image"].size == (8, 6)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
 def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
     pipeline: Project, format: str, tmp_path: Path
 ) -> None:
@@ -95,7 +95,7 @@ def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
         assert found[0]["image"].size == (8, 6)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
 def test_the_description_reads_the_answers_too(pipeline: Project, format: str, tmp_path: Path) -> None:
     folder = release(tmp_path, format=format)
     assert len(records(folder, "responses")) == Response.objects.count() == 6 * 2 + 5 + 8
@@ -185,7 +185,7 @@ def test_a_release_of_people_has_no_such_warning(pipeline: Project, tmp_path: Pa
         assert "simulated by a program" not in text
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
 def test_made_again_it_is_the_same_bytes_though_answers_have_arrived_meanwhile(
     pipeline: Project, format: str, tmp_path: Path
 ) -> None:
@@ -209,7 +209,7 @@ def test_another_release_has_other_pseudonyms(pipeline: Project, tmp_path: Path)
     assert not (names[0] | names[1]) & set(Pseudonym.objects.values_list("name", flat=True))
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
 def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_path: Path) -> None:
     for number, person in enumerate(PEOPLE):
         Annotator.objects.filter(provider_id=person).update(provider_id=f"5f3{number}c0ffee5f3{number}c0ffee")

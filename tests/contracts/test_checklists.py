@@ -1,0 +1,166 @@
+"""The checklists of CONTRIBUTING are complete: one more of each is added to a copy of the tree by just their places.
+
+What is added lies in `added`, under the path that it gets. In the copy run the contract tests of what was added, its
+own tests, the import contracts, and the command that publishes the schema of study files.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.config.translations import ROOT
+
+ADDED = Path(__file__).parent / "added"
+SCHEMA = "docs/study-file.schema.json"
+# Whoever adds something needs no more of the tree than what is tested there.
+NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "var", "screenshots", "node_modules", "*.sqlite3*", "*_cache")
+# What this run's tests stand on, and those in the copy must not.
+NOT_PASSED_ON = ("PYTEST", "COV", "DATABASE", "DJANGO")
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+
+@dataclass(frozen=True)
+class Addition:
+    """One more of something: the heading of its checklist, what its files are called, and its line in a registry."""
+
+    heading: str
+    placeholder: str
+    file: str
+    registry: str
+    name: str
+    path: str
+
+    def places(self) -> list[str]:
+        """Return the places that CONTRIBUTING lists for it, one per numbered line."""
+        guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        checklist = guide.split(f"**{self.heading}**\n", 1)[1].split("\n\n", 1)[0]
+        first = [re.match(r"\d+\. `([^`]+)`:", line) for line in checklist.splitlines()]
+        assert all(first), f"a line of the checklist {self.heading!r} does not begin with a place"
+        return [found[1].replace(self.placeholder, self.file) for found in first if found]
+
+
+ADDITIONS = [
+    Addition("A kind of question", "<kind>", "mood_scale", "KINDS", "mood_scale", "studies.kinds.mood_scale.MoodScale"),
+    Addition("An acceptance rule", "<rule>", "unanimous", "RULES", "unanimous-v1", "studies.rules.unanimous.Unanimous"),
+    Addition(
+        *("An importer", "<format>", "key_and_caption", "IMPORTERS", "key-and-caption"),
+        "studies.importing.key_and_caption.read",
+    ),
+    Addition(
+        *("A format of predictions", "<format>", "right_ones", "FORMATS", "right-ones"),
+        "predictions.importing.right_ones.read",
+    ),
+    Addition(
+        *("An export format", "<format>", "only_keys", "FORMATS", "only-keys"), "results.exporting.only_keys.OnlyKeys"
+    ),
+    Addition(
+        *("A format of the report", "<format>", "plain", "FORMATS", "plain"), "results.reports.formats.plain.files"
+    ),
+]
+every_addition = pytest.mark.parametrize("addition", ADDITIONS, ids=lambda addition: addition.name)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What ran in the copy: the ids of the tests that passed, and all that was printed."""
+
+    passed: list[str]
+    printed: str
+    imports: str
+
+
+def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "COV", "DATABASE", "DJANGO"))
+    }
+    environment = own | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "DATA_DIR": str(tree / "var")}
+    done = [sys.executable, *command]
+    return subprocess.run(done, cwd=tree, env=environment, capture_output=True, text=True, timeout=280, check=False)
+
+
+def add_to_registry(tree: Path, addition: Addition) -> None:
+    (registry,) = [place for place in addition.places() if place.endswith("__init__.py")]
+    file = tree / registry
+    before = file.read_text(encoding="utf-8")
+    line = f'{addition.registry} = {{\n    "{addition.name}": "{addition.path}",\n'
+    after = before.replace(f"{addition.registry} = {{\n", line, 1)
+    assert after != before
+    file.write_text(after, encoding="utf-8")
+
+
+def added_files() -> list[str]:
+    return [str(path.relative_to(ADDED)).removesuffix(".txt") for path in sorted(ADDED.rglob("*.txt"))]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Add everything to one copy, for starting Python and making a database takes longer than most tests."""
+    tree = tmp_path_factory.mktemp("copy") / "lineup"
+    shutil.copytree(ROOT, tree, ignore=NOT_COPIED)
+    for name in added_files():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ADDED / f"{name}.txt", tree / name)
+    for addition in ADDITIONS:
+        add_to_registry(tree, addition)
+    schema = run(tree, "manage.py", "study_schema")
+    assert schema.returncode == 0, schema.stderr
+    (tree / SCHEMA).write_text(schema.stdout, encoding="utf-8")
+    names = " or ".join(addition.name for addition in ADDITIONS)
+    own = [name for name in added_files() if name.startswith("tests/")]
+    tests = run(
+        tree,
+        *(
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+            "-q",
+            "-rA",
+            "--no-header",
+            "--show-capture=no",
+        ),
+        *("-k", f"({names} or names_a_kind or published or {' or '.join(Path(name).stem for name in own)})"),
+        *("--ignore=tests/contracts/test_checklists.py", "tests/contracts", "tests/studies/design", *own),
+    )
+    imports = run(tree, "-c", LINT_IMPORTS, "--no-cache")
+    passed = re.findall(r"^PASSED (\S+)", tests.stdout, re.M)
+    assert tests.returncode == 0, f"{tests.stdout[-6000:]}{tests.stderr[-2000:]}"
+    return Ran(passed, tests.stdout, imports.stdout)
+
+
+@every_addition
+def test_the_checklist_names_every_place_and_no_other(addition: Addition) -> None:
+    places = addition.places()
+    files = {name for name in added_files() if Path(name).stem.removeprefix("test_") == addition.file}
+    changed = {place for place in places if place.endswith("__init__.py")}
+    generated = {SCHEMA} & set(places)
+    assert set(places) == files | changed | generated
+    assert len(places) == len(files) + 1 + len(generated)
+
+
+@every_addition
+def test_what_is_added_by_its_checklist_passes_the_contract_tests_and_its_own(addition: Addition, ran: Ran) -> None:
+    contracts = [test for test in ran.passed if re.search(rf"^tests/contracts/.*[\[-]{addition.name}[\]-]", test)]
+    own = [test for test in ran.passed if f"test_{addition.file}.py" in test]
+    assert contracts
+    assert own
+
+
+def test_a_kind_that_is_added_goes_through_every_page_and_every_rule(ran: Ran) -> None:
+    tried = {test.partition("::")[0].rpartition("/")[2] for test in ran.passed if "mood_scale" in test}
+    assert tried >= {"test_kinds.py", "test_kinds_on_pages.py", "test_rules.py", "test_mood_scale.py"}
+
+
+def test_the_published_schema_and_the_import_contracts_hold_what_is_added(ran: Ran) -> None:
+    assert any("schema" in test for test in ran.passed)
+    assert " 0 broken." in ran.imports

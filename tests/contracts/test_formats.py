@@ -1,0 +1,159 @@
+"""What holds for every format of its registry, old and new: of exports, reports, imports and predictions."""
+
+import io
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from analytics.results_files import ResultsFileError
+from annotation.models import Session
+from predictions.importing import FORMATS as PREDICTIONS
+from predictions.importing import Row, get_reader
+from results.actions.exports import make_export, request_export, write_export
+from results.actions.pseudonyms import name_annotators
+from results.actions.releases import RELEASE_FORMATS
+from results.exporting import FORMATS as EXPORTS
+from results.exporting import get_writer
+from results.reports.base import Column, Plot, Point, Report, Series, Table, Undefined
+from results.reports.formats import FORMATS as REPORTS
+from results.reports.formats import get_files
+from studies.importing import IMPORTERS, Record, RowProblem, get_importer
+from studies.models import Study
+from tests.contracts.stage import PEOPLE, answered, launched
+from tests.factories import NOON, make_person
+
+every_export = pytest.mark.parametrize("format", EXPORTS)
+SORTS = {"instances", "responses", "decisions", "predictions"}
+# What no program that reads a report may run, or take for markup.
+WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """A study that two people answered, and which accepts."""
+    study = launched("best_of_n")
+    answered(study, say=lambda person, number: "none" if number == 1 else "zqx_candidate-0")
+    return study
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def exported(study: Study, format: str, folder: Path) -> dict[str, bytes]:
+    name_annotators(project=study.project)
+    write_export(study=study, format=format, folder=folder, report=lambda done, total: None)
+    return everything_in(folder)
+
+
+@every_export
+def test_an_export_says_what_it_is(format: str) -> None:
+    writer = get_writer(format)
+    assert writer.rows in SORTS
+    assert writer.title
+    assert "/" in writer.content_type
+    assert len({column.name for column in writer.columns}) == len(writer.columns)
+    assert all(column.description.endswith(".") for column in writer.columns)
+
+
+@every_export
+def test_an_export_holds_something_and_is_the_same_when_made_again(format: str, study: Study, tmp_path: Path) -> None:
+    first, again = (exported(study, format, tmp_path / name) for name in ("first", "again"))
+    assert first == again
+    assert any(first.values())
+
+
+@every_export
+def test_nothing_that_a_provider_knows_people_by_leaves(format: str, study: Study, tmp_path: Path) -> None:
+    sessions = Session.objects.all()
+    secrets = [*PEOPLE, *(f"sitting-of-{person}" for person in PEOPLE), "study-at-prolific", study.order_secret]
+    secrets += [*sessions.values_list("token", flat=True), study.invite_token, study.public_token]
+    secrets += list(study.completion_codes.values_list("code", flat=True))
+    files = exported(study, format, tmp_path)
+    assert [(name, secret) for name, read in files.items() for secret in secrets if secret.encode() in read] == []
+
+
+@every_export
+def test_an_export_is_asked_for_on_the_page_and_made_in_the_background(format: str, study: Study) -> None:
+    client, member = Client(), make_person("owner", superuser=True)
+    client.force_login(member)
+    assert f'value="{format}"' in client.get("/studies/shelves/things/").content.decode()
+    export = request_export(study=study, format=format, by=member, now=NOON)
+    make_export(export=export, now=lambda: NOON)
+    export.refresh_from_db()
+    assert export.state == "ready", export.error
+    assert default_storage.size(export.file) > 0
+    file: Any = client.get(f"/exports/{export.pk}/download/")
+    assert file.status_code == 200
+    assert len(b"".join(file.streaming_content)) == default_storage.size(export.file)
+
+
+@pytest.mark.parametrize("format", [name for name in EXPORTS if get_writer(name).rows == "instances"])
+def test_what_holds_instances_can_be_released_and_made_again(format: str, study: Study, tmp_path: Path) -> None:
+    assert format in RELEASE_FORMATS
+    for name in ("first", "again"):
+        out = tmp_path / name
+        call_command("release", "shelves", study="things", name="v1", format=format, out=out, verbosity=0)
+    assert everything_in(tmp_path / "first") == everything_in(tmp_path / "again")
+    assert not [person for person in PEOPLE for read in everything_in(tmp_path).values() if person.encode() in read]
+
+
+def test_an_export_that_does_not_exist_is_refused_with_those_that_do(study: Study, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=", ".join(repr(name) for name in EXPORTS)):
+        call_command("export", "shelves", "--format", "xml", "--out", str(tmp_path))
+
+
+def small_report() -> Report:
+    columns = [Column("What"), Column("n", "count"), Column("Share", "share")]
+    table = Table("sizes", WICKED, columns, [(WICKED, 3, 0.5), ("b", 0, Undefined("Nobody answered."))], [WICKED])
+    plot = Plot("sizes", WICKED, WICKED, "bars", "share", "Share", [Series("", [Point(WICKED, 0.5)])])
+    return Report("Report of things", [table], [plot])
+
+
+@pytest.mark.parametrize("format", REPORTS)
+def test_a_report_is_written_whole_the_same_again_and_runs_nothing(format: str) -> None:
+    files = get_files(format)(small_report())
+    assert files == get_files(format)(small_report())
+    name, text = next(iter(files.items()))
+    assert name == f"report.{format}"
+    assert "Nobody answered." in text
+    read_by_browsers = [written for name, written in files.items() if name.endswith((".html", ".svg", ".md"))]
+    assert not [written for written in read_by_browsers if "<script>" in written]
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_an_importer_gives_records_or_problems_whatever_it_reads(name: str) -> None:
+    contents = [b"", b"\0\xff\xfe", b"[", b"{}", b'{"a": 1}\n', b"a,b\n1,2\n", b'[{"a": {}}]', "é".encode("utf-16")]
+    for content in contents:
+        found = list(get_importer(name)(io.BytesIO(content)))
+        assert found
+        assert all(isinstance(each, Record | RowProblem) for each in found)
+        problems = [each for each in found if isinstance(each, RowProblem)]
+        assert all(problem.reason.endswith(".") for problem in problems)
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_an_importer_reads_no_further_than_it_is_asked(name: str) -> None:
+    assert len(list(itertools.islice(get_importer(name)(io.BytesIO(b"nonsense\n" * 1000)), 1))) == 1
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_a_reader_of_predictions_gives_rows_or_sentences(name: str, tmp_path: Path) -> None:
+    contents: list[Any] = [None, [], {}, [{}], {"0": {}}, [{"key": 1}], "text", 3]
+    path = tmp_path / "answers.json"
+    for content in [b"", b"\xff\0", b"[", *(json.dumps(content).encode() for content in contents)]:
+        path.write_bytes(content)
+        said, rows = "", []
+        try:
+            rows = get_reader(name)(path)
+        except ResultsFileError as error:
+            said = str(error).rstrip()
+        assert said.endswith(".") or said == ""
+        assert all(isinstance(row, Row) and row.answers for row in rows)

@@ -1,0 +1,109 @@
+"""What holds for every acceptance rule, with every kind of question that it fits."""
+
+import itertools
+import random
+
+import pytest
+
+from annotation.actions.decisions import recount, votes_of
+from annotation.models import Decision
+from studies.kinds import get_kind, shown_order
+from studies.rules import RULES, Asked, Given, State, decide, fitting, get_rule, misfit
+from tests.contracts.stage import NAMES, answered, launched, secret_ask, some_facts
+from tests.factories import NOON
+
+every_rule = pytest.mark.parametrize("rule", RULES)
+FITTING = [(rule, kind) for rule in RULES for kind in NAMES]
+
+
+def fits(rule: str, name: str) -> bool:
+    kind = get_kind(name)
+    return rule in fitting(kind, secret_ask(kind))
+
+
+def asked_of(name: str, wanted: int) -> tuple[Asked, list[Given]]:
+    """Return what a question of a kind asks, and the different answers that there can be to it."""
+    kind = get_kind(name)
+    ask = secret_ask(kind)
+    built = kind.questions(some_facts(kind, ask), ask, seed="seed")[0]
+    order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
+    given = []
+    for label in list(kind.categories(built.content))[:3] or ["One text.", "Another text."]:
+        answer = kind.parse(
+            built.content, order, kind.made_up(built.content, order, dice=random.Random(1), label=label)
+        )
+        given.append(Given(answer.label, answer.value))
+    return Asked(wanted, wanted + 2, built.right, built.content), given
+
+
+@every_rule
+def test_it_goes_by_its_name_and_its_version(rule: str) -> None:
+    assert get_rule(rule).name == rule
+    assert rule.rpartition("-v")[2].isdecimal()
+
+
+@every_rule
+def test_some_kind_fits_it_and_what_does_not_is_told_why(rule: str) -> None:
+    assert any(fits(rule, name) for name in NAMES)
+    for name in NAMES:
+        kind = get_kind(name)
+        assert fits(rule, name) == (misfit(get_rule(rule), kind, secret_ask(kind)) == "")
+
+
+@pytest.mark.parametrize(("rule", "name"), FITTING)
+def test_no_answer_decides_nothing_and_no_question_wants_less_than_one(rule: str, name: str) -> None:
+    if fits(rule, name):
+        asked, _ = asked_of(name, 2)
+        verdict = decide(rule, asked, [])
+        assert (verdict.state, verdict.winner, verdict.more) == (State.UNDECIDED, None, True)
+        with pytest.raises(ValueError, match="at least 1"):
+            decide(rule, Asked(0, 1, asked.right, asked.content), [])
+
+
+@pytest.mark.parametrize(("rule", "name"), FITTING)
+def test_the_same_answers_give_the_same_verdict_in_whatever_order_they_came(rule: str, name: str) -> None:
+    if not fits(rule, name):
+        return
+    for wanted in (1, 2, 3):
+        asked, given = asked_of(name, wanted)
+        for answers in itertools.combinations_with_replacement(given, 3):
+            verdicts = {decide(rule, asked, order) for order in itertools.permutations(answers)}
+            assert len(verdicts) == 1
+            assert verdicts == {decide(rule, asked, answers)}
+
+
+@pytest.mark.parametrize(("rule", "name"), FITTING)
+def test_a_verdict_is_whole(rule: str, name: str) -> None:
+    if not fits(rule, name):
+        return
+    kind = get_kind(name)
+    for wanted, n in itertools.product((1, 2, 3), (1, 2, 3)):
+        asked, given = asked_of(name, wanted)
+        for answers in itertools.combinations_with_replacement(given, n):
+            verdict = decide(rule, asked, answers)
+            assert verdict.reason.endswith(".")
+            assert verdict.winner is None or verdict.state is State.ACCEPTED
+            assert verdict.winner is None or verdict.winner in kind.categories(asked.content)
+            if 2 * n <= wanted:
+                assert verdict.state is State.UNDECIDED, "fewer than half of the answers wanted cannot decide"
+        # One answer that is all there is decides, or asks for another one.
+        alone = decide(rule, Asked(1, 3, asked.right, asked.content), given[:1])
+        assert alone.state is not State.UNDECIDED or alone.more
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("rule", RULES)
+def test_counting_again_changes_nothing(rule: str) -> None:
+    name = next(name for name in NAMES if fits(rule, name))
+    study = launched(name, rule=rule)
+    answered(study)
+    fields = ("question", "state", "winner", "votes", "answers", "asks_more")
+    before = list(Decision.objects.filter(study=study).order_by("pk").values(*fields))
+    assert {decision["answers"] for decision in before} == {2}
+    assert {decision["state"] for decision in before} & {"accepted", "rejected"}
+    assert recount(questions=[decision["question"] for decision in before], now=NOON) == []
+    assert list(Decision.objects.filter(study=study).order_by("pk").values(*fields)) == before
+
+
+def test_answers_without_a_label_are_no_votes() -> None:
+    assert votes_of([Given("", "A text."), Given("b", "b"), Given("", {"one": "true"})]) == {"b": 1}
