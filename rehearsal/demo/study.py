@@ -1,5 +1,7 @@
-"""The demo's study files: BiVLC's step 3, step 4 and baseline in small. The first is written from the scenes: it
-practises on two of them and asks about the others."""
+"""The demo's study files: BiVLC's step 3, step 4 and baseline in small, and ratings of what step 3 chose.
+
+The first is written from the scenes: it practises on two of them and asks about the others.
+"""
 
 from collections.abc import Sequence
 
@@ -61,6 +63,23 @@ pay: {currency: USD, per_session: "1.00"}
 """
 
 
+RATING_SLUG = "drawn-scenes-ratings"
+RATING_FILE = """\
+# How well the chosen pictures show their descriptions: three people rate each on a scale of five steps. It collects,
+# and decides nothing.
+study: drawn-scenes-ratings
+title: How well does the picture show what the description says?
+kind: rating
+ask: {caption: negative_caption, images: [negative_image], steps: 5, lowest: not at all, highest: perfectly}
+instances: {from: drawn-scenes}
+answers: 3
+surveys: {size: 8}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+
+
 def _feedback(instance: SceneInstance) -> str:
     if instance.right is None:
         return "Every picture gets a detail wrong, so None of these is the right answer here."
@@ -84,5 +103,10 @@ def study_file(instances: Sequence[SceneInstance]) -> str:
 
 
 def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
-    """Return the YAML of the three studies by their slugs, in the order in which they follow from one another."""
-    return {SLUG: study_file(instances), FILTER_SLUG: FILTER_FILE, BASELINE_SLUG: BASELINE_FILE}
+    """Return the YAML of the studies by their slugs, in the order in which they follow from one another."""
+    return {
+        SLUG: study_file(instances),
+        FILTER_SLUG: FILTER_FILE,
+        BASELINE_SLUG: BASELINE_FILE,
+        RATING_SLUG: RATING_FILE,
+    }

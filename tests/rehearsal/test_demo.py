@@ -68,11 +68,12 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert SessionState.FINISHED in states
     assert Seat.objects.filter(study=study, session=None).exists()
     assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
-    # The next two studies ask about what came before, and somebody has answered in each.
+    # The next studies ask about what came before, and somebody has answered in each.
     fed = Study.objects.filter(fed_by__isnull=False)
     assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {
         "drawn-scenes-filter": "drawn-scenes",
         "drawn-scenes-baseline": "drawn-scenes-filter",
+        "drawn-scenes-ratings": "drawn-scenes",
     }
     for following in fed:
         assert Response.objects.filter(study=following).count() >= 8
@@ -128,7 +129,8 @@ def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
     assert len(manifest.read_text(encoding="utf-8").splitlines()) == 7
     assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
     studies = [read_design(file.read_text(encoding="utf-8")).study for file in (tmp_path / "scenes").glob("*.yaml")]
-    assert sorted(studies) == ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter"]
+    names = ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter", "drawn-scenes-ratings"]
+    assert sorted(studies) == names
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The study files that ship work in several projects of one site, each under its own name."""
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -12,7 +13,10 @@ from tests.factories import make_instance, make_person, make_project
 
 pytestmark = pytest.mark.django_db
 
-DESIGNS = ("bivlc-step-3", "bivlc-step-4", "bivlc-baseline")
+# In the order in which they feed each other.
+FIRST = ("bivlc-step-3", "bivlc-step-4", "bivlc-baseline")
+FILES = {file.stem: file for file in (Path(settings.BASE_DIR) / "studies" / "designs").glob("*.yaml")}
+DESIGNS = [FILES[name] for name in (*FIRST, *sorted(FILES.keys() - set(FIRST)))]
 
 
 @pytest.fixture
@@ -21,8 +25,7 @@ def two_projects() -> None:
         instance = make_instance(make_project(name), f"{name}-1")
         InstanceImage.objects.create(instance=instance, role="image", position=0, filename="photo.png")
         for design in DESIGNS:
-            file = settings.BASE_DIR / "studies" / "designs" / f"{design}.yaml"
-            call_command("create_study", str(file), project=name, stdout=StringIO())
+            call_command("create_study", str(design), project=name, stdout=StringIO())
 
 
 @pytest.mark.usefixtures("two_projects")
