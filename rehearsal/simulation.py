@@ -322,12 +322,12 @@ def _measured(visit: _Visit) -> dict[str, str]:
 
 def _chosen(visit: _Visit, question: Question) -> str:
     """Return the label to answer with: the reference's with the person's accuracy, else one of the others, each as
-    likely; "" where the kind offers nothing to choose."""
+    likely; "" where nobody says what is right, so that the kind makes an answer up."""
     kind = get_kind(question.kind)
     labels = sorted(kind.categories(question.content)) if kind.has_one_label else []
     right = question.right or kind.by_reference(question.instance.reference)
     if right not in labels:
-        return visit.dice.choice(labels) if labels else ""
+        return ""
     visit.sitting.by_reference += 1
     if visit.dice.random() < visit.person.accuracy:
         visit.sitting.right += 1

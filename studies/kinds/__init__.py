@@ -30,6 +30,7 @@ KINDS = {
     "ambiguity": "studies.kinds.ambiguity.Ambiguity",
     "image_to_text": "studies.kinds.image_to_text.ImageToText",
     "text_to_image": "studies.kinds.text_to_image.TextToImage",
+    "rating": "studies.kinds.rating.Rating",
 }
 
 

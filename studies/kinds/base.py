@@ -360,7 +360,7 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     options = kind.options(content)
     keys = [option.key for option in options if option.shuffled]
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
-    return keys + last_keys(kind, content)
+    return keys + [option.key for option in options if not option.shuffled]
 
 
 def last_keys(kind: Kind, content: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,133 @@
+"""`rating`: an image and a caption, or two images; how well they go together, on a scale with labelled ends."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from studies.kinds.base import (
+    InstanceFacts,
+    Option,
+    Picture,
+    Roles,
+    Scale,
+    Shown,
+    SingleChoice,
+    Text,
+    one_caption,
+    one_image,
+    picture_of,
+)
+
+FEWEST_STEPS, MOST_STEPS = 2, 10
+LONGEST_LABEL = 60
+LABEL = {"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL}
+
+
+class Rating(SingleChoice):
+    """One question per image role (with a caption), or one about two images. Labels are the steps "1", "2" and so on;
+    nothing is right, and nothing is accepted or rejected unless the study says so."""
+
+    name = "rating"
+    title = "Rate on a scale how well an image fits"
+    rule = "collected-v1"
+    collects = True
+    ask_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "caption": {
+                "type": "string",
+                "default": "caption",
+                "description": 'The role of the caption that is shown with each image; "" for two images and no text.',
+            },
+            "images": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "minItems": 1,
+                "uniqueItems": True,
+                "default": ["image"],
+                "description": "The roles of the images: with a caption one question about each, without one the two "
+                "that are compared.",
+            },
+            "steps": {
+                "type": "integer",
+                "minimum": FEWEST_STEPS,
+                "maximum": MOST_STEPS,
+                "default": 5,
+                "description": "How many steps the scale has.",
+            },
+            "lowest": LABEL | {"default": "not at all", "description": "What the lowest step means."},
+            "highest": LABEL | {"default": "perfectly", "description": "What the highest step means."},
+            "level": {
+                "enum": ["ordinal", "interval"],
+                "default": "ordinal",
+                "description": "Whether only the order of the steps counts, or they are evenly spaced numbers.",
+            },
+        },
+    }
+    instructions = """\
+Look at the image, read the description, and say **how well the image shows what the description says**.
+
+- Everything counts that the description says: every object, how many there are, their colours and other properties,
+  what they do, and how they are placed.
+- Only faithfulness counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
+- Use the whole scale: the lowest step where nothing fits, the highest where nothing is missing or wrong.
+"""
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=[ask["caption"]] if ask["caption"] else [], images=ask["images"])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        if not ask["caption"] and len(ask["images"]) != 2:
+            yield "images", f"Without a caption two images are compared; `ask.images` names {len(ask['images'])}."
+        if ask["lowest"] == ask["highest"]:
+            yield "highest", f"Both ends of the scale are called {ask['lowest']!r}; nobody could tell them apart."
+        steps = [str(step) for step in range(1, ask["steps"] + 1)]
+        for end, own in (("lowest", steps[0]), ("highest", steps[-1])):
+            if ask[end].strip() in steps and ask[end].strip() != own:
+                yield end, f"`ask.{end}` is {ask[end]!r}, which is the number of another step. Use words."
+
+    def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
+        return list(ask["images"]) if ask["caption"] and len(ask["images"]) > 1 else [""]
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset(str(step) for step in range(1, ask["steps"] + 1))
+
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        scale = {name: ask[name] for name in ("steps", "lowest", "highest", "level")}
+        if not ask["caption"]:
+            return {"images": [one_image(instance, role) for role in ask["images"]], "scale": scale}
+        image = one_image(instance, variant or ask["images"][0])
+        return {"caption": one_caption(instance, ask["caption"]), "images": [image], "scale": scale}
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        texts = [Text(content["caption"])] if "caption" in content else []
+        pictures: list[Picture] = [picture_of(image) for image in content["images"]]
+        return Shown(texts, pictures)
+
+    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        scale = content["scale"]
+        ends = {1: scale["lowest"], scale["steps"]: scale["highest"]}
+        return [
+            Option(
+                str(step),
+                f"{step} ({ends[step]})" if step in ends else str(step),
+                shuffled=False,
+                digit=str(step % MOST_STEPS),
+                is_own_words=True,
+            )
+            for step in range(1, scale["steps"] + 1)
+        ]
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        if not label:
+            # Made-up people agree about as much as people do: every question has a place of its own on the scale.
+            steps, own = content["scale"]["steps"], random.Random(repr(sorted(content.items())))  # noqa: S311 (play)
+            label = str(min(steps, max(1, round(dice.gauss(own.uniform(1, steps), steps / 8)))))
+        return super().made_up(content, order, dice=dice, label=label)
+
+    def scale(self, content: Mapping[str, Any]) -> Scale:
+        scale = content["scale"]
+        return Scale(scale["level"], {str(step): float(step) for step in range(1, scale["steps"] + 1)})
