@@ -3,7 +3,7 @@
 import string
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind
 from annotation.models import Session, SessionState
 from studies.kinds import Option, Picture, get_kind, posted_values
-from studies.kinds.base import MOST_DIGITS
+from studies.kinds.base import CHOICE, MOST_DIGITS
 
 LETTERS = string.ascii_uppercase
 
@@ -55,6 +55,7 @@ class FixedOption:
 class QuestionPage:
     """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
 
+    `posted`: what its form holds, by the names of its fields: an answer that is changed, or one that was refused.
     `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it when
     its images do not come, "" where that cannot be.
     """
@@ -73,6 +74,7 @@ class QuestionPage:
     replaces: int | None = None
     skip: str = ""
     is_practice: bool = False
+    posted: Mapping[str, str] = field(default_factory=dict)
     failed_loads_to_skip: int = FAILED_LOADS_TO_SKIP
 
     @property
@@ -171,11 +173,15 @@ def question_page(
     total: int,
     action: str,
     chosen_key: str = "",
+    posted: Mapping[str, str] | None = None,
     replaces: int | None = None,
     skip: str = "",
     is_practice: bool = False,
 ) -> QuestionPage:
-    """Return a question as the template shows it, its options in the order given."""
+    """Return a question as the template shows it, its options in the order given.
+
+    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option.
+    """
     kind = get_kind(kind_name)
     shown = kind.shown(content)
     by_key = {option.key: option for option in kind.options(content)}
@@ -197,7 +203,8 @@ def question_page(
         ],
         submission=str(uuid.uuid4()),
         action=action,
-        chosen=next((value for value, key in values.items() if key == chosen_key), ""),
+        chosen=next((value for value, key in values.items() if key == chosen_key), (posted or {}).get(CHOICE, "")),
+        posted=posted or {},
         replaces=replaces,
         skip=skip,
         is_practice=is_practice,

@@ -1,5 +1,6 @@
 """The pages of a session. One address shows where the session is; posts move it on and lead back there."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -77,7 +78,7 @@ def _instructions(request: HttpRequest, session: Session, *, part: int = 0) -> H
     return render(request, "annotation/instructions.html", _context(session) | extra)
 
 
-def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
+def _slot_page(session: Session, slot: Slot, *, number: int, posted: Mapping[str, str] | None = None) -> QuestionPage:
     return question_page(
         kind_name=slot.question.kind,
         content=slot.question.content,
@@ -86,11 +87,20 @@ def _slot_page(session: Session, slot: Slot, *, number: int) -> QuestionPage:
         number=number,
         total=session.questions_total,
         action=session_urls(session.token).answer,
+        posted=posted,
         skip=session_urls(session.token).skip,
     )
 
 
-def _work(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
+def _work(
+    request: HttpRequest,
+    session: Session,
+    *,
+    error: str = "",
+    status: int = 200,
+    refused: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """Show the question that a session is at. `refused`: what was posted as its answer and was none, which is kept."""
     slots = responses.open_slots(session=session, limit=2)
     if not slots:
         # Another tab's last answer, or the end of the time, has just gone by: look again where the session is.
@@ -102,7 +112,11 @@ def _work(request: HttpRequest, session: Session, *, error: str = "", status: in
     if (now_at := slots[0].seat.session) is not None:
         session.questions_answered, session.questions_total = now_at.questions_answered, now_at.questions_total
     first = session.questions_answered + 1
-    pages = [_slot_page(session, slot, number=number) for number, slot in enumerate(slots, start=first)]
+    about = read_id(request.POST.get("slot", ""))
+    pages = [
+        _slot_page(session, slot, number=number, posted=refused if slot.pk == about else None)
+        for number, slot in enumerate(slots, start=first)
+    ]
     extra = {
         "page": pages[0],
         "ahead": pages[1] if len(pages) > 1 else None,
@@ -261,7 +275,7 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         session = Session.objects.select_related("study").filter(token=token, state=SessionState.WORKING).first()
         if session is None:
             raise
-        return _work(request, session, error=error.message, status=error.status)
+        return _work(request, session, error=error.message, status=error.status, refused=read_posted(request.POST))
     if wants_json(request):
         return JsonResponse(_answered(request, token, receipt, sent))
     response = redirect("session", token)
@@ -352,6 +366,7 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
     last = responses.last_response(session=session) if session.state == SessionState.WORKING else None
     if last is None or last.slot_id is None:
         return _back(session)
+    kind = get_kind(last.question.kind)
     shown = question_page(
         kind_name=last.question.kind,
         content=last.question.content,
@@ -360,7 +375,9 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
         number=session.questions_answered,
         total=session.questions_total,
         action=session_urls(session.token).answer,
-        chosen_key=last.choice,
+        posted=kind.posted(
+            last.question.content, last.shown_order, last.choice if last.answer is None else last.answer
+        ),
         replaces=last.version,
     )
     extra = {"page": shown, "ahead": None, "notice": "", "error": "", "can_change": False, "changing": True}

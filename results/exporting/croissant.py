@@ -5,7 +5,7 @@ See http://docs.mlcommons.org/croissant. `mlcroissant` validates it and loads th
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,8 +150,8 @@ def _responsible(dossier: Dossier) -> dict[str, Any]:
     }
 
 
-def _parts(files: Iterable[DataFile]) -> list[tuple[str, list[DataFile]]]:
-    """Return the record sets: name -> the files of it. The first is called after what a dataset holds."""
+def _parts(files: Sequence[DataFile]) -> list[tuple[str, list[DataFile]]]:
+    """Return the record sets: name -> the files of it. That of the first file is called after what a dataset holds."""
     own: list[tuple[str, list[DataFile]]] = []
     grouped: dict[tuple[str, Sequence[Column]], list[DataFile]] = {}
     for file in files:
@@ -159,8 +159,10 @@ def _parts(files: Iterable[DataFile]) -> list[tuple[str, list[DataFile]]]:
             own.append((file.path.replace(".", "-"), [file]))
         elif file.columns:
             grouped.setdefault((file.path.rpartition("/")[0], file.columns), []).append(file)
-    names = [RECORDS, *(found[0].path.rpartition("/")[2].partition(".")[0] for found in list(grouped.values())[1:])]
-    return own + (list(zip(names, grouped.values(), strict=True)) if grouped else [])
+    return own + [
+        (RECORDS if found[0] is files[0] else found[0].path.rpartition("/")[2].partition(".")[0], found)
+        for found in grouped.values()
+    ]
 
 
 def _by_name(described: Mapping[str, Any]) -> str:

@@ -218,6 +218,10 @@ class Kind(ABC):
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         """Return the answer that a page posted which showed the options in `order`. Raises NotAnAnswer."""
 
+    @abstractmethod
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        """Return what a page posts whose form holds the answer `value`, so that it can be changed: `parse` reads it."""
+
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
         """Return what agreement compares: unit -> label. One unit, "", for most kinds; none for a free text."""
         return {"": label} if label else {}
@@ -290,6 +294,10 @@ class SingleChoice(Kind):
         if value not in by_value:
             raise NotAnAnswer(gettext_noop("Choose one of the options shown, then send again."))
         return Answer(value=by_value[value], label=by_value[value])
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        by_value = posted_values(self, content, order)
+        return {CHOICE: next(posts for posts, key in by_value.items() if key == value)}
 
     def made_up(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""

@@ -191,6 +191,9 @@ class Checklist(Kind):
             raise NotAnAnswer(CHOOSE)
         return Answer(said)
 
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {f"statement-{n}": value[statement] for n, statement in enumerate(content["statements"], 1)}
+
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
         return dict(value)
 
@@ -229,6 +232,9 @@ class DescribeIt(Kind):
         if not text:
             raise NotAnAnswer(CHOOSE)
         return Answer(text)
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {"text": value}
 
     def made_up(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""

@@ -102,6 +102,11 @@ def test_what_holds_instances_can_be_released_and_made_again(format: str, study:
         out = tmp_path / name
         call_command("release", "shelves", study="things", name="v1", format=format, out=out, verbosity=0)
     assert everything_in(tmp_path / "first") == everything_in(tmp_path / "again")
+    described = json.loads((tmp_path / "first" / "things-v1" / "croissant.json").read_text(encoding="utf-8"))
+    beside = {"responses", "decisions", "predictions"}
+    assert {each["name"] for each in described["recordSet"]} == beside | (
+        {"instances"} if get_writer(format).columns else set()
+    )
     assert not [person for person in PEOPLE for read in everything_in(tmp_path).values() if person.encode() in read]
 
 

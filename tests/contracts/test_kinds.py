@@ -125,6 +125,7 @@ def test_what_it_makes_up_is_read_as_an_answer_with_that_label(name: str) -> Non
         for label in [*categories, *[""] * 5]:
             posted = kind.made_up(built.content, order, dice=dice, label=label)
             answer = kind.parse(built.content, order, posted)
+            assert kind.posted(built.content, order, answer.value) == posted
             labels = kind.labels(built.content, answer.label, answer.value)
             assert set(labels.values()) <= set(categories)
             if kind.has_one_label:

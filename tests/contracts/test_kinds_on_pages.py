@@ -116,8 +116,10 @@ def test_what_is_no_answer_is_refused_an_answer_changed_and_a_question_without_i
         assert error is not None
         assert error.get_text(strip=True).endswith(".")
     assert not Response.objects.exists()
-    assert person.answer(person.posts()) == 200
+    said = person.posts()
+    assert person.answer(said) == 200
     assert person.change() == 200
+    assert form_holds(person) == said
     assert person.answer(person.posts()) == 200
     assert Response.objects.filter(is_current=True).count() == 1
     assert Response.objects.get(is_current=True).version == 2
@@ -175,6 +177,15 @@ def test_no_page_of_an_annotator_betrays_anything(name: str) -> None:
             fields = form.select("input:not([type=hidden])[name], textarea[name], select[name]")
             assert fields, "without JavaScript there must be something to answer with"
             assert form.select("button")
+
+
+def form_holds(person: Annotator) -> dict[str, str]:
+    """Return what the form of the question would post of its answer as it comes."""
+    assert person.question is not None
+    chosen = person.question.select("input[type=radio][checked], input[type=checkbox][checked]")
+    typed = person.question.select("textarea[name]")
+    held = {str(tag["name"]): str(tag["value"]) for tag in chosen}
+    return held | {str(tag["name"]): tag.get_text() for tag in typed}
 
 
 def assert_the_page_offers_what_is_shown_and_posted(person: Annotator, posts: Mapping[str, str]) -> None:
@@ -266,3 +277,10 @@ def test_a_release_is_made_and_somebody_in_it_is_forgotten(name: str, tmp_path: 
         assert decision.answers == 1
     if accepts:
         call_command("release", "shelves", study=study.slug, name="v1", format="jsonl", out=tmp_path / "n", verbosity=0)
+
+
+def test_what_was_said_so_far_is_kept_when_an_answer_is_refused() -> None:
+    person = Annotator(PEOPLE[0])
+    person.arrive(launched("checklist"))
+    assert person.answer({"statement-1": "false"}) == 422
+    assert form_holds(person) == {"statement-1": "false"}

@@ -5,6 +5,7 @@ import pytest
 
 from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
+from predictions.importing import FORMATS
 from predictions.models import Model, Prediction
 from studies.models import Project
 from tests.factories import NOON, TESTS, make_project
@@ -188,7 +189,7 @@ def test_scores_are_about_the_captions_as_people_read_them(project: Project, tmp
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("an unknown format", {"format": "csv"}, "The format 'csv' is unknown. Use one of bivlc-results, sugarcrepe-resu"),
+    ("an unknown format", {"format": "csv"}, f"The format 'csv' is unknown. Use one of {', '.join(FORMATS)}"),
     ("no name", {"model": ModelName(" ")}, "The model has no name. Name it with --model."),
     ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
     (

@@ -5,6 +5,7 @@ import pytest
 
 from analytics.results_files import ResultsFileError
 from predictions.importing import Answer, get_reader
+from studies.kinds import KINDS
 from tests.studies.source_files import json_lines
 
 read = get_reader("scores")
@@ -62,7 +63,11 @@ MALFORMED: list[tuple[str, Any, str]] = [
         {**ROW, "right": "caption"},
         "Record 1: The field 'right' is unknown. Write key, kind, variant",
     ),
-    ("an unknown kind", {**ROW, "kind": "rank"}, "Record 1: The kind 'rank' is unknown. Use one of best_of_n,"),
+    (
+        "an unknown kind",
+        {**ROW, "kind": "rank"},
+        f"Record 1: The kind 'rank' is unknown. Use one of {', '.join(KINDS)}.",
+    ),
     ("a variant of another kind", {**ROW, "variant": "caption"}, "Record 1: The variant 'caption' of image_to_text is"),
     ("no scores", {**ROW, "scores": None}, "Record 1: The field scores must be an object with a number for every"),
     ("one option", {**ROW, "scores": {"caption": 1}}, "Record 1: The field scores must be an object with a number"),

@@ -5,6 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from studies.importing import IMPORTERS
 from studies.models import Event, Instance, Membership, Project
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 
@@ -99,7 +100,7 @@ def test_rows_with_images_need_a_folder(manifest: Path) -> None:
         (("cats", "/dev/null"), {}, "is not a regular file."),
         (("cats", "{file}", "--images", "{tmp}/none"), {}, "none is not there or is no folder."),
         (("cats", "{file}", "--images", "{file}"), {}, "is not there or is no folder."),
-        (("cats", "{file}"), {"format": "xml"}, "'xml' is unknown. Use one of bivlc-manifest, bivlc, sugarcrepe,"),
+        (("cats", "{file}"), {"format": "xml"}, f"'xml' is unknown. Use one of {', '.join(IMPORTERS)}."),
         (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
         (("cats", "{file}", "--owner", "nobody"), {}, "There is no user called 'nobody'."),
         (("two cats", "{file}"), {}, "'two cats' cannot name a project."),

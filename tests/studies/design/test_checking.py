@@ -9,7 +9,8 @@ from django.conf import settings
 
 from studies.design import DesignRefused, Practice, SurveyLayout, check_design, read_design, shortest_limit
 from studies.design.schema import study_schema
-from studies.kinds import get_kind
+from studies.kinds import KINDS, get_kind
+from studies.rules import RULES
 
 ROOT = settings.BASE_DIR
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
@@ -65,14 +66,14 @@ BAD_FILES = [
     (SMALL.replace("Which vase?", '""'), 2, "`title` is empty"),
     (SMALL.replace("Which vase?", '"Which\\nvase?"'), 2, "`title` cannot be used. Its character 6 (U+000A)"),
     (SMALL.replace("Which vase?", '" Which vase?"'), 2, "`title` cannot be used. It begins or ends with a space."),
-    (SMALL.replace("best_of_n", "best_of_m"), 3, "Choose one of: best_of_n, ambiguity, image_to_text, text_to_image"),
+    (SMALL.replace("best_of_n", "best_of_m"), 3, f"Choose one of: {', '.join(KINDS)}."),
     (SMALL + "anwsers: 3\n", 4, "Did you mean `answers`?"),
     (SMALL + "answers: 0\n", 4, "must be at least 1"),
     (SMALL + "answers: many\n", 4, "must be a whole number"),
     (SMALL + "answers: 101\n", 4, "must be at most 100"),
     (SMALL + "ask:\n  capton: x\n", 5, "Did you mean `caption`?"),
     (SMALL + "ask: 5\n", 4, "must be a section"),
-    (SMALL + "rule: chosen-v9\n", 4, "Choose one of: chosen-v1, unambiguous-v1, majority-v1"),
+    (SMALL + "rule: chosen-v9\n", 4, f"Choose one of: {', '.join(RULES)}."),
     (SMALL + "surveys: {size: 0}\n", 4, "`surveys.size` is 0"),
     (SMALL + "pay: {per_session: 8}\n", 4, "must be text (put it in quotes)"),
     (SMALL + 'pay: {per_session: "8.5"}\n', 4, "In whole units, in quotes"),
@@ -90,7 +91,7 @@ BAD_FILES = [
         "too many entries",
     ),
     ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
-    (SMALL.replace("best_of_n", "[best_of_n]"), 3, "Choose one of: best_of_n"),
+    (SMALL.replace("best_of_n", "[best_of_n]"), 3, f"Choose one of: {', '.join(KINDS)}."),
     ("study: a\ntitle: T\nparts: 5\n", 3, "must be a list"),
     (SMALL + "? [a, b]\n: 2\n", 4, "must be a word"),
     (SMALL + "version: 0\n", 4, "must be at least 1"),
