@@ -4,12 +4,14 @@ let form = null;
 let seen = false;
 let measured = null;
 
-const chosenInput = () => form?.querySelector("[name=choice]:checked");
+const isAnswered = () => form.matches(":valid");
+// What the question's fields say so far, whatever it asks for.
+const chosenFields = () => [...form.querySelectorAll("[name]:checked, textarea[name]")].filter(({ value }) => value);
 const hiddenSoFar = () => measured.hidden + (measured.hiddenSince === null ? 0 : performance.now() - measured.hiddenSince);
 
 function showWhetherReady(hint = form.querySelector("[data-hint]")) {
   const failed = form.querySelector("[data-failed]");
-  const state = failed ? "failed" : !seen ? "loading" : !chosenInput() ? "choose" : "ready";
+  const state = failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
   hint.textContent = hint.getAttribute(`data-text-${state}`);
   form.querySelector("[data-send]").disabled = state !== "ready";
 }
@@ -19,7 +21,7 @@ document.addEventListener("question:shown", ({ target }) => {
   seen = false;
   const now = performance.now();
   measured = { shownAt: now, firstChoice: null, changes: 0, hidden: 0, hiddenSince: document.hidden ? now : null };
-  measured.last = chosenInput()?.value ?? null;
+  measured.said = new Map(chosenFields().map(({ name, value }) => [name, value]));
   showWhetherReady();
 });
 
@@ -35,12 +37,17 @@ document.addEventListener("image:failed", ({ target }) => {
 });
 
 document.addEventListener("change", ({ target }) => {
-  if (target.name !== "choice" || !form?.contains(target)) return;
+  if (!target.name || !form?.contains(target)) return;
   measured.firstChoice ??= performance.now() - measured.shownAt;
-  if (measured.last !== null && measured.last !== target.value) measured.changes += 1;
-  measured.last = target.value;
+  if ((measured.said.get(target.name) ?? target.value) !== target.value) measured.changes += 1;
+  measured.said.set(target.name, target.value);
   form.querySelector("[data-error]").textContent = "";
   showWhetherReady();
+});
+
+// A text is ready to be sent while its field still has the focus.
+document.addEventListener("input", ({ target }) => {
+  if (target.name && form?.contains(target)) showWhetherReady();
 });
 
 document.addEventListener("visibilitychange", () => {
