@@ -4,13 +4,13 @@ What is in the rows decides, not what a study holds today: answers that came aft
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
-from studies.rules import Asked, Given, decide
+from studies.rules import Asked, Given, decide, get_rule
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
@@ -62,14 +62,24 @@ def changes(
         found.answers[question] = len(answers)
         if row.settled:
             continue
-        wanted = row.wanted or answered[question].wanted
-        given = [Given(answer.label, answer.whole_answer) for answer in answers]
-        verdict = decide(row.rule, Asked(wanted, max(wanted, len(given)), row.right), given)
-        now = (verdict.state.value, verdict.winner or "")
+        now = _decided_by(row, answers, row.wanted or answered[question].wanted)
         if now != (row.state, row.winner):
             found.decided[question] = now
             found.keys.setdefault(row.study, set()).add(answered[question].key)
     return found
+
+
+def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: int) -> tuple[str, str]:
+    """Return the state and the winner that follow from the answers that are left.
+
+    A rule that looks at what became of the answers elsewhere finds nothing of that in the rows: the question is
+    undecided then, so that nothing stays accepted for a reason that nobody can see any more.
+    """
+    if get_rule(row.rule).needs.became:
+        return State.UNDECIDED.value, ""
+    given = [Given(answer.label, answer.whole_answer) for answer in answers]
+    verdict = decide(row.rule, Asked(wanted, max(wanted, len(given)), row.right), given)
+    return verdict.state.value, verdict.winner or ""
 
 
 def without(
