@@ -52,8 +52,8 @@ class Note(Kind):
             raise NotAnAnswer("Write something.")
         return Answer({"text": posted["text"]})
 
-    def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
-        return {}
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {"text": value["text"]}
 
     def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return None if answer["text"] == "not possible" else {"text": answer["text"]}
