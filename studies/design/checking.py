@@ -43,6 +43,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
         problems.append(Problem(lines.get(("parts",)), "With `parts`, write `kind`, `ask` and `instructions` inside."))
     for path, part in asked:
         problems += _check_ask(part, lines, path)
+    problems += _asked_twice(asked, lines)
     if problems:
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
     design = _with_what_is_left_out(given, [part for _, part in asked])
@@ -87,6 +88,19 @@ def _with_what_is_left_out(given: Mapping[str, Any], asked: list[Mapping[str, An
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     design["instances"].setdefault("sample", None)
     return Design.from_stored({"dataset": None} | design)
+
+
+def _asked_twice(asked: Sequence[tuple[Path, Mapping[str, Any]]], lines: Lines) -> Iterator[Problem]:
+    """Refuse parts of one kind: whatever is counted of a study, and what may be asked about an instance, goes by it."""
+    seen: set[str] = set()
+    for path, part in asked:
+        if part["kind"] in seen:
+            yield Problem(
+                _nearest(lines, (*path, "kind")),
+                f"Another part asks {part['kind']} already, and their answers could not be told apart. "
+                "Put both into one part where the kind can ask several questions, or make a study of each.",
+            )
+        seen.add(part["kind"])
 
 
 def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:

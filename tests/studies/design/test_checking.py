@@ -50,6 +50,16 @@ def test_the_shipped_bivlc_file_asks_as_the_paper_did() -> None:
     assert (design.pay.per_session, design.time.estimated_minutes) == (Decimal("8.00"), 40)
 
 
+# Both would be the one question of that kind about an instance.
+TWICE = """\
+study: best-vase
+title: Which vase?
+parts:
+  - kind: best_of_n
+    ask: {caption: negative_caption}
+  - ask: {caption: caption}
+    kind: best_of_n
+"""
 BAD_FILES = [
     ("", None, "The study file is empty."),
     ("- a\n- b\n", None, "must consist of `name: value` lines"),
@@ -97,6 +107,7 @@ BAD_FILES = [
     (SMALL + "version: 0\n", 4, "must be at least 1"),
     (SMALL + 'version: "1"\n', 4, "must be a whole number"),
     (SMALL + "purpose: baseline\n", 4, "these questions have none"),
+    (TWICE, 7, "Another part asks best_of_n already"),
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
 ]
 

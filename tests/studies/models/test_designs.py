@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import JSONField
 from django.db.models.functions import Cast
 
-from studies.design import DesignRefused
+from studies.design import Design, DesignRefused
 from studies.models import Study
 from tests.factories import make_project, make_study
 
@@ -52,7 +52,12 @@ def test_dumpdata_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_whole_row_is_found_sound() -> None:
-    make_study(make_project()).clean_fields()
+    study = make_study(make_project())
+    before = study.design
+    # Django puts what it found sound into the row.
+    study.clean_fields()
+    assert study.design == before
+    assert isinstance(study.design, Design)
 
 
 def test_a_design_of_a_later_version_is_refused_with_a_sentence() -> None:
