@@ -52,7 +52,7 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
         update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
     except (DesignRefused, StudyError) as error:
         context = {"study": study} | file_form(study, typed, _problems(error), edited_from)
-        return render(request, "results/drafts/file.html", context, status=409)
+        return render(request, "workspace/drafts/file.html", context, status=409)
     messages.success(request, "The study file is changed.")
     return redirect("study", study.project.slug, study.slug)
 
@@ -79,7 +79,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
             return redirect("study", copy.project.slug, copy.slug)
     context = {"study": study, "given": given, "problems": [problem.message for problem in problems]}
-    return render(request, "results/drafts/duplicate.html", context, status=409 if problems else 200)
+    return render(request, "workspace/drafts/duplicate.html", context, status=409 if problems else 200)
 
 
 @study_view(Verb.DESIGN)
@@ -100,4 +100,4 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
         messages.info(request, "The study was launched, so it stays. It can be closed.")
         return redirect("study", study.project.slug, study.slug)
     context = {"study": study, "problems": problems}
-    return render(request, "results/drafts/delete.html", context, status=409 if problems else 200)
+    return render(request, "workspace/drafts/delete.html", context, status=409 if problems else 200)

@@ -128,7 +128,7 @@ def _total(steps: list[Step]) -> int:
 def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
     step, total = steps[place], _total(steps)
     if step.name == "end":
-        return render(request, "results/preview_end.html", {"study": study, "questions": total})
+        return render(request, "workspace/preview_end.html", {"study": study, "questions": total})
     context = _context(study, step, total)
     if step.practice:
         return _show_practice(request, study, steps, place)

@@ -28,7 +28,7 @@ EXPORTS_SHOWN = 10
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "results/home.html", {"projects": project_counts(visible_projects(request))})
+    return render(request, "workspace/home.html", {"projects": project_counts(visible_projects(request))})
 
 
 @project_view(Verb.VIEW)
@@ -51,7 +51,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "releases": [(release, removed.of_release(release)) for release in releases],
         "models": Model.objects.about(project),
     }
-    return render(request, "results/project.html", context)
+    return render(request, "workspace/project.html", context)
 
 
 @project_view(Verb.DESIGN)
@@ -73,4 +73,4 @@ def dataset(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def events(request: HttpRequest, project: Project) -> HttpResponse:
     lines = event_lines(project, request.GET.get("page"))
-    return render(request, "results/events.html", {"project": project, "events": lines})
+    return render(request, "workspace/events.html", {"project": project, "events": lines})

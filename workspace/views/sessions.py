@@ -43,7 +43,7 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
         return _free(request, study, found)
     name_annotators(project=study.project)
     name = Pseudonym.objects.get(project=study.project, annotator=found.annotator_id).name
-    return render(request, "results/free_seat.html", {"study": study, "session": found, "name": name})
+    return render(request, "workspace/free_seat.html", {"study": study, "session": found, "name": name})
 
 
 def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:

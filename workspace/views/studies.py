@@ -161,7 +161,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         }
     if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
         context |= file_form(study, study.source)
-    return render(request, "results/study.html", context)
+    return render(request, "workspace/study.html", context)
 
 
 @never_cache
@@ -176,7 +176,7 @@ def old_address(request: HttpRequest) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """The live part of the page of a study; it asks for itself again until the study is closed."""
-    return render(request, "results/study.html#live", _progress(request, study))
+    return render(request, "workspace/study.html#live", _progress(request, study))
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
-    return render(request, "results/change.html", context, status=409 if problems else 200)
+    return render(request, "workspace/change.html", context, status=409 if problems else 200)
 
 
 def _to_come(study: Study, plan: Plan) -> ToCome:
