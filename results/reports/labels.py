@@ -100,13 +100,12 @@ def labels_of(study: StudyFacts) -> Iterable[Labels]:
         options = _options(study, kind, answerable)
         # Free texts have nothing that could be the same.
         if options or answerable.has_one_label:
-            title = f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS
-            yield _as_they_are(kind, answerable, title, options)
+            yield _as_they_are(kind, answerable, options)
 
 
 def main_of(kind: str, answerable: Answerable) -> Labels:
     """Return the labels of a kind that its acceptance rule tells apart, else all there are."""
-    return next(iter(_collapsed(kind, answerable)), _as_they_are(kind, answerable, OPTIONS, answerable.options))
+    return next(iter(_collapsed(kind, answerable)), _as_they_are(kind, answerable, answerable.options))
 
 
 def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
@@ -115,10 +114,10 @@ def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
         yield Labels(kind, collapse.title, collapse.categories, collapse, are_parts=parts)
 
 
-def _as_they_are(kind: str, answerable: Answerable, title: str, options: Sequence[str]) -> Labels:
+def _as_they_are(kind: str, answerable: Answerable, options: Sequence[str]) -> Labels:
     return Labels(
         kind,
-        title,
+        f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS,
         options,
         scale=answerable.scale,
         no_chance="" if answerable.same_for_all else OTHER_OPTIONS,

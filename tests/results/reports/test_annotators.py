@@ -8,6 +8,8 @@ import pytest
 from results.reports import annotators
 from results.reports.annotators import PersonsAnswer, annotators_table
 from results.reports.base import Table, Undefined
+from results.reports.facts import Answerable
+from studies.kinds.base import Scale
 from tests.results.reports.kinds import KINDS
 
 ANN = PersonsAnswer("A-ANN", 1, "best_of_n", "candidate-0", "", 2.0)
@@ -27,6 +29,19 @@ def test_each_annotator_has_answers_time_and_the_share_of_none() -> None:
     assert (ann["Answers"], ann["Median seconds"], ann["None of these"]) == (2, 3.5, 0.5)
     assert (ben["Answers"], ben["Median seconds"]) == (1, Undefined("No browser has measured a time."))
     assert "Right" not in ann
+
+
+def test_a_scale_is_called_one_and_shows_how_each_uses_it() -> None:
+    steps = tuple("12345")
+    kinds = {"rate": Answerable(options=steps, last=steps, scale=Scale("ordinal"))}
+    said = [("A-ANN", "5"), ("A-BEN", "3"), ("A-CLEO", "4")]
+    answers = [PersonsAnswer(who, question, "rate", step, "", None) for question in (1, 2) for who, step in said]
+    table = annotators_table(answers, kinds)
+    ann = row(table, "A-ANN")
+    # The others' mean is 3.5 both times.
+    assert (ann["Mean rating"], ann["Spread (SD)"], ann["Steps used"], ann["Lean"]) == (5.0, 0.0, 1, 1.5)
+    assert "None of these" not in ann
+    assert any("(rate: scale 1 to 5)" in note for note in table.notes)
 
 
 def test_right_answers_are_counted_where_they_are_known() -> None:
