@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer
+from annotation.models.responses import Unmeasured
 
 _LARGEST = {
     "first_choice_ms": 2_147_483_647,
@@ -20,7 +21,9 @@ _LARGEST = {
 }
 MOST_IMAGES = 20
 # What stands in a form beside the answer.
-_ABOUT_THE_ANSWER = frozenset({*_LARGEST, "slot", "submission", "replaces", "have", "images"})
+_ABOUT_THE_ANSWER = frozenset({*_LARGEST, "slot", "submission", "replaces", "after", "have", "images", "unmeasured"})
+# How many earlier answers to the same question a page names.
+_MOST_EARLIER = 20
 # What fits the id of a row.
 _LONGEST_ID = 18
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
@@ -31,6 +34,11 @@ def read_id(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_ID else None
 
 
+def read_ids(text: str, *, most: int) -> list[int]:
+    """Return the ids of rows that the browser sent in one field, with commas between them."""
+    return [found for part in text.split(",", most)[:most] if (found := read_id(part)) is not None]
+
+
 def read_sent(post: Mapping[str, str]) -> Sent:
     """Return the answer in a posted form. Raises BadAnswer when it names no question or no submission."""
     slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
@@ -38,17 +46,30 @@ def read_sent(post: Mapping[str, str]) -> Sent:
         raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
     if replaces and (not replaces.isdecimal() or len(replaces) > 4):
         raise BadAnswer(gettext("The page sent a change to an unknown answer. Reload it and choose again."))
-    try:
-        submission = uuid.UUID(post.get("submission", ""))
-    except ValueError as error:
-        raise BadAnswer(gettext("The page sent your answer without its number. Reload it and choose again.")) from error
+    submission = _read_submission(post.get("submission", ""))
+    if submission is None:
+        raise BadAnswer(gettext("The page sent your answer without its number. Reload it and choose again."))
     return Sent(
         slot=slot,
         submission=submission,
         posted=read_posted(post),
         replaces=int(replaces) if replaces else None,
+        after=_read_after(post.get("after", "")),
         measured=_measured(post),
     )
+
+
+def _read_submission(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+def _read_after(text: str) -> frozenset[uuid.UUID]:
+    """Return the earlier submissions that an answer follows; what is none is left out."""
+    found = (_read_submission(part) for part in text.split(",", _MOST_EARLIER)[:_MOST_EARLIER])
+    return frozenset(submission for submission in found if submission is not None)
 
 
 def read_posted(post: Mapping[str, str]) -> dict[str, str]:
@@ -63,6 +84,9 @@ def _measured(post: Mapping[str, str]) -> dict[str, Any]:
         text = post.get(name, "")
         if text.isdecimal() and text.isascii() and len(text) < 12:
             measured[name] = min(int(text), largest)
+    why = post.get("unmeasured", "")
+    if why in Unmeasured.values and "send_ms" not in measured:
+        measured["unmeasured"] = why
     measured["images_seen"] = _images(post.get("images", ""))
     return measured
 

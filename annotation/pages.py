@@ -17,6 +17,8 @@ from studies.kinds import Option, Picture, get_kind, posted_values
 from studies.kinds.base import CHOICE, MOST_DIGITS
 
 LETTERS = string.ascii_uppercase
+# How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
+QUESTIONS_AHEAD = 3
 
 
 @dataclass(frozen=True)

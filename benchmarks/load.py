@@ -109,7 +109,7 @@ class OutOfQuestions(Exception):
 
 
 class Sitting:
-    """One annotator's session, as the page's script holds it: the question shown and the one ahead."""
+    """One annotator's session, as the page's script holds it: the question shown and those ahead."""
 
     def __init__(self, study: str) -> None:
         self._study = study
@@ -130,8 +130,14 @@ class Sitting:
         self.slots = list(dict.fromkeys(SLOT.findall(body.decode())))
 
     async def answer(self, connection: Connection) -> bool:
-        slot, ahead = self.slots[0], self.slots[1] if len(self.slots) > 1 else ""
-        fields = {"slot": slot, "have": ahead, "choice": "1", "submission": str(uuid.uuid4()), "send_ms": "4000"}
+        slot, *ahead = self.slots
+        fields = {
+            "slot": slot,
+            "have": ",".join(ahead),
+            "choice": "1",
+            "submission": str(uuid.uuid4()),
+            "send_ms": "4000",
+        }
         status, _, body = await connection.ask("POST", f"{self.path}answer/", fields)
         if status != 200:
             return False

@@ -57,13 +57,15 @@ UPDATE annotation_decision
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content
-  FROM (SELECT id, question_id
+  FROM (SELECT id, question_id, position
           FROM annotation_slot
-         WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND id <> %s AND part <= %s
+         WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND part <= %s AND id NOT IN (%s, %s, %s)
          ORDER BY position
-         LIMIT 1) slot
+         LIMIT %s) slot
   JOIN studies_question question ON question.id = slot.question_id
+ ORDER BY slot.position
 """
+_MOST_LEFT_OUT = 3
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,10 @@ def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
 
 def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of what the browser measured; those that it did not are unknown."""
-    return {name: measured.get(name) for name in _MEASURED} | {"images_seen": measured.get("images_seen", [])}
+    return {name: measured.get(name) for name in _MEASURED} | {
+        "unmeasured": measured.get("unmeasured", ""),
+        "images_seen": measured.get("images_seen", []),
+    }
 
 
 def insert_response(columns: Mapping[str, Any]) -> None:
@@ -169,12 +174,12 @@ def store_decision(
         cursor.execute(_DECIDE, [rule, json.dumps(votes), answers, asks_more, state, winner, at, question])
 
 
-def next_slot(*, seat: int, annotator: int, besides: int, part: int) -> NextSlot | None:
-    """Return the first open slot of a seat up to `part`, leaving out the one that the page already holds."""
+def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:
+    """Return the first open slots of a seat up to `part`, leaving out the (at most three) that the page holds."""
+    left_out = [*besides, *[0] * _MOST_LEFT_OUT][:_MOST_LEFT_OUT]
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT, [seat, annotator, besides, part])
-        row = cursor.fetchone()
-    return None if row is None else NextSlot(row[0], row[1], row[2], json.loads(row[3]))
+        cursor.execute(_NEXT, [seat, annotator, part, *left_out, limit])
+        return [NextSlot(slot, question, kind, json.loads(content)) for slot, question, kind, content in cursor]
 
 
 def _time(moment: datetime) -> Any:

@@ -23,12 +23,14 @@ from studies.rules import Asked
 @dataclass(frozen=True)
 class Sent:
     """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
-    `measured`: what the browser says of the question's showing."""
+    `measured`: what the browser says of the question's showing. `after`: the submissions of this question that the
+    same browser had sent before, whether or not they had arrived when its page was made."""
 
     slot: int
     submission: uuid.UUID
     posted: Mapping[str, str]
     replaces: int | None = None
+    after: frozenset[uuid.UUID] = frozenset()
     measured: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -39,7 +41,8 @@ class Receipt:
     `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
     they have taken their consent back.
     `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
-    session, which stands. `skipped`: the session has gone on without the question, so that nothing is stored.
+    session, which stands. `newer_kept`: it was changed meanwhile from another browser, and that stands. `skipped`: the
+    session has gone on without the question, so that nothing is stored.
     """
 
     state: SessionState
@@ -52,6 +55,7 @@ class Receipt:
     stored: bool = True
     late: bool = False
     first_kept: bool = False
+    newer_kept: bool = False
     skipped: bool = False
 
 
@@ -152,11 +156,14 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         raise BadAnswer(gettext("This question belongs to a part that you have not begun. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
     answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+    known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
+    if known is not None:
+        # Something else under the same number was chosen on a page that the way back had brought again.
+        return _receipt(session, slot, first_kept=not _is_what_was_said(known, answer))
     if sent.replaces is not None:
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
-    earlier = Response.objects.filter(question=slot.question, annotator=session.annotator_id).first()
-    if earlier is not None:
-        return _receipt(session, slot, first_kept=earlier.submission_id != sent.submission)
+    if Response.objects.filter(question=slot.question, annotator=session.annotator_id).exists():
+        return _receipt(session, slot, first_kept=True)
     if session.state == SessionState.LAPSED:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
@@ -178,6 +185,10 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         return _store_first(token=token, sent=sent, now=now)
     # The question is open: this session is not at its questions yet, or a newer one of the same person is.
     return _receipt(session, slot, stored=False)
+
+
+def _is_what_was_said(stored: Response, answer: Answer) -> bool:
+    return stored.choice == answer.label and stored.whole_answer == answer.value
 
 
 def _locked_session(token: str) -> Session | None:
@@ -260,16 +271,18 @@ def _store(
 
 
 def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: datetime) -> Receipt:
-    """Store a change of mind as the next version, if the session is still at work and the version is the latest."""
+    """Store a change of mind as the next version, if the session is still at work and whoever changed their mind knew
+    of the latest: its page showed it, or the same browser had sent it before."""
+    if session.state == SessionState.LAPSED:
+        # Sent in time, it may come after it, and the seat back with it.
+        session = sessions.revive(session=session, now=now)
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None or session.state != SessionState.WORKING:
-        raise BadAnswer(gettext("This answer can no longer be changed; your first answer is kept."))
+        raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if drawn_after(slot.question).filter(undone_at=None).exists():
         raise BadAnswer(gettext("Your answer is already in use; it can no longer be changed."))
-    if current.submission_id == sent.submission:
-        return _receipt(session, slot)
-    if current.version != sent.replaces:
-        return _receipt(session, slot, first_kept=True)
+    if current.version != sent.replaces and current.submission_id not in sent.after:
+        return _receipt(session, slot, newer_kept=True)
     Response.objects.filter(pk=current.pk).update(is_current=False)
     version, order = current.version + 1, current.shown_order
     _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, version=version)

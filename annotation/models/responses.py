@@ -33,13 +33,21 @@ class ResponseQuerySet(models.QuerySet["Response"]):
         return self.counted().filter(study=study).order_by()
 
 
+class Unmeasured(models.TextChoices):
+    """Why the browser measured nothing about an answer, as its page said."""
+
+    NO_SCRIPTS = "no_scripts", "The browser runs no scripts"
+    SCRIPTS_LOST = "scripts_lost", "A script of the page did not come"
+    SCRIPTS_LATE = "scripts_late", "The scripts of the page took too long"
+
+
 class Response(models.Model):
     """One answer to one question in one session. Never overwritten: a change is a new version.
 
     `choice` is its one label, empty for a kind whose answers have none or several; `answer` is what was said, whole, as
     its kind has it. Both and `shown_order` name options by identity ("candidate-2", "none"), never by letter.
     `received_at` is the server's clock; the `_ms` columns are what the browser measured, in milliseconds, and are not
-    trusted for more than description (null: the browser did not say, for instance without JavaScript).
+    trusted for more than description (null: the browser did not say; `unmeasured` is why, where the page knew).
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="responses")
@@ -77,6 +85,14 @@ class Response(models.Model):
     changes_of_mind = models.PositiveSmallIntegerField(null=True, blank=True)
     window_width = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
     window_height = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
+    unmeasured = models.CharField(
+        max_length=20,
+        choices=Unmeasured.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why the browser measured nothing; empty where it did, or where nobody noted why.",
+    )
     images_seen: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
         default=list, help_text="Per image: option, loaded_ms, natural and shown size, failed loads."
     )

@@ -25,7 +25,9 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
     context = {"heading": error.heading, "message": error.message, "what_next": error.what_next}
     response: HttpResponse
     if wants_json(request):
-        response = JsonResponse({"error": f"{error.message} {error.what_next}".strip()}, status=error.status)
+        about = {"submission": request.POST["submission"]} if "submission" in request.POST else {}
+        sentence = f"{error.message} {error.what_next}".strip()
+        response = JsonResponse(about | {"error": sentence}, status=error.status)
     else:
         response = render(request, "annotation/problem.html", context, status=error.status)
     if isinstance(error, TooManyAtOnce):

@@ -15,10 +15,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions import answer_sql, practice, responses, rounds, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
-from annotation.forms import read_failed_loads, read_id, read_posted, read_sent
+from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
-from annotation.pages import QuestionPage, practice_feedback, question_page, session_bar, session_urls
+from annotation.pages import (
+    QUESTIONS_AHEAD,
+    QuestionPage,
+    practice_feedback,
+    question_page,
+    session_bar,
+    session_urls,
+)
 from annotation.views.guards import annotator_view, session_view, wants_json
 from studies.kinds import get_kind, shown_order
 from studies.markdown import render_markdown
@@ -101,7 +108,7 @@ def _work(
     refused: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     """Show the question that a session is at. `refused`: what was posted as its answer and was none, which is kept."""
-    slots = responses.open_slots(session=session, limit=2)
+    slots = responses.open_slots(session=session, limit=1 + QUESTIONS_AHEAD)
     if not slots:
         # Another tab's last answer, or the end of the time, has just gone by: look again where the session is.
         return _back(session)
@@ -119,18 +126,24 @@ def _work(
     ]
     extra = {
         "page": pages[0],
-        "ahead": pages[1] if len(pages) > 1 else None,
+        "ahead": pages[1:],
         "notice": _notice(request, session),
         "error": error,
         "can_change": session.questions_answered > 0,
     }
-    return render(request, "annotation/work.html", _context(session) | extra, status=status)
+    response = render(request, "annotation/work.html", _context(session) | extra, status=status)
+    # What the browser may keep for when there is no line, and how a page knows that the server itself answers.
+    response["Lineup-Page"] = "work"
+    return response
 
 
 def _notice(request: HttpRequest, session: Session) -> str:
-    if request.GET.get("kept") == "first":
+    kept = request.GET.get("kept")
+    if kept == "first":
         return gettext("You had already answered that question; your first answer is kept.")
-    if request.GET.get("kept") != "none":
+    if kept == "newer":
+        return gettext("Your answer to that question had been changed elsewhere meanwhile; that change is kept.")
+    if kept != "none":
         return ""
     if skips.left(session=session) > 0:
         return gettext("You have gone on without that question. You lose nothing by it.")
@@ -280,14 +293,26 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         return JsonResponse(_answered(request, token, receipt, sent))
     response = redirect("session", token)
     response.status_code = 303
-    if receipt.first_kept or receipt.skipped:
-        response["Location"] += "?kept=none" if receipt.skipped else "?kept=first"
+    response["Location"] += _what_was_kept(receipt)
     return response
 
 
+def _what_was_kept(receipt: responses.Receipt) -> str:
+    """Return what the address says where an answer did not become the one that stands, "" where it did."""
+    if receipt.skipped:
+        return "?kept=none"
+    if receipt.first_kept:
+        return "?kept=first"
+    return "?kept=newer" if receipt.newer_kept else ""
+
+
 def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent: responses.Sent) -> dict[str, Any]:
-    """Return what the page's script learns: what became of the answer, and the question after the one it holds."""
+    """Return what the page's script learns: what became of the answer, and the questions after those it holds.
+
+    It says which submission it is about, so that nothing between here and the page can answer in its place.
+    """
     body: dict[str, Any] = {
+        "submission": str(sent.submission),
         "saved": receipt.stored,
         "slot": sent.slot,
         "answered": receipt.answered,
@@ -295,40 +320,45 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         "next": None,
         "go": None,
     }
-    if receipt.state != SessionState.WORKING or sent.replaces is not None:
-        body["go"] = session_urls(token).page
+    kept = _what_was_kept(receipt)
+    if receipt.state != SessionState.WORKING or sent.replaces is not None or kept:
+        # After what was kept in its place another tab was faster: this one is behind, with all that it holds.
+        body["go"] = session_urls(token).page + kept
         return body
-    if receipt.first_kept or receipt.skipped:
-        # Another tab was faster: this one is behind, and what it holds may be answered too.
-        body["go"] = f"{session_urls(token).page}?kept={'none' if receipt.skipped else 'first'}"
-        return body
-    have = read_id(request.POST.get("have", "")) or 0
-    following = answer_sql.next_slot(
-        seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun
+    have = read_ids(request.POST.get("have", ""), most=1 + QUESTIONS_AHEAD)
+    missing = 1 + QUESTIONS_AHEAD - len(have)
+    following = (
+        []
+        if not missing
+        else answer_sql.next_slots(
+            seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun, limit=missing
+        )
     )
-    if following is None and not have:
+    if not following and not have:
         # The next part begins, with instructions of its own.
         body["go"] = session_urls(token).page
-    elif following is not None:
-        kind = get_kind(following.kind)
-        page = question_page(
-            kind_name=following.kind,
-            content=following.content,
-            order=shown_order(
-                kind,
-                following.content,
-                seed=receipt.seed,
-                annotator=receipt.annotator,
-                question=following.question,
-            ),
-            slot=following.slot,
-            number=receipt.answered + (2 if have else 1),
-            total=receipt.total,
-            action=session_urls(token).answer,
-            skip=session_urls(token).skip,
-        )
-        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+    first = receipt.answered + len(have) + 1
+    pages = [_following_page(token, receipt, slot, number=number) for number, slot in enumerate(following, start=first)]
+    body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages) or None
     return body
+
+
+def _following_page(
+    token: str, receipt: responses.Receipt, following: answer_sql.NextSlot, *, number: int
+) -> QuestionPage:
+    kind = get_kind(following.kind)
+    return question_page(
+        kind_name=following.kind,
+        content=following.content,
+        order=shown_order(
+            kind, following.content, seed=receipt.seed, annotator=receipt.annotator, question=following.question
+        ),
+        slot=following.slot,
+        number=number,
+        total=receipt.total,
+        action=session_urls(token).answer,
+        skip=session_urls(token).skip,
+    )
 
 
 @session_view
@@ -380,7 +410,7 @@ def change(request: HttpRequest, session: Session) -> HttpResponse:
         ),
         replaces=last.version,
     )
-    extra = {"page": shown, "ahead": None, "notice": "", "error": "", "can_change": False, "changing": True}
+    extra = {"page": shown, "ahead": [], "notice": "", "error": "", "can_change": False, "changing": True}
     return render(request, "annotation/work.html", _context(session) | extra)
 
 

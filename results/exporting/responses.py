@@ -45,6 +45,7 @@ class Responses(TextWriter):
         Column("right", "sc:Text", "The right option; empty where none is known."),
         Column("key", "sc:Text", "The instance, as in the files of instances."),
         Column("answer", "sc:Text", "The whole answer as JSON; empty where the label says it all."),
+        Column("unmeasured", "sc:Text", "Why the browser measured nothing; empty where it did, or nobody noted why."),
     )
 
     def start(self, out: IO[str]) -> None:

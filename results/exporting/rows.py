@@ -92,6 +92,7 @@ class GivenResponse:
     simulated: bool | None = None
     key: str = ""
     answer: Any = None
+    unmeasured: str = ""
 
     @property
     def whole_answer(self) -> Any:
@@ -195,6 +196,7 @@ RESPONSE_COLUMNS = (
     "right",
     "key",
     "answer",
+    "unmeasured",
 )
 
 

@@ -215,6 +215,7 @@ _RESPONSE_FIELDS = (
     "changes_of_mind",
     "window_width",
     "window_height",
+    "unmeasured",
     "slot__seat__survey__number",
     "slot__seat__number",
     "session_id",

@@ -1,14 +1,22 @@
 // From one question to the next without waiting for the server: what is held ahead is shown, and the answer is given
-// to the outbox, which brings the question after the one held.
+// to the outbox, which brings the questions after those held.
 
+import { earlier, givenSlots } from "./kept.js";
+import { isServed } from "./offline.js";
+import { answeredSoFar, hasBeenOpen, questionsHeld, rememberAnswered, rememberQuestion } from "./sitting.js";
+import { sayOnTheNextPage } from "./told.js";
+
+const LOOK_AGAIN_MS = 5000;
 const stage = document.querySelector("[data-stage]");
 const ahead = document.querySelector("[data-ahead]");
 const waiting = document.querySelector("[data-waiting]");
 const given = new Map();
 let goTo = null;
 let stopping = null;
+let isKeptPage = false;
 
 const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
+const isGiven = (slot) => given.has(slot);
 
 function show(form) {
   stage.replaceChildren(form);
@@ -29,14 +37,21 @@ function advance() {
   waiting.firstElementChild.focus();
 }
 
-function hold(html) {
-  const form = new DOMParser().parseFromString(html, "text/html").querySelector("[data-question]");
-  const slot = form?.dataset.slot;
-  if (!slot || given.has(slot) || document.querySelector(`[data-question][data-slot="${CSS.escape(slot)}"]`)) return;
+function hold(form) {
+  const { slot } = form.dataset;
+  if (isGiven(slot) || document.querySelector(`[data-question][data-slot="${CSS.escape(slot)}"]`)) return;
+  rememberQuestion(slot, form.outerHTML, isGiven);
   for (const image of form.querySelectorAll("img")) image.loading = "lazy";
   ahead.append(form);
   announce(form, "question:held");
   if (!stage.firstElementChild) advance();
+}
+
+const holdAll = (html) => new DOMParser().parseFromString(html, "text/html").querySelectorAll("[data-question]").forEach(hold);
+
+function showAnswered(answered) {
+  document.querySelector("[data-answered]").textContent = answered;
+  document.querySelector("[data-progress]").value = answered;
 }
 
 // Whoever stops while answers are on their way has them counted first.
@@ -47,6 +62,12 @@ function holdBack(event) {
   stopping.closest("dialog")?.close();
 }
 
+// Every press of Send has a number of its own: what was sent before under the page's may have arrived.
+function newNumber() {
+  const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!stage.contains(form)) return holdBack(event);
@@ -54,29 +75,34 @@ document.addEventListener("submit", (event) => {
   if (form.querySelector("[data-send]").disabled) return;
   const fields = new FormData(form);
   const { slot } = form.dataset;
+  const submission = newNumber();
+  fields.set("submission", submission);
+  fields.set("after", earlier(slot).join());
   given.set(slot, form);
-  const answer = { slot, submission: fields.get("submission"), action: form.action, body: `${new URLSearchParams(fields)}` };
+  const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
   document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));
 });
 
-// An answer that was given before a reload or a crash and is still on its way is not asked for again.
-document.addEventListener("outbox:opened", ({ detail: { slots } }) => {
-  for (const slot of slots) if (!given.has(slot)) given.set(slot, null);
+function leaveOut(slots) {
+  for (const slot of slots) if (!isGiven(slot)) given.set(slot, null);
   for (const form of ahead.querySelectorAll("[data-question]")) if (slots.includes(form.dataset.slot)) form.remove();
   const shown = stage.querySelector("[data-question]");
   if (shown && slots.includes(shown.dataset.slot) && !shown.elements.replaces) advance();
-});
+}
+
+// An answer that was given before a reload or a crash and is still on its way is not asked for again.
+document.addEventListener("outbox:opened", ({ detail: { slots } }) => leaveOut(slots));
 
 document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
   // Only that it was given is remembered, so that a long survey does not fill the memory with pictures.
   given.set(answer.slot, null);
   if (reply.answered !== undefined) {
-    document.querySelector("[data-answered]").textContent = reply.answered;
-    document.querySelector("[data-progress]").value = reply.answered;
+    showAnswered(reply.answered);
+    rememberAnswered(reply.answered);
   }
   document.querySelector("[data-change]").hidden = false;
-  if (reply.next) hold(reply.next);
+  if (reply.next) holdAll(reply.next);
   goTo = reply.go ?? goTo;
 });
 
@@ -85,6 +111,7 @@ document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
   const form = given.get(answer.slot);
   given.delete(answer.slot);
   if (!form) {
+    sayOnTheNextPage(reply.error);
     goTo = document.body.dataset.session;
     return;
   }
@@ -93,11 +120,26 @@ document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
   form.querySelector("[data-error]").textContent = reply.error;
 });
 
+// A page that the browser has kept would bring itself again, for as long as the server cannot be reached.
+async function leave() {
+  if (isKeptPage && !(await isServed(document.body.dataset.session))) return setTimeout(leave, LOOK_AGAIN_MS);
+  window.location.replace(goTo);
+}
+
 document.addEventListener("outbox:empty", () => {
   if (stopping) return stopping.submit();
   if (goTo === null && !stage.firstElementChild) goTo = document.body.dataset.session;
-  if (goTo !== null) window.location.replace(goTo);
+  if (goTo !== null) leave();
 });
+
+// Nobody is told that something is being fetched where nothing can be.
+function showWhatIsWaitedFor(name) {
+  const heading = waiting.firstElementChild;
+  const what = name.startsWith("offline") || name === "kept" ? name.replace("-saved", "") : "fetching";
+  heading.textContent = heading.getAttribute(`data-text-${what}`);
+}
+
+document.addEventListener("outbox:state", ({ detail: { name } }) => showWhatIsWaitedFor(name));
 
 // The last answer can be changed only once it has arrived; until then the link waits for it.
 document.addEventListener("click", (event) => {
@@ -111,4 +153,12 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();
 });
 
-for (const form of ahead.querySelectorAll("[data-question]")) announce(form, "question:held");
+export function openSitting() {
+  const shown = stage.querySelector("[data-question]");
+  isKeptPage = !shown.elements.replaces && hasBeenOpen(shown.elements.submission.value);
+  for (const form of ahead.querySelectorAll("[data-question]")) announce(form, "question:held");
+  if (!isKeptPage) return;
+  for (const html of questionsHeld()) holdAll(html);
+  leaveOut(givenSlots());
+  showAnswered(Math.max(answeredSoFar(), Number(document.querySelector("[data-answered]").textContent)));
+}

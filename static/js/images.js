@@ -1,56 +1,87 @@
-// Loads and decodes the images of the question shown and, a few at a time, of the questions held ahead. A load that
-// fails is tried again for as long as the page is open; how often and how long is sent with the answer.
+// Loads and decodes the images of the question shown, and once they are there, a few at a time and in their order, those
+// of the questions held ahead. A load that fails is tried again for as long as the page is open; how often and how long
+// is sent with the answer.
 
 const AHEAD_AT_ONCE = 3;
 const LONGEST_PAUSE_MS = 10000;
 const records = new WeakMap();
-const loading = new WeakMap();
+const loads = new WeakMap();
+const held = [];
+let shown = null;
+let isSeen = false;
+let loadingAhead = 0;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const imagesOf = (form) => [...form.querySelectorAll("[data-zoom] img")];
 const frameOf = (image) => image.closest("[data-zoom]");
 
-async function load(image, askedAt) {
-  const record = { loaded_ms: null, failed_loads: 0 };
-  const address = image.src;
-  records.set(image, record);
-  image.loading = "eager";
-  for (;;) {
-    try {
-      await image.decode();
-      break;
-    } catch {
-      record.failed_loads += 1;
-      frameOf(image).dataset.failed = record.failed_loads;
-      image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
-      await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
-      const again = new URL(address);
-      again.searchParams.set("try", record.failed_loads);
-      image.src = again;
-    }
+async function tryOnce(image) {
+  try {
+    await image.decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function goOnTrying(image, address, firstTry, askedAt) {
+  const record = records.get(image);
+  for (let came = await firstTry; !came; came = await tryOnce(image)) {
+    record.failed_loads += 1;
+    frameOf(image).dataset.failed = record.failed_loads;
+    image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
+    await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
+    const again = new URL(address);
+    again.searchParams.set("try", record.failed_loads);
+    image.src = again;
   }
   record.loaded_ms = Math.round(performance.now() - askedAt);
   for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
 }
 
-// The images of the first question were asked for with the page itself, those held ahead when their turn came.
-function loadAll(form, atOnce, isHeld) {
-  for (const image of imagesOf(form)) frameOf(image).toggleAttribute("data-loading", true);
-  const rest = imagesOf(form).values();
-  const worker = async () => {
-    for (const image of rest) await load(image, isHeld ? performance.now() : 0);
-  };
-  loading.set(form, Promise.all(Array.from({ length: atOnce }, worker)));
+// `tried` resolves after the first attempt, `loaded` once the image is there.
+function load(image, askedAt, priority) {
+  if (loads.has(image)) return loads.get(image);
+  records.set(image, { loaded_ms: null, failed_loads: 0 });
+  image.fetchPriority = priority;
+  image.loading = "eager";
+  const tried = tryOnce(image);
+  loads.set(image, { tried, loaded: goOnTrying(image, image.src, tried, askedAt) });
+  return loads.get(image);
 }
 
-document.addEventListener("question:held", ({ target }) => loadAll(target, AHEAD_AT_ONCE, true));
+// One that fails keeps no place from those after it.
+async function loadNextAhead() {
+  const next = held.flatMap(imagesOf).find((image) => !loads.has(image));
+  if (!isSeen || !next || loadingAhead >= AHEAD_AT_ONCE) return;
+  loadingAhead += 1;
+  const { tried } = load(next, performance.now(), "low");
+  loadNextAhead();
+  await tried;
+  loadingAhead -= 1;
+  loadNextAhead();
+}
+
+document.addEventListener("question:held", ({ target }) => {
+  for (const image of imagesOf(target)) frameOf(image).toggleAttribute("data-loading", true);
+  held.push(target);
+  loadNextAhead();
+});
 
 document.addEventListener("question:shown", async ({ target }) => {
-  if (!loading.has(target)) loadAll(target, imagesOf(target).length, false);
-  await loading.get(target);
+  // The images of the first question were asked for with the page itself.
+  const askedAt = held.includes(target) ? performance.now() : 0;
+  if (held.includes(target)) held.splice(held.indexOf(target), 1);
+  else for (const image of imagesOf(target)) frameOf(image).toggleAttribute("data-loading", (records.get(image)?.loaded_ms ?? null) === null);
+  shown = target;
+  isSeen = false;
+  await Promise.all(imagesOf(target).map((image) => load(image, askedAt, "high").loaded));
   // Decoded once already: this waits only where the browser has dropped the pixels meanwhile.
   await Promise.allSettled(imagesOf(target).map((image) => image.decode()));
-  if (target.isConnected) target.dispatchEvent(new CustomEvent("question:seen", { bubbles: true }));
+  if (shown !== target || !target.isConnected) return;
+  isSeen = true;
+  target.dispatchEvent(new CustomEvent("question:seen", { bubbles: true }));
+  loadNextAhead();
 });
 
 function paintedSize(image) {

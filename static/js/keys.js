@@ -32,7 +32,7 @@ function choose(option) {
 
 function send(form) {
   const button = form.querySelector("[data-send]");
-  if (button.disabled) form.querySelector("[data-error]").textContent = form.querySelector("[data-hint]").textContent;
+  if (button.disabled) form.dispatchEvent(new CustomEvent("send:early", { bubbles: true }));
   else form.requestSubmit(button);
 }
 

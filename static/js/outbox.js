@@ -1,46 +1,22 @@
-// Answers on their way: kept in the browser until the server has acknowledged them, sent one at a time in their order,
-// tried again until they arrive. The server knows a submission it already has, so sending one twice is harmless.
+// Sends what is kept, one answer at a time in their order, again and again until the server itself says what became of
+// it. The server knows a submission that it already has, so sending one twice is harmless.
+
+import { forget, keep, recover, unsent } from "./kept.js";
 
 const TIMEOUT_MS = 20000;
 const PAUSES_MS = [1000, 2000, 4000, 8000, 15000];
 const SAVING_SHOWN_AFTER_MS = 400;
-const key = `lineup:outbox:${document.body.dataset.session}`;
+// What a browser sends of a page that has gone is no longer than this.
+const MOST_KEPT_ALIVE = 60000;
 const arrivedKey = `lineup:arrived:${document.body.dataset.session}`;
 const ARRIVED_KEPT = 20;
 const state = document.querySelector("[data-saved]");
 const trouble = document.querySelector("[data-trouble]");
-const done = new Set();
-const own = [];
 let sending = false;
 let failures = 0;
 let timer;
 
 const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
-
-function stored() {
-  try {
-    return JSON.parse(localStorage.getItem(key)) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-// The browser may refuse to store (`own` still has what this page was given), and another tab may store too.
-function unsent() {
-  const answers = new Map([...stored(), ...own].map((answer) => [answer.submission, answer]));
-  return [...answers.values()].filter((answer) => !done.has(answer.submission));
-}
-
-function store() {
-  const answers = unsent();
-  document.body.toggleAttribute("data-unsent", answers.length > 0);
-  try {
-    if (answers.length) localStorage.setItem(key, JSON.stringify(answers));
-    else localStorage.removeItem(key);
-  } catch {
-    // A full or forbidden storage costs only the protection against a crash.
-  }
-}
 
 // The slots whose answers arrived last, for the page after a reload: it may have been asked for before an answer arrived
 // and come after, and would ask the same once more. Taken out when read, so that a page can be wrong only once.
@@ -63,33 +39,51 @@ function takeArrived() {
   }
 }
 
+const isAway = () => navigator.onLine === false;
+
 function showState(name) {
+  const waiting = unsent().length;
+  document.body.toggleAttribute("data-unsent", waiting > 0);
   if (!state) return;
   state.dataset.state = name;
-  state.textContent = state.getAttribute(`data-text-${name}`);
-  trouble.textContent = name === "kept" ? state.textContent : "";
+  state.textContent = (state.getAttribute(`data-text-${name}`) ?? "").replace("{count}", waiting);
+  const isTrouble = name === "kept" || name === "offline";
+  // Read aloud once, and not again with every number.
+  if (!isTrouble) trouble.textContent = "";
+  else if (!trouble.textContent) trouble.textContent = state.textContent;
+  tell("outbox:state", { name });
 }
 
-function furthestHeld() {
-  return [...document.querySelectorAll("[data-stage] [data-question], [data-ahead] [data-question]")].at(-1)?.dataset.slot ?? "";
+function showWhereAnswersAre() {
+  const isWaiting = unsent().length > 0;
+  if (isAway()) showState(isWaiting ? "offline" : "offline-saved");
+  else if (isWaiting) showState(failures ? "kept" : "saving");
+  else if (state?.dataset.state) showState("saved");
 }
+
+const held = () =>
+  [...document.querySelectorAll("[data-stage] [data-question], [data-ahead] [data-question]")].map(({ dataset }) => dataset.slot);
+
+// Whatever stands between here and the server may answer in its place, with any status and any text.
+const isTheServers = (reply, answer) => reply?.submission === answer.submission;
 
 // Resolves to what the server said, or null when it could not be reached or could not answer.
 async function post(answer) {
   const body = new URLSearchParams(answer.body);
-  body.set("have", furthestHeld());
+  body.set("have", held().join());
   try {
     const response = await fetch(answer.action, {
       method: "POST",
       body,
       headers: { Accept: "application/json" },
-      keepalive: true,
+      keepalive: `${body}`.length < MOST_KEPT_ALIVE,
       signal: AbortSignal.timeout?.(TIMEOUT_MS),
     });
     const reply = await response.json();
-    if (response.ok || (response.status < 500 && reply.error)) return { isSaved: response.ok, reply };
+    if (!isTheServers(reply, answer)) return null;
+    if (response.ok || (response.status < 500 && reply.error)) return { isTaken: response.ok, reply };
   } catch {
-    // No connection, too slow, or something between here and the server answered in its place.
+    // No connection, too slow, cut off, or no answer of the server's.
   }
   return null;
 }
@@ -98,42 +92,58 @@ async function sendAll() {
   if (sending) return;
   sending = true;
   clearTimeout(timer);
-  const showSaving = setTimeout(() => failures || showState("saving"), SAVING_SHOWN_AFTER_MS);
+  const showSaving = setTimeout(() => !failures && !isAway() && showState("saving"), SAVING_SHOWN_AFTER_MS);
   let outcome;
+  let isSaved = false;
   for (let answer; (answer = unsent()[0]); ) {
     outcome = await post(answer);
     if (outcome === null) break;
     failures = 0;
-    done.add(answer.submission);
-    if (outcome.isSaved) rememberArrived(answer.slot);
-    store();
-    tell(outcome.isSaved ? "answer:saved" : "answer:refused", { answer, reply: outcome.reply });
+    forget(answer);
+    document.body.toggleAttribute("data-unsent", unsent().length > 0);
+    const { isTaken, reply } = outcome;
+    isSaved = isTaken && reply.saved;
+    if (isSaved) rememberArrived(answer.slot);
+    tell(isTaken ? "answer:saved" : "answer:refused", { answer, reply });
   }
   clearTimeout(showSaving);
   sending = false;
   if (outcome === null) {
-    showState("kept");
     timer = setTimeout(sendAll, PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]);
     failures += 1;
-    return;
+    return showWhereAnswersAre();
   }
-  if (outcome) showState("saved");
+  // Nothing is said of an answer that was not taken, or that another one stands for.
+  if (isSaved) showState("saved");
+  else if (outcome) showState("");
   tell("outbox:empty");
 }
 
 document.addEventListener("answer:given", ({ detail }) => {
-  own.push(detail);
-  // One that was refused before may come again, changed.
-  done.delete(detail.submission);
-  store();
+  keep(detail);
+  document.body.toggleAttribute("data-unsent", true);
+  if (isAway() || failures) showWhereAnswersAre();
   sendAll();
 });
 
 window.addEventListener("online", () => {
   failures = 0;
+  showWhereAnswersAre();
   sendAll();
 });
+window.addEventListener("offline", showWhereAnswersAre);
 
-tell("outbox:opened", { slots: [...takeArrived(), ...unsent().map((answer) => answer.slot)] });
-store();
-sendAll();
+// Another tab may have taken what this one was about to say is on its way.
+window.addEventListener("storage", () => {
+  if (!sending && document.body.dataset.unsent !== undefined && !unsent().length) showWhereAnswersAre();
+});
+
+export function openOutbox() {
+  const open = (arrived) => {
+    tell("outbox:opened", { slots: [...arrived, ...unsent().map((answer) => answer.slot)] });
+    if (unsent().length || isAway()) showWhereAnswersAre();
+    sendAll();
+  };
+  open(takeArrived());
+  recover().then((count) => count && open([]));
+}

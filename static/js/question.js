@@ -9,10 +9,15 @@ const isAnswered = () => form.matches(":valid");
 const chosenFields = () => [...form.querySelectorAll("[name]:checked, textarea[name]")].filter(({ value }) => value);
 const hiddenSoFar = () => measured.hidden + (measured.hiddenSince === null ? 0 : performance.now() - measured.hiddenSince);
 
-function showWhetherReady(hint = form.querySelector("[data-hint]")) {
+function showWhetherReady() {
+  const hint = form.querySelector("[data-hint]");
+  const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  hint.textContent = hint.getAttribute(`data-text-${state}`);
+  const sentence = hint.getAttribute(`data-text-${state}`);
+  // What was said aloud about the state before is true no more, and nothing is said twice.
+  if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
+  hint.textContent = sentence;
   form.querySelector("[data-send]").disabled = state !== "ready";
 }
 
@@ -50,6 +55,16 @@ document.addEventListener("input", ({ target }) => {
   if (target.name && form?.contains(target)) showWhetherReady();
 });
 
+// Whoever sends too early is told why, aloud, in the place of the quiet line.
+document.addEventListener("send:early", ({ target }) => {
+  if (target !== form) return;
+  const hint = form.querySelector("[data-hint]");
+  const error = form.querySelector("[data-error]");
+  if (!hint.textContent) return;
+  error.textContent = error.dataset.said = hint.textContent;
+  hint.textContent = "";
+});
+
 document.addEventListener("visibilitychange", () => {
   if (!measured) return;
   measured.hidden = hiddenSoFar();
@@ -64,9 +79,10 @@ document.addEventListener("formdata", ({ target, formData }) => {
   formData.set("changes_of_mind", measured.changes);
   formData.set("window_width", window.innerWidth);
   formData.set("window_height", window.innerHeight);
+  formData.delete("unmeasured");
 });
 
-// All files of the page are listening once the page is parsed and they have run.
-window.addEventListener("DOMContentLoaded", () => {
-  document.querySelector("[data-stage] [data-question]")?.dispatchEvent(new CustomEvent("question:shown", { bubbles: true }));
-});
+export function showFirst() {
+  const first = document.querySelector("[data-stage] [data-question]");
+  if (first && first !== form) first.dispatchEvent(new CustomEvent("question:shown", { bubbles: true }));
+}

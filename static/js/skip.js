@@ -21,13 +21,15 @@ function answersArrived() {
   return new Promise((resolve) => document.addEventListener("outbox:empty", resolve, { once: true }));
 }
 
-// Resolves to where to go, or to why not.
+// Resolves to where to go, or to why not. Only the server says either.
 async function skip(button, body) {
+  const unreached = { error: button.dataset.textUnreached };
   try {
     const response = await fetch(button.formAction, { method: "POST", body, headers: { Accept: "application/json" } });
-    return await response.json();
+    const reply = await response.json();
+    return reply.go || reply.error ? reply : unreached;
   } catch {
-    return { error: button.dataset.textUnreached };
+    return unreached;
   }
 }
 

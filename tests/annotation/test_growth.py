@@ -65,15 +65,17 @@ def test_of_a_survey_of_thirty_questions_sending_reads_only_the_next_one() -> No
     slot = Slot.objects.select_related("question").get(pk=next_slot(session).pk)
 
     def follow() -> None:
-        found = answer_sql.next_slot(seat=slot.seat_id, annotator=session.annotator_id, besides=slot.pk, part=0)
-        assert found is not None
+        found = answer_sql.next_slots(
+            seat=slot.seat_id, annotator=session.annotator_id, besides=[slot.pk], part=0, limit=1
+        )
+        assert len(found) == 1
 
     assert rows_read(follow)["studies_question"] == 1
 
 
-def test_of_a_survey_of_thirty_questions_the_page_reads_only_the_two_it_shows() -> None:
+def test_of_a_survey_of_thirty_questions_the_page_reads_only_those_that_it_holds() -> None:
     session = arrive_at_work(launch_study(instances=30))
-    assert rows_read(lambda: responses.open_slots(session=session, limit=2))["studies_question"] == 2
+    assert rows_read(lambda: responses.open_slots(session=session, limit=4))["studies_question"] == 4
 
 
 def test_asking_again_reads_none_of_the_questions_that_nobody_has_answered() -> None:

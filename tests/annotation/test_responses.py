@@ -71,8 +71,47 @@ def test_a_change_to_an_older_version_is_not_taken() -> None:
     slot = next_slot(session)
     send(session, slot, "1")
     send(session, slot, "2", replaces=1)
-    assert send(session, slot, "none", replaces=1).first_kept
+    kept = send(session, slot, "none", replaces=1)
+    assert (kept.newer_kept, kept.first_kept) == (True, False)
     assert Response.objects.filter(choice="none").count() == 0
+
+
+def test_a_change_that_follows_one_which_arrived_after_its_page_was_made_is_taken() -> None:
+    session = arrive_at_work(launch_study())
+    slot, first, second = next_slot(session), uuid.uuid4(), uuid.uuid4()
+    send(session, slot, "1", submission=first)
+    send(session, slot, "2", replaces=1, submission=second, after=frozenset({first}))
+    assert not send(session, slot, "none", replaces=1, after=frozenset({first, second})).newer_kept
+    assert Response.objects.get(is_current=True).choice == "none"
+
+
+def test_a_change_that_comes_once_more_after_a_newer_one_changes_nothing() -> None:
+    session = arrive_at_work(launch_study())
+    slot, change = next_slot(session), uuid.uuid4()
+    send(session, slot, "1")
+    send(session, slot, "2", replaces=1, submission=change)
+    send(session, slot, "none", replaces=2)
+    again = send(session, slot, "2", replaces=1, submission=change)
+    assert (again.stored, again.first_kept, again.newer_kept) == (True, False, False)
+    assert Response.objects.get(is_current=True).choice == "none"
+    assert Response.objects.count() == 3
+
+
+def test_another_answer_under_the_same_number_is_told_that_the_first_stands() -> None:
+    session = arrive_at_work(launch_study())
+    slot, submission = next_slot(session), uuid.uuid4()
+    send(session, slot, "1", submission=submission)
+    assert send(session, slot, "none", submission=submission).first_kept
+    assert Response.objects.get().choice != "none"
+
+
+def test_a_change_sent_before_the_time_was_over_is_taken_after_it() -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session)
+    send(session, slot, "1")
+    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
+    send(session, slot, "none", replaces=1)
+    assert Response.objects.get(is_current=True).choice == "none"
 
 
 def test_one_answer_that_chose_an_image_accepts_the_question() -> None:

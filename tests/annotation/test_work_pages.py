@@ -35,6 +35,15 @@ def form_of(html: bytes, *, selector: str = "form.question") -> dict[str, str]:
     return {str(field["name"]): str(field.get("value", "")) for field in form.select("input[type=hidden]")}
 
 
+def slots_in(html: bytes) -> list[str]:
+    """Return the slots of all questions that a page, or what its script gets, holds."""
+    return [str(form["data-slot"]) for form in BeautifulSoup(html, "html.parser").select("form[data-question]")]
+
+
+def following_slots(session: Session, limit: int) -> list[str]:
+    return [str(slot.pk) for slot in responses.open_slots(session=session, limit=limit)]
+
+
 def post_json(client: Client, session: Session, fields: dict[str, Any]) -> Any:
     return client.post(f"{page_of(session)}answer/", fields, headers={"Accept": "application/json"})
 
@@ -83,16 +92,25 @@ def test_a_token_that_no_database_could_hold_is_not_found(client: Client, token:
     assert client.post(f"/s/{token}/answer/", answer).status_code == 404
 
 
-def test_the_script_gets_the_question_after_the_one_it_holds(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=4))
-    soup = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
-    shown, ahead = (int(str(form["data-slot"])) for form in soup.select("form[data-question]"))
-    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ahead}
+def test_the_script_gets_the_question_after_those_it_holds(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=6))
+    shown, *ahead = slots_in(client.get(page_of(session)).content)
+    assert len(ahead) == 3
+    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ",".join(ahead)}
     answered = post_json(client, session, fields).json()
-    following = form_of(answered["next"].encode())
-    assert answered["saved"] is True
-    assert (answered["answered"], answered["total"], answered["go"]) == (1, 4, None)
-    assert int(following["slot"]) not in {shown, ahead}
+    assert (answered["saved"], answered["submission"]) == (True, fields["submission"])
+    assert (answered["answered"], answered["total"], answered["go"]) == (1, 6, None)
+    assert slots_in(answered["next"].encode()) == [following_slots(session, 4)[3]]
+    assert "Question 5 of 6" in answered["next"]
+
+
+def test_the_script_gets_as_many_questions_as_it_lacks(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=6))
+    shown, held, *_ = slots_in(client.get(page_of(session)).content)
+    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": held}
+    following = post_json(client, session, fields).json()["next"]
+    assert slots_in(following.encode()) == following_slots(session, 4)[1:]
+    assert [number for number in range(1, 7) if f"Question {number} of 6" in following] == [3, 4, 5]
 
 
 def test_the_script_is_sent_to_the_last_page_after_the_last_answer(client: Client) -> None:

@@ -19,8 +19,9 @@ def zoomed_picture(page: Page) -> str:
 
 
 def wait_for_the_next(page: Page) -> None:
-    expect(page.locator("[data-ahead] img")).to_have_count(4)
-    expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
+    following = page.locator("[data-ahead] [data-question]").first
+    expect(following.locator("img")).to_have_count(4)
+    expect(following.locator("[data-loading]")).to_have_count(0)
 
 
 def test_an_answer_cannot_be_sent_before_its_images_are_seen(page: Page, at_work: Callable[..., Session]) -> None:

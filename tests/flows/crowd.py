@@ -55,8 +55,7 @@ class Crowd:
             slot, values = shown.popleft()
             submission = str(uuid.uuid4())
             fields = {"slot": slot, "submission": submission, "choice": values[int(slot) % len(values)]}
-            if shown:
-                fields["have"] = shown[0][0]
+            fields["have"] = ",".join(held for held, _ in shown)
             answered = self._patiently(
                 browser, "POST", f"{page}answer/", data=fields, headers={"Accept": "application/json"}
             )

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
+from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_page
 from annotation.views.guards import wants_json
 from results.views.guards import study_view
 from studies.actions.questions import practice_questions, sample_questions
@@ -104,9 +105,8 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
         response = HttpResponseRedirect(address)
         response.status_code = 303
         return response
-    # The page's script holds the next question already and gets the one after it, as from a session.
-    later = steps[place + 2] if place + 2 < len(steps) and following.number else None
     body: dict[str, Any] = {
+        "submission": request.POST.get("submission", ""),
         "saved": True,
         "answered": steps[place].number,
         "total": _total(steps),
@@ -115,10 +115,17 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
     }
     if not following.number:
         body["go"] = _address(study, following)
-    elif later is not None and later.number:
-        page = _question(study, later, _total(steps))
-        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+    else:
+        # The page's script leaves out those that it holds already.
+        pages = _ahead(study, steps, place, 1 + QUESTIONS_AHEAD)
+        body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages)
     return JsonResponse(body)
+
+
+def _ahead(study: Study, steps: list[Step], place: int, count: int) -> list[QuestionPage]:
+    """Return up to `count` questions that follow a step, as far as no other page comes between."""
+    following = takewhile(lambda step: step.number, steps[place + 1 : place + 1 + count])
+    return [_question(study, step, _total(steps)) for step in following]
 
 
 def _total(steps: list[Step]) -> int:
@@ -141,11 +148,7 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
         context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
         context["has_practice"] = bool(steps[place + 1].practice)
         return render(request, "annotation/instructions.html", context)
-    following = steps[place + 1]
-    context |= {
-        "page": _question(study, step, total),
-        "ahead": _question(study, following, total) if following.number else None,
-    }
+    context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, place, QUESTIONS_AHEAD)}
     return render(request, "annotation/work.html", context)
 
 

@@ -191,6 +191,7 @@ def test_responses_begin_with_task_worker_label() -> None:
         "right": "candidate-3",
         "key": "17",
         "answer": "",
+        "unmeasured": "",
     }
 
 

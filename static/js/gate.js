@@ -1,0 +1,65 @@
+// Holds Send back while the page's scripts are still on their way. All of them run, or none: when one does not come, or
+// they take too long, the page goes on as it does without scripts, and its form says why nothing was measured. Runs
+// before there is anything to press.
+
+(() => {
+  const LATE_MS = 20000;
+  const page = document.documentElement;
+  const forms = () => [...document.querySelectorAll("form[data-question]")];
+  // Those held ahead are never fetched without scripts.
+  const imagesAreThere = () => [...document.querySelectorAll("[data-question] img:not([loading=lazy])")].every((image) => image.complete);
+  const isParsed = () => document.readyState !== "loading";
+
+  function hold(form) {
+    const hint = form.querySelector("[data-hint]");
+    form.querySelector("[data-send]").disabled = true;
+    hint.textContent = hint.dataset.textStarting;
+  }
+
+  function release(form) {
+    form.elements.unmeasured.value = page.dataset.scriptsLost;
+    form.querySelector("[data-send]").disabled = false;
+    form.querySelector("[data-hint]").textContent = "";
+  }
+
+  function showState() {
+    if (page.dataset.scripts === "running" || !isParsed()) return;
+    const isOpen = page.dataset.scripts === "lost" && imagesAreThere();
+    for (const form of forms()) (isOpen ? release : hold)(form);
+  }
+
+  function giveUp(why) {
+    if (page.dataset.scripts !== "starting") return;
+    page.dataset.scripts = "lost";
+    page.dataset.scriptsLost = why;
+    showState();
+  }
+
+  page.dataset.scripts = "starting";
+  document.addEventListener("readystatechange", showState);
+  for (const sign of ["load", "error"]) document.addEventListener(sign, showState, true);
+
+  // The file itself, one of those that it needs, or what they do while they start.
+  window.addEventListener(
+    "error",
+    ({ target, filename }) => {
+      const isEntry = target instanceof HTMLScriptElement && target.matches("[data-entry]");
+      if (isEntry || (target === window && filename?.startsWith(window.location.origin))) giveUp("scripts_lost");
+    },
+    true,
+  );
+  setTimeout(() => giveUp("scripts_late"), LATE_MS);
+
+  document.addEventListener(
+    "submit",
+    (event) => {
+      if (page.dataset.scripts === "running" || !event.target.matches("[data-question]")) return;
+      // Where some scripts run and others do not, none of them has a say.
+      event.stopImmediatePropagation();
+      if (page.dataset.scripts === "lost" && imagesAreThere()) return;
+      event.preventDefault();
+      hold(event.target);
+    },
+    true,
+  );
+})();

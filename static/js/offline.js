@@ -1,0 +1,32 @@
+// Keeps the page for when there is no line, and clears it away at the end (worker.js). Where a browser knows no workers,
+// or the site is not served safely, the page works as long as it is open.
+
+import { forgetSitting } from "./kept.js";
+import { forgetQuestions } from "./sitting.js";
+
+const CACHE = "lineup-pages";
+
+// Tells whether the server itself would show the page now.
+export async function isServed(address) {
+  try {
+    const { ok, headers } = await fetch(address, { method: "HEAD", cache: "no-store" });
+    return ok && headers.has("Lineup-Page");
+  } catch {
+    return false;
+  }
+}
+
+export function workOffline() {
+  const { worker } = document.body.dataset;
+  if (!worker || !navigator.serviceWorker) return;
+  // A browser that refuses goes on without.
+  navigator.serviceWorker.register(worker, { scope: worker.replace(/[^/]*$/, "") }).catch(() => {});
+}
+
+export async function leaveNothingBehind() {
+  forgetSitting();
+  forgetQuestions();
+  if (!window.caches) return;
+  const pages = await caches.open(CACHE);
+  await pages.delete(document.body.dataset.session);
+}

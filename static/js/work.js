@@ -1,0 +1,18 @@
+// The page with questions, whole: what one of these files needs is there, or none of them runs (gate.js).
+
+import "./gated.js";
+import "./bar.js";
+import "./images.js";
+import { showFirst } from "./question.js";
+import "./skip.js";
+import "./zoom.js";
+import "./keys.js";
+import { openSitting } from "./flow.js";
+import { openOutbox } from "./outbox.js";
+import { workOffline } from "./offline.js";
+
+openSitting();
+openOutbox();
+showFirst();
+document.documentElement.dataset.scripts = "running";
+workOffline();
