@@ -221,6 +221,7 @@ def practice_feedback(
         "page": shown,
         "was_right": shown.chosen == right_value,
         "right_label": option_label(shown, right_value),
+        "own_label": option_label(shown, shown.chosen) if shown.chosen else "",
         "right_value": right_value,
         "feedback": feedback,
     }

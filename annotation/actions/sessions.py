@@ -209,14 +209,14 @@ def resume(*, session: Session, now: datetime) -> Session:
 def see(*, session: Session, now: datetime) -> Session:
     """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
     seen: dict[str, Any] = {"last_seen_at": now}
-    if session.state in OPEN_STATES and _is_on_first_lease(session):
+    if session.state in OPEN_STATES and is_on_first_lease(session):
         prolonged = min(now + FIRST_LEASE, session.arrived_at + _lease(session.study))
         seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
     Session.objects.filter(pk=session.pk).update(**seen)
     return session
 
 
-def _is_on_first_lease(session: Session) -> bool:
+def is_on_first_lease(session: Session) -> bool:
     before_work = SessionState.CONSENT, SessionState.INSTRUCTIONS
     return session.consented_at is None and session.state in before_work
 
@@ -323,7 +323,7 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
         return
-    lease = {"lease_until": now + _lease(study)} if _is_on_first_lease(session) else {}
+    lease = {"lease_until": now + _lease(study)} if is_on_first_lease(session) else {}
     if rounds.are_ahead(study=study, annotator=annotator):
         practice_round = rounds.current(study=study, annotator=annotator)
         move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)

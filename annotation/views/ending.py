@@ -1,0 +1,71 @@
+"""How a session ends: stopping before it is done, coming back late, and the last page."""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions import sessions, skips
+from annotation.models import Session, SessionState
+from annotation.models.sessions import OPEN_STATES
+from annotation.views.around import back, context
+from annotation.views.guards import session_view
+
+# WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
+REDIRECT_SECONDS = 20
+# There is more to read where a researcher decides.
+REVIEW_REDIRECT_SECONDS = 60
+LONGEST_COMMENT = 5000
+
+
+def show_end(request: HttpRequest, session: Session) -> HttpResponse:
+    seen_before = session.handed_back_at is not None
+    code = sessions.hand_back(session=session, now=timezone.now())
+    is_reviewed = session.state != SessionState.FINISHED
+    extra = {
+        "ending": session.state,
+        "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
+        "in_practice": session.first_question_at is None,
+        "could_go_on": sessions.could_go_on(session=session),
+        "code": code,
+        "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
+        # Whoever comes back to this page has a reason to: it does not leave by itself again.
+        "redirect_seconds": 0 if seen_before else REVIEW_REDIRECT_SECONDS if is_reviewed else REDIRECT_SECONDS,
+        "answered": session.questions_answered,
+        "comment_saved": bool(session.comment),
+    }
+    return render(request, "annotation/end.html", context(session) | extra)
+
+
+@session_view
+@require_POST
+def go_on(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take the seat of a session whose time was over again, if it is still free."""
+    sessions.resume(session=session, now=timezone.now())
+    return back(session)
+
+
+@session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def give_up(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask first (the page's script asks in a dialog instead), then leave."""
+    if request.method == "POST":
+        sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
+    elif session.state in OPEN_STATES:
+        return render(request, "annotation/give_up.html", context(session))
+    return back(session)
+
+
+@session_view
+@require_POST
+def comment(request: HttpRequest, session: Session) -> HttpResponse:
+    sessions.comment(session=session, text=typed_text(request, "comment"))
+    return back(session)
+
+
+def typed_text(request: HttpRequest, name: str) -> str:
+    # PostgreSQL stores no NUL characters.
+    return request.POST.get(name, "").replace("\0", "")[:LONGEST_COMMENT]
