@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import beginning, ending, entry, practising, work
+from annotation.views import beginning, ending, entry, help, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
@@ -14,4 +14,8 @@ urlpatterns = [
     path("s/<slug:token>/go-on/", ending.go_on, name="session_go_on"),
     path("s/<slug:token>/give-up/", ending.give_up, name="session_give_up"),
     path("s/<slug:token>/comment/", ending.comment, name="session_comment"),
+    path("s/<slug:token>/take-back/", ending.take_back, name="session_take_back"),
+    path("s/<slug:token>/help/", help.show_help, name="session_help"),
+    path("s/<slug:token>/report/", help.report, name="session_report"),
+    path("s/<slug:token>/more-time/", help.more_time, name="session_more_time"),
 ]

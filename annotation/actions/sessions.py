@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import drawing, rounds, seats, skips
@@ -214,6 +214,24 @@ def see(*, session: Session, now: datetime) -> Session:
         seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
     Session.objects.filter(pk=session.pk).update(**seen)
     return session
+
+
+def more_minutes(*, session: Session) -> int:
+    """Return how many minutes more its annotator may ask for now, 0 for none: once, when they have begun."""
+    if session.more_time_at is not None or session.state not in OPEN_STATES or is_on_first_lease(session):
+        return 0
+    return session.study.design.time.more_minutes
+
+
+def ask_for_more(*, session: Session, now: datetime) -> bool:
+    """Keep the place of `session` for as much longer as its study allows; tell whether that was asked the first time."""
+    minutes = more_minutes(session=session)
+    if not minutes:
+        return False
+    first = Session.objects.filter(pk=session.pk, more_time_at=None, state__in=OPEN_STATES)
+    longer = first.update(more_time_at=now, lease_until=F("lease_until") + timedelta(minutes=minutes), last_seen_at=now)
+    session.refresh_from_db()
+    return bool(longer)
 
 
 def is_on_first_lease(session: Session) -> bool:

@@ -88,6 +88,9 @@ class Session(models.Model):
     first_question_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
     lease_until = models.DateTimeField(help_text="When its seat is given to somebody else, unless it has ended.")
+    more_time_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its annotator asked for more time, which is given once."
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
     last_seat = models.ForeignKey(
         "annotation.Seat",

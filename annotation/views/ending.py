@@ -8,32 +8,34 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import sessions, skips
-from annotation.models import Session, SessionState
+from annotation.actions import removals, sessions, skips
+from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
-from annotation.views.around import back, context
+from annotation.views.around import back, context, typed_text
 from annotation.views.guards import session_view
+from studies.actions.events import ANNOTATOR
 
 # WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
 REDIRECT_SECONDS = 20
 # There is more to read where a researcher decides.
 REVIEW_REDIRECT_SECONDS = 60
-LONGEST_COMMENT = 5000
 
 
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     seen_before = session.handed_back_at is not None
     code = sessions.hand_back(session=session, now=timezone.now())
     is_reviewed = session.state != SessionState.FINISHED
+    withdrawn = _has_withdrawn(session)
     extra = {
-        "ending": session.state,
+        "ending": SessionState.WITHDRAWN if withdrawn else session.state,
+        "finished": session.state == SessionState.FINISHED,
         "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
         "in_practice": session.first_question_at is None,
         "could_go_on": sessions.could_go_on(session=session),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
         # Whoever comes back to this page has a reason to: it does not leave by itself again.
-        "redirect_seconds": 0 if seen_before else REVIEW_REDIRECT_SECONDS if is_reviewed else REDIRECT_SECONDS,
+        "redirect_seconds": 0 if seen_before or withdrawn else REVIEW_REDIRECT_SECONDS if is_reviewed else REDIRECT_SECONDS,
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
@@ -60,12 +62,22 @@ def give_up(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 @session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def take_back(request: HttpRequest, session: Session) -> HttpResponse:
+    """Say what it means to take one's answers back, and do it when that is confirmed; there is no way back from it."""
+    if request.method != "POST":
+        return render(request, "annotation/take_back.html", context(session) | {"withdrawn": _has_withdrawn(session)})
+    removals.withdraw(annotator=session.annotator, project=session.study.project, by=ANNOTATOR, now=timezone.now())
+    return back(session)
+
+
+def _has_withdrawn(session: Session) -> bool:
+    reasons = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
+    return Removal.Why.WITHDRAWN in reasons
+
+
+@session_view
 @require_POST
 def comment(request: HttpRequest, session: Session) -> HttpResponse:
     sessions.comment(session=session, text=typed_text(request, "comment"))
     return back(session)
-
-
-def typed_text(request: HttpRequest, name: str) -> str:
-    # PostgreSQL stores no NUL characters.
-    return request.POST.get(name, "").replace("\0", "")[:LONGEST_COMMENT]

@@ -13,7 +13,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.practice import Terms
+from annotation.money import in_words
 from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
+from annotation.views.around import of_study
 from annotation.views.guards import wants_json
 from annotation.views.practising import feedback_in_place
 from results.views.guards import study_view
@@ -212,20 +214,16 @@ def _urls(address: str) -> Urls:
 
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
     here = _address(study, step)
-    instructions = render_headed(study.design.parts[step.part].instructions)
-    return {
+    return of_study(study, part=step.part, provider="prolific") | {
         "bar": Bar(
             title=f"Preview, nothing is stored: {study.title}",
             answered=max(0, step.number - 1),
             total=total,
-            seconds_so_far=0,
-            started=step.number > 0,
             show_progress=step.number > 0,
+            pay=in_words(study.design.pay),
             is_preview=True,
         ),
         "urls": _urls(here),
-        "instructions_heading": instructions.heading,
-        "instructions_html": instructions.body,
         "language": "en",
     }
 
