@@ -35,6 +35,7 @@ OF_ANNOTATORS = {
     "annotation.actions.practice.round_before",
     "annotation.actions.practice.round_shown",
     "annotation.actions.practice.terms",
+    "annotation.actions.reporting.report",
     "annotation.actions.responses.last_response",
     "annotation.actions.responses.open_slots",
     "annotation.actions.responses.order_for",
@@ -48,6 +49,7 @@ OF_ANNOTATORS = {
     "annotation.actions.rounds.given",
     "annotation.actions.rounds.has_failed",
     "annotation.actions.rounds.has_passed",
+    "annotation.actions.sessions.ask_for_more",
     "annotation.actions.sessions.begin",
     "annotation.actions.sessions.comment",
     "annotation.actions.sessions.consent",
@@ -58,6 +60,7 @@ OF_ANNOTATORS = {
     "annotation.actions.sessions.hand_back",
     "annotation.actions.sessions.leave",
     "annotation.actions.sessions.look_in",
+    "annotation.actions.sessions.more_minutes",
     "annotation.actions.sessions.resume",
     "annotation.actions.sessions.revive",
     "annotation.actions.sessions.start",
@@ -66,6 +69,9 @@ OF_ANNOTATORS = {
     "annotation.actions.skips.left",
     "annotation.actions.skips.outweigh_answers",
     "annotation.actions.skips.unproven",
+    "annotation.actions.timing.ending",
+    "annotation.actions.timing.estimated_seconds",
+    "annotation.actions.timing.worked",
 }
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
 STEPS = {
@@ -83,6 +89,7 @@ STEPS = {
     "annotation.actions.seats.is_one_free",
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
+    "annotation.actions.skipping.leave_out",
     "annotation.actions.answer_sql.count_answer",
     "annotation.actions.answer_sql.next_slot",
     "annotation.actions.answer_sql.store_decision",

@@ -17,7 +17,7 @@ from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
 from studies.actions.codes import completion_code
 from studies.actions.events import Actor, What, record
-from studies.models import Study, StudyState
+from studies.models import Outcome, Study, StudyState
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +224,7 @@ def more_minutes(*, session: Session) -> int:
 
 
 def ask_for_more(*, session: Session, now: datetime) -> bool:
-    """Keep the place of `session` for as much longer as its study allows; tell whether that was asked the first time."""
+    """Keep the place of `session` for as much longer as its study allows, once; tell whether it was now."""
     minutes = more_minutes(session=session)
     if not minutes:
         return False
@@ -277,6 +277,7 @@ def revive(*, session: Session, now: datetime) -> Session:
                     state=to,
                     state_before_lapse="",
                     ended_at=None,
+                    handed_back_at=None,
                     lease_until=now + (min(FIRST_LEASE, _lease(session.study)) if first else _lease(session.study)),
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
@@ -396,8 +397,20 @@ def comment(*, session: Session, text: str) -> None:
 
 def hand_back(*, session: Session, now: datetime) -> str:
     """Return the completion code for how `session` ended, "" when there is none, and note when it was first shown."""
-    outcome = OUTCOMES.get(SessionState(session.state))
-    if outcome is None or session.provider != "prolific":
+    outcome = _outcome(session)
+    if outcome is None or session.provider == invite.PROVIDER:
         return ""
     Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
     return completion_code(study=session.study, outcome=outcome)
+
+
+def _outcome(session: Session) -> Outcome | None:
+    """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
+    the submission returned."""
+    outcome = OUTCOMES.get(SessionState(session.state))
+    endings = session.study.design.endings
+    if outcome == Outcome.STOPPED and endings.stopped != "code":
+        return None
+    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or could_go_on(session=session)):
+        return None
+    return outcome

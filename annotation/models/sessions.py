@@ -51,6 +51,9 @@ OUTCOMES: dict[SessionState, Outcome] = {
     S.NO_CONSENT: Outcome.NO_CONSENT,
     S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
     S.LEFT_OUT: Outcome.LEFT_OUT,
+    # With a code only where the study file says so.
+    S.GIVEN_UP: Outcome.STOPPED,
+    S.LAPSED: Outcome.TIME_OVER,
 }
 
 

@@ -22,9 +22,10 @@ REVIEW_REDIRECT_SECONDS = 60
 
 
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
-    seen_before = session.handed_back_at is not None
+    # Whoever comes back to this page has a reason to: it does not leave by itself again.
+    stays = session.handed_back_at is not None
     code = sessions.hand_back(session=session, now=timezone.now())
-    is_reviewed = session.state != SessionState.FINISHED
+    is_plain = session.state == SessionState.FINISHED
     withdrawn = _has_withdrawn(session)
     extra = {
         "ending": SessionState.WITHDRAWN if withdrawn else session.state,
@@ -35,7 +36,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
         # Whoever comes back to this page has a reason to: it does not leave by itself again.
-        "redirect_seconds": 0 if seen_before or withdrawn else REVIEW_REDIRECT_SECONDS if is_reviewed else REDIRECT_SECONDS,
+        "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_plain else REVIEW_REDIRECT_SECONDS,
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
@@ -56,7 +57,7 @@ def give_up(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask first (the page's script asks in a dialog instead), then leave."""
     if request.method == "POST":
         sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
-    elif session.state in OPEN_STATES:
+    elif session.state in OPEN_STATES | {SessionState.LAPSED}:
         return render(request, "annotation/give_up.html", context(session))
     return back(session)
 
@@ -66,7 +67,8 @@ def give_up(request: HttpRequest, session: Session) -> HttpResponse:
 def take_back(request: HttpRequest, session: Session) -> HttpResponse:
     """Say what it means to take one's answers back, and do it when that is confirmed; there is no way back from it."""
     if request.method != "POST":
-        return render(request, "annotation/take_back.html", context(session) | {"withdrawn": _has_withdrawn(session)})
+        extra = {"withdrawn": _has_withdrawn(session), "finished": session.state == SessionState.FINISHED}
+        return render(request, "annotation/take_back.html", context(session) | extra)
     removals.withdraw(annotator=session.annotator, project=session.study.project, by=ANNOTATOR, now=timezone.now())
     return back(session)
 

@@ -12,15 +12,18 @@ from annotation.actions import reporting, responses, sessions
 from annotation.errors import BadAnswer
 from annotation.forms import read_id
 from annotation.models import Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
 from annotation.pages import session_bar, session_urls
 from annotation.views.around import back, context, typed_text
 from annotation.views.guards import session_view, wants_json
+
 
 @session_view
 @require_safe
 def show_help(request: HttpRequest, session: Session) -> HttpResponse:
     """Show, as a page, what the page's script opens as a menu."""
-    return render(request, "annotation/help.html", context(session) | {"report_slot": _slot_now(session)})
+    extra = {"report_slot": _slot_now(session), "can_stop": session.state in OPEN_STATES}
+    return render(request, "annotation/help.html", context(session) | extra)
 
 
 def _slot_now(session: Session) -> int | None:
@@ -60,7 +63,7 @@ def report(request: HttpRequest, session: Session) -> HttpResponse:
 def _ask(
     request: HttpRequest, session: Session, slot: int | None, *, error: str = "", status: int = 200
 ) -> HttpResponse:
-    asked = Slot.objects.filter(pk=slot, annotator=session.annotator_id, question__study=session.study_id).first()
+    asked = Slot.objects.filter(pk=slot or 0, annotator=session.annotator_id, question__study=session.study_id).first()
     if asked is None or session.state != SessionState.WORKING:
         return back(session)
     is_open = asked.answered_at is None

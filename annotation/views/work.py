@@ -94,6 +94,10 @@ def _work(
 def _notice(request: HttpRequest, session: Session) -> str:
     if request.GET.get("kept") == "first":
         return gettext("You had already answered that question; your first answer is kept.")
+    if request.GET.get("said") == "reported":
+        return gettext("Thank you. The researchers see what you reported.")
+    if session.questions_answered == 0 and session.practice_answers.exists():
+        return gettext("The practice is over: now it counts.")
     if request.GET.get("kept") != "none":
         return ""
     if skips.left(session=session) > 0:
