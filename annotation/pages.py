@@ -8,17 +8,23 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext
 
+from analytics.pace import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
+from annotation.actions import timing
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind
 from annotation.models import Session, SessionState
+from annotation.money import in_words
 from studies.kinds import Option, Picture, get_kind, posted_values
 from studies.kinds.base import CHOICE, MOST_DIGITS
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
 QUESTIONS_AHEAD = 3
+# Half of less than this is no time for a break.
+FEWEST_FOR_A_BREAK = 20
 
 
 @dataclass(frozen=True)
@@ -89,15 +95,44 @@ class QuestionPage:
 
 
 @dataclass(frozen=True)
+class TimeLeft:
+    """How long the questions that are left will take; the page's script goes on from these figures, in seconds.
+
+    `own`: what each answer so far took. `estimate`: what a question takes by the study's estimate, None without one.
+    """
+
+    own: list[float]
+    estimate: float | None
+    minutes: int | None
+    worked_minutes: int
+
+
+@dataclass(frozen=True)
+class Until:
+    """Until when a place is kept: in words, in the time of no place, as a moment, and how many seconds from now.
+
+    `more_minutes` more can be asked for, 0 for none.
+    """
+
+    words: str
+    moment: str
+    seconds: int
+    more_minutes: int
+
+
+@dataclass(frozen=True)
 class Bar:
-    """The head of every page of a session."""
+    """The head of every page of a session. `pay` in words, "" without any. `half`: after how many answers half is done,
+    0 in a session that is too short for a break."""
 
     title: str
     answered: int
     total: int
-    seconds_so_far: int
-    started: bool
     show_progress: bool
+    pay: str = ""
+    left: TimeLeft | None = None
+    until: Until | None = None
+    half: int = 0
     is_preview: bool = False
 
 
@@ -113,6 +148,10 @@ class Urls:
     go_on: str
     give_up: str
     comment: str
+    help: str
+    report: str
+    more_time: str
+    take_back: str
 
 
 def session_urls(token: str) -> Urls:
@@ -129,18 +168,52 @@ def session_urls(token: str) -> Urls:
         go_on=f"{page}go-on/",
         give_up=f"{page}give-up/",
         comment=f"{page}comment/",
+        help=f"{page}help/",
+        report=f"{page}report/",
+        more_time=f"{page}more-time/",
+        take_back=f"{page}take-back/",
     )
 
 
 def session_bar(session: Session, *, now: datetime) -> Bar:
-    started = session.first_question_at
+    is_working = session.state == SessionState.WORKING
+    total = session.questions_total
     return Bar(
         title=session.study.title,
         answered=session.questions_answered,
-        total=session.questions_total,
-        seconds_so_far=int((now - started).total_seconds()) if started else 0,
-        started=started is not None,
-        show_progress=session.state == SessionState.WORKING,
+        total=total,
+        show_progress=is_working,
+        pay=in_words(session.study.design.pay),
+        left=_time_left(session) if is_working else None,
+        until=_until(session, now),
+        half=(total + 1) // 2 if total >= FEWEST_FOR_A_BREAK else 0,
+    )
+
+
+def _time_left(session: Session) -> TimeLeft:
+    own = timing.worked(session=session)
+    estimate = None if len(own) >= FEWEST_ANSWERS else timing.estimated_seconds(session=session)
+    each = seconds_per_question(own, estimate=estimate)
+    left = session.questions_total - session.questions_answered
+    return TimeLeft(
+        own=[round(seconds, 1) for seconds in own[-LAST_ANSWERS:]],
+        estimate=estimate,
+        minutes=None if each is None else round(each * left / 60),
+        worked_minutes=int(sum(own) // 60),
+    )
+
+
+def _until(session: Session, now: datetime) -> Until | None:
+    ending = timing.ending(session=session)
+    if ending is None:
+        return None
+    # The reader's own clock is the browser's to know.
+    day = "H:i" if ending.at.date() == now.date() else "j N, H:i"
+    return Until(
+        words=gettext("%(time)s UTC") % {"time": date_format(ending.at, day)},
+        moment=ending.at.isoformat(),
+        seconds=int((ending.at - now).total_seconds()),
+        more_minutes=ending.more_minutes,
     )
 
 
@@ -223,6 +296,7 @@ def practice_feedback(
         "page": shown,
         "was_right": shown.chosen == right_value,
         "right_label": option_label(shown, right_value),
+        "own_label": option_label(shown, shown.chosen) if shown.chosen else "",
         "right_value": right_value,
         "feedback": feedback,
     }

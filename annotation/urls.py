@@ -1,17 +1,21 @@
 from django.urls import path
 
-from annotation.views import entry, work
+from annotation.views import beginning, ending, entry, help, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
     path("s/<slug:token>/", work.page, name="session"),
-    path("s/<slug:token>/consent/", work.consent, name="session_consent"),
-    path("s/<slug:token>/begin/", work.begin, name="session_begin"),
-    path("s/<slug:token>/practice/", work.practise, name="session_practice"),
+    path("s/<slug:token>/consent/", beginning.consent, name="session_consent"),
+    path("s/<slug:token>/begin/", beginning.begin, name="session_begin"),
+    path("s/<slug:token>/practice/", practising.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),
     path("s/<slug:token>/change/", work.change, name="session_change"),
-    path("s/<slug:token>/go-on/", work.go_on, name="session_go_on"),
-    path("s/<slug:token>/give-up/", work.give_up, name="session_give_up"),
-    path("s/<slug:token>/comment/", work.comment, name="session_comment"),
+    path("s/<slug:token>/go-on/", ending.go_on, name="session_go_on"),
+    path("s/<slug:token>/give-up/", ending.give_up, name="session_give_up"),
+    path("s/<slug:token>/comment/", ending.comment, name="session_comment"),
+    path("s/<slug:token>/take-back/", ending.take_back, name="session_take_back"),
+    path("s/<slug:token>/help/", help.show_help, name="session_help"),
+    path("s/<slug:token>/report/", help.report, name="session_report"),
+    path("s/<slug:token>/more-time/", help.more_time, name="session_more_time"),
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotation.actions import odd_arrivals, reopening
-from annotation.models import Annotator, EntryEvent, Removal, Response, Seat, Session, Skip, Slot
+from annotation.models import Annotator, EntryEvent, Removal, Report, Response, Seat, Session, Skip, Slot
 from studies.models import Project, Study
 
 
@@ -30,6 +30,7 @@ def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
     _leave_seats(annotator, project)
     responses, _ = Response.objects.filter(annotator=annotator, study__project=project).delete()
     Skip.objects.filter(annotator=annotator, study__project=project).delete()
+    Report.objects.filter(annotator=annotator, study__project=project).delete()
     sessions = sat.count()
     # Their answers to practice questions go with them.
     sat.delete()

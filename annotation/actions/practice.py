@@ -6,6 +6,7 @@ is needed to pass; whoever sees no images for reasons that only their browser kn
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -17,6 +18,62 @@ from annotation.errors import BadAnswer
 from annotation.models import PracticeAnswer, Session, SessionState
 from studies.kinds import get_kind, shown_order
 from studies.models import PracticeQuestion
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the practice asks of somebody: `needed` right answers to `questions`, 0 for none, in `rounds` tries."""
+
+    questions: int
+    needed: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """How a round of practice ended: `right` of the `shown` questions, where `needed` let somebody go on."""
+
+    right: int
+    shown: int
+    needed: int
+
+    @property
+    def is_passed(self) -> bool:
+        return self.right >= self.needed
+
+
+def terms(*, session: Session) -> Terms | None:
+    """Return what the practice before the questions asks, None where none is ahead."""
+    if not rounds.are_ahead(study=session.study, annotator=session.annotator):
+        return None
+    asked = session.study.design.practice
+    return Terms(PracticeQuestion.objects.filter(study=session.study_id).count(), asked.needed, asked.rounds)
+
+
+def round_before(*, session: Session) -> RoundResult | None:
+    """Return how the round before the one that `session` is in ended, None in the first."""
+    done = rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    return _result(session=session, number=max(done)) if done else None
+
+
+def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
+    """Return how the round of `given` ended, None while questions of it are left."""
+    mine = rounds.given(study=session.study, annotator=session.annotator).filter(round=given.round)
+    last = mine.order_by("-at", "-pk").first()
+    if last != given or mine.count() < PracticeQuestion.objects.filter(study=session.study_id).count():
+        return None
+    return _result(session=session, number=given.round)
+
+
+def _result(*, session: Session, number: int) -> RoundResult:
+    study = session.study
+    given = rounds.given(study=study, annotator=session.annotator).filter(round=number)
+    shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
+    return RoundResult(
+        right=given.filter(is_right=True).count(),
+        shown=shown,
+        needed=needed(study.design.practice.needed, shown=shown, missing=missing),
+    )
 
 
 def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
@@ -83,9 +140,7 @@ def _store(*, session: Session, question: PracticeQuestion, choice: str, now: da
 
 def _end_round(*, session: Session, now: datetime) -> None:
     study, annotator = session.study, session.annotator
-    given = rounds.given(study=study, annotator=annotator).filter(round=session.practice_round)
-    shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
-    if given.filter(is_right=True).count() >= needed(study.design.practice.needed, shown=shown, missing=missing):
+    if _result(session=session, number=session.practice_round).is_passed:
         sessions.begin_work(session=session, now=now)
     elif len(rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
         after = rounds.following(study=study, annotator=annotator)

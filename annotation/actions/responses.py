@@ -305,6 +305,11 @@ def open_slots(*, session: Session, limit: int) -> list[Slot]:
     return list(found.select_related("question", "seat__session").order_by("position"))
 
 
+def questions_in_part(*, session: Session, part: int) -> int:
+    """Return how many questions `session` was given in `part` of its survey, answered or not."""
+    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
+
+
 def last_response(*, session: Session) -> Response | None:
     """Return the current response that `session` sent last, the one it may still change."""
     responses = Response.objects.counted().filter(session=session)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import drawing, rounds, seats, skips
@@ -17,7 +17,7 @@ from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
 from studies.actions.codes import completion_code
 from studies.actions.events import Actor, What, record
-from studies.models import Study, StudyState
+from studies.models import Outcome, Study, StudyState
 
 logger = logging.getLogger(__name__)
 
@@ -209,14 +209,32 @@ def resume(*, session: Session, now: datetime) -> Session:
 def see(*, session: Session, now: datetime) -> Session:
     """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
     seen: dict[str, Any] = {"last_seen_at": now}
-    if session.state in OPEN_STATES and _is_on_first_lease(session):
+    if session.state in OPEN_STATES and is_on_first_lease(session):
         prolonged = min(now + FIRST_LEASE, session.arrived_at + _lease(session.study))
         seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
     Session.objects.filter(pk=session.pk).update(**seen)
     return session
 
 
-def _is_on_first_lease(session: Session) -> bool:
+def more_minutes(*, session: Session) -> int:
+    """Return how many minutes more its annotator may ask for now, 0 for none: once, when they have begun."""
+    if session.more_time_at is not None or session.state not in OPEN_STATES or is_on_first_lease(session):
+        return 0
+    return session.study.design.time.more_minutes
+
+
+def ask_for_more(*, session: Session, now: datetime) -> bool:
+    """Keep the place of `session` for as much longer as its study allows, once; tell whether it was now."""
+    minutes = more_minutes(session=session)
+    if not minutes:
+        return False
+    first = Session.objects.filter(pk=session.pk, more_time_at=None, state__in=OPEN_STATES)
+    longer = first.update(more_time_at=now, lease_until=F("lease_until") + timedelta(minutes=minutes), last_seen_at=now)
+    session.refresh_from_db()
+    return bool(longer)
+
+
+def is_on_first_lease(session: Session) -> bool:
     before_work = SessionState.CONSENT, SessionState.INSTRUCTIONS
     return session.consented_at is None and session.state in before_work
 
@@ -259,6 +277,7 @@ def revive(*, session: Session, now: datetime) -> Session:
                     state=to,
                     state_before_lapse="",
                     ended_at=None,
+                    handed_back_at=None,
                     lease_until=now + (min(FIRST_LEASE, _lease(session.study)) if first else _lease(session.study)),
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
@@ -323,7 +342,7 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
         return
-    lease = {"lease_until": now + _lease(study)} if _is_on_first_lease(session) else {}
+    lease = {"lease_until": now + _lease(study)} if is_on_first_lease(session) else {}
     if rounds.are_ahead(study=study, annotator=annotator):
         practice_round = rounds.current(study=study, annotator=annotator)
         move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
@@ -378,8 +397,20 @@ def comment(*, session: Session, text: str) -> None:
 
 def hand_back(*, session: Session, now: datetime) -> str:
     """Return the completion code for how `session` ended, "" when there is none, and note when it was first shown."""
-    outcome = OUTCOMES.get(SessionState(session.state))
-    if outcome is None or session.provider != "prolific":
+    outcome = _outcome(session)
+    if outcome is None or session.provider == invite.PROVIDER:
         return ""
     Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
     return completion_code(study=session.study, outcome=outcome)
+
+
+def _outcome(session: Session) -> Outcome | None:
+    """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
+    the submission returned."""
+    outcome = OUTCOMES.get(SessionState(session.state))
+    endings = session.study.design.endings
+    if outcome == Outcome.STOPPED and endings.stopped != "code":
+        return None
+    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or could_go_on(session=session)):
+        return None
+    return outcome

@@ -43,16 +43,18 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     order = responses.order_for(session=session, question=given.question)
     images = failed_images(given.question.kind, given.question.content, order, failed_loads)
     with transaction.atomic():
-        _skip(session=session, slot=given, images=images, now=now)
+        leave_out(session=session, slot=given, images=images, now=now)
 
 
-def _skip(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> None:
+def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> bool:
+    """Take an open question out of `session`, for the failed `images` or, without any, because it was reported; tell
+    whether it was still open. Runs in a transaction."""
     # The session before its slot, as an answer locks them.
     session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
     mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
     if session.state != SessionState.WORKING or not mine.update(annotator=None):
         # Another tab was faster: it has answered the question, skipped it or stopped.
-        return
+        return False
     Skip.objects.create(
         study_id=session.study_id,
         question_id=slot.question_id,
@@ -64,11 +66,13 @@ def _skip(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: da
     )
     Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1, last_seen_at=now)
     session.refresh_from_db(fields=["questions_total"])
-    logger.warning("session %s went on without question %s: its images do not come", session.pk, slot.question_id)
+    why = "its images do not come" if images else "it was reported"
+    logger.warning("session %s went on without question %s: %s", session.pk, slot.question_id, why)
     if skips.left(session=session) < 0:
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     elif session.questions_answered == session.questions_total:
         sessions.finish(session=session, now=now)
+    return True
 
 
 def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str, int], now: datetime) -> None:

@@ -1,4 +1,5 @@
-"""How many questions a session may leave out because its browser says that their images do not come."""
+"""How many questions a session may leave out because its browser says that their images do not come, or because its
+annotator says that they cannot be answered: one allowance for both."""
 
 from django.db.models import Q
 

@@ -1,5 +1,5 @@
 from annotation.models.people import Annotator, EntryEvent, Removal
-from annotation.models.responses import Decision, PracticeAnswer, Response, Skip
+from annotation.models.responses import Decision, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
 
@@ -9,6 +9,7 @@ __all__ = [
     "EntryEvent",
     "PracticeAnswer",
     "Removal",
+    "Report",
     "Response",
     "Seat",
     "Session",

@@ -132,7 +132,7 @@ class Response(models.Model):
 
 
 class Skip(models.Model):
-    """A question that a session went on without, because its images could not be shown.
+    """A question that a session went on without, because its images could not be shown or its annotator reported it.
 
     It has no response, and its slot is nobody's again: somebody else gets it, this annotator never.
     """
@@ -156,6 +156,41 @@ class Skip(models.Model):
 
     def __str__(self) -> str:
         return f"skip {self.pk}"
+
+
+class Report(models.Model):
+    """What an annotator said against a question that they were given: beside their answer to it, or in its place.
+
+    In place of an answer it comes with a skip, which counts among the few that a session may have.
+    """
+
+    class Reason(models.TextChoices):
+        BROKEN = "broken", "Something in it is broken"
+        OFFENSIVE = "offensive", "It is offensive"
+        UNANSWERABLE = "unanswerable", "It cannot be answered"
+        OTHER = "other", "Something else"
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="reports")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="reports")
+    session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="reports")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="reports")
+    reason = models.CharField(max_length=20, choices=Reason.choices)
+    words = models.TextField(blank=True, help_text="What the annotator wrote with it.")
+    at = models.DateTimeField(help_text="When it was sent, the last time.")
+    instead_of_answer = models.BooleanField(default=False, help_text="They went on without answering.")
+
+    class Meta:
+        ordering = ("-at", "-id")
+        constraints = (
+            models.UniqueConstraint(fields=("question", "annotator"), name="question_reported_once_per_annotator"),
+            models.CheckConstraint(
+                condition=~models.Q(reason="other") | ~models.Q(words=""), name="other_reason_is_told_in_words"
+            ),
+        )
+        indexes = (models.Index(fields=("study", "question"), name="reports_of_a_study"),)
+
+    def __str__(self) -> str:
+        return f"report {self.pk}"
 
 
 class PracticeAnswer(models.Model):

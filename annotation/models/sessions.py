@@ -51,6 +51,9 @@ OUTCOMES: dict[SessionState, Outcome] = {
     S.NO_CONSENT: Outcome.NO_CONSENT,
     S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
     S.LEFT_OUT: Outcome.LEFT_OUT,
+    # With a code only where the study file says so.
+    S.GIVEN_UP: Outcome.STOPPED,
+    S.LAPSED: Outcome.TIME_OVER,
 }
 
 
@@ -88,6 +91,9 @@ class Session(models.Model):
     first_question_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
     lease_until = models.DateTimeField(help_text="When its seat is given to somebody else, unless it has ended.")
+    more_time_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its annotator asked for more time, which is given once."
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
     last_seat = models.ForeignKey(
         "annotation.Seat",

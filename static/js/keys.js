@@ -52,6 +52,7 @@ function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
   else if (name === "i") document.querySelector("[data-opens=instructions]").click();
+  else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
   else return false;
   return true;

@@ -1,4 +1,4 @@
-// The page with a practice question, whole; its answer is posted as a form, because the next page tells what was right.
+// The page with a practice question, whole.
 
 import "./gated.js";
 import "./bar.js";
@@ -7,6 +7,8 @@ import { showFirst } from "./question.js";
 import "./skip.js";
 import "./zoom.js";
 import "./keys.js";
+import "./time.js";
+import "./practice.js";
 
 showFirst();
 document.documentElement.dataset.scripts = "running";

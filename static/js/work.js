@@ -7,6 +7,8 @@ import { showFirst } from "./question.js";
 import "./skip.js";
 import "./zoom.js";
 import "./keys.js";
+import "./time.js";
+import "./report.js";
 import { openSitting } from "./flow.js";
 import { openOutbox } from "./outbox.js";
 import { workOffline } from "./offline.js";

@@ -15,6 +15,8 @@ Actor: TypeAlias = User | str
 # What acts when nobody says who: a command that was not told, and what runs by the clock.
 COMMAND_LINE = "command line"
 TIMETABLE = "timetable"
+# An annotator by themself; which, the details say by a number.
+ANNOTATOR = "annotator"
 
 
 class What(StrEnum):

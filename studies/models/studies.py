@@ -34,6 +34,8 @@ class Outcome(models.TextChoices):
     NO_CONSENT = "no_consent", "No consent"
     FAILED_CHECKS = "failed_checks", "Failed checks"
     LEFT_OUT = "left_out", "Left out too many questions"
+    STOPPED = "stopped", "Stopped before the end"
+    TIME_OVER = "time_over", "Ran out of time"
 
 
 class Purpose(models.TextChoices):

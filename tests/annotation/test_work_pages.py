@@ -249,7 +249,7 @@ def lapsed(session: Session) -> Session:
 @pytest.mark.parametrize(("agree", "state"), [("yes", SessionState.INSTRUCTIONS), ("no", SessionState.NO_CONSENT)])
 def test_consent_counts_however_long_it_was_thought_about(client: Client, agree: str, state: str) -> None:
     session = lapsed(arrive(launch_study(consent="Agree?")))
-    assert client.post(f"{page_of(session)}consent/", {"agree": agree})["Location"] == page_of(session)
+    assert client.post(f"{page_of(session)}consent/", {"agree": agree, "sure": "yes"})["Location"] == page_of(session)
     session.refresh_from_db()
     assert session.state == state
     assert Seat.objects.filter(session=session).exists() == (agree == "yes")
@@ -267,7 +267,7 @@ def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Clie
 
 def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
     session = arrive(launch_study(instances=1, consent="Agree?"))
-    client.post(f"{page_of(session)}consent/", {"agree": "no"})
+    client.post(f"{page_of(session)}consent/", {"agree": "no", "sure": "yes"})
     answer = {"slot": Slot.objects.get().pk, "submission": str(uuid.uuid4()), "choice": "1"}
     assert post_json(client, session, answer).status_code == 404
     assert Response.objects.count() == 0

@@ -104,6 +104,9 @@ def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_se
     assert_accessible(page)
     come_from_prolific(page, live_server.url, study)
     page.get_by_role("button", name="I do not agree").click()
+    page.get_by_role("heading", name="You do not agree?").wait_for()
+    assert_accessible(page)
+    page.get_by_role("button", name="I do not agree").click()
     page.get_by_role("heading", name="You did not agree to take part").wait_for()
     assert_accessible(page)
     for query in ("", "?PROLIFIC_PID=%7B%7B%25PROLIFIC_PID%25%7D%7D&STUDY_ID=s&SESSION_ID=t", "?invite=wrong"):

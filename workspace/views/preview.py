@@ -13,13 +13,17 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotation.actions.practice import Terms
+from annotation.money import in_words
 from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_page
+from annotation.views.around import of_study
 from annotation.views.guards import wants_json
+from annotation.views.practising import feedback_in_place
 from results.views.guards import study_view
 from studies.actions.questions import practice_questions, sample_questions
 from studies.errors import StudyError
 from studies.kinds import get_kind, posted_values, shown_order
-from studies.markdown import render_markdown
+from studies.markdown import render_headed
 from studies.models import Question, Study
 from studies.permissions import Verb
 
@@ -105,6 +109,9 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
         response = HttpResponseRedirect(address)
         response.status_code = 303
         return response
+    if following.name.startswith("feedback"):
+        told = _practised(study, steps, place + 1, request.POST.get("choice", ""))
+        return JsonResponse(feedback_in_place(told, _address(study, steps[place])))
     body: dict[str, Any] = {
         "submission": request.POST.get("submission", ""),
         "saved": True,
@@ -140,20 +147,27 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
     if step.practice:
         return _show_practice(request, study, steps, place)
     if step.name == "consent":
-        context["consent_html"] = render_markdown(study.design.consent)
+        consent = render_headed(study.design.consent)
+        context |= {"consent_heading": consent.heading, "consent_html": consent.body}
         return render(request, "annotation/consent.html", context)
     if not step.number:
         minutes = study.design.time.estimated_minutes
         parts = len(study.design.parts)
         context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
-        context["has_practice"] = bool(steps[place + 1].practice)
+        context["in_part"] = sum(bool(one.number) for one in steps if one.part == step.part)
+        context["practice"] = _terms(study, steps) if steps[place + 1].practice else None
         return render(request, "annotation/instructions.html", context)
     context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, place, QUESTIONS_AHEAD)}
     return render(request, "annotation/work.html", context)
 
 
-def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
-    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+def _terms(study: Study, steps: list[Step]) -> Terms:
+    asked = study.design.practice
+    return Terms(sum(bool(one.practice) for one in steps) // 2, asked.needed, asked.rounds)
+
+
+def _practice_page(study: Study, steps: list[Step], place: int, choice: str) -> tuple[QuestionPage, list[str]]:
+    """Return a practice question with `choice` as its answer, and the order of its options."""
     step = steps[place]
     kind_name, content = step.asked["kind"], step.asked["content"]
     kind = get_kind(kind_name)
@@ -166,22 +180,35 @@ def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place:
         number=step.practice,
         total=sum(bool(one.practice) for one in steps) // 2,
         action=_address(study, step),
-        chosen_key=posted_values(kind, content, order).get(request.GET.get("choice", ""), ""),
+        chosen_key=posted_values(kind, content, order).get(choice, ""),
     )
-    context = _context(study, step, _total(steps))
-    if step.name.startswith("practice"):
-        context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
-        return render(request, "annotation/practice.html", context)
-    context["urls"] = _urls(_address(study, steps[place + 1]))
-    context |= practice_feedback(
+    return page, order
+
+
+def _practised(study: Study, steps: list[Step], place: int, choice: str) -> dict[str, Any]:
+    """Return what an annotator is told after a practice question; the next step is where they go on."""
+    step = steps[place]
+    page, order = _practice_page(study, steps, place, choice)
+    told = practice_feedback(
         page,
-        content=content,
-        kind_name=kind_name,
+        content=step.asked["content"],
+        kind_name=step.asked["kind"],
         order=order,
         right=step.asked["right"],
         feedback=step.asked["feedback"],
     )
-    return render(request, "annotation/practice_feedback.html", context)
+    return told | {"onward": _address(study, steps[place + 1])}
+
+
+def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+    context = _context(study, steps[place], _total(steps))
+    choice = request.GET.get("choice", "")
+    if steps[place].name.startswith("practice"):
+        page, _ = _practice_page(study, steps, place, choice)
+        context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
+        return render(request, "annotation/practice.html", context)
+    return render(request, "annotation/practice_feedback.html", context | _practised(study, steps, place, choice))
 
 
 def _urls(address: str) -> Urls:
@@ -190,18 +217,16 @@ def _urls(address: str) -> Urls:
 
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
     here = _address(study, step)
-    return {
+    return of_study(study, part=step.part, provider="prolific") | {
         "bar": Bar(
             title=f"Preview, nothing is stored: {study.title}",
             answered=max(0, step.number - 1),
             total=total,
-            seconds_so_far=0,
-            started=step.number > 0,
             show_progress=step.number > 0,
+            pay=in_words(study.design.pay),
             is_preview=True,
         ),
         "urls": _urls(here),
-        "instructions_html": render_markdown(study.design.parts[step.part].instructions),
         "language": "en",
     }
 

@@ -121,7 +121,7 @@ def test_practice_is_shown_with_its_feedback_and_stores_nothing(client: Client, 
         assert feedback == f"{PREVIEW}?step=feedback-1&choice={value}"
         found.append(client.get(feedback).content.decode())
     assert sorted("<h1>Right</h1>" in page for page in found) == [False] * 4 + [True]
-    assert all("Count the 3 roofs." in page and "(your answer)" in page for page in found[:4])
+    assert all("Count the 3 roofs." in page and "Your answer" in page for page in found[:4])
     assert all(f'href="{PREVIEW}?step=practice-2"' in page for page in found)
     assert f'href="{PREVIEW}?step=1"' in shown(client, "feedback-2")
     assert (Session.objects.count(), PracticeAnswer.objects.count()) == (0, 0)
@@ -132,7 +132,7 @@ def test_feedback_on_a_choice_that_is_none_is_shown_all_the_same(client: Client,
     with_practice(draft)
     page = shown(client, f"feedback-1&choice={choice}")
     assert "Not quite" in page
-    assert "(your answer)" not in page
+    assert "✗ Your answer" not in page
 
 
 def test_practice_that_cannot_be_asked_is_left_out(client: Client, draft: Study) -> None:

@@ -1,0 +1,52 @@
+"""How long somebody has been at work on their questions, and how long the rest will take at their pace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+# Nobody looks at one question for longer: whatever is more is absence, even in front of an open page.
+MOST_SECONDS = 300
+# The pace of somebody is that of their last answers, as soon as there are a few of them.
+LAST_ANSWERS = 10
+FEWEST_ANSWERS = 3
+
+
+@dataclass(frozen=True)
+class SentAnswer:
+    """An answer that arrived at `at`. The browser measured `send_ms` milliseconds from shown to sent, `hidden_ms` of
+    them with the page hidden; None where it measured nothing."""
+
+    at: datetime
+    send_ms: int | None = None
+    hidden_ms: int | None = None
+
+
+def seconds_at_work(begun: datetime, answers: Sequence[SentAnswer]) -> list[float]:
+    """Return the seconds of work behind each of `answers`, which are in the order they arrived in.
+
+    That is the time its question was in sight, as the browser measured it; where it did not, the time since the answer
+    before it, or since `begun`. Neither is more than MOST_SECONDS, so that no absence counts as work, nor less than 0.
+
+    Example: begun at 12:00:00; an answer at 12:00:20 after 18 s in sight, one at 12:00:50 of which nothing was
+    measured, one at 14:00:00 after 7,100 s of which 7,060 s were hidden, and one at 15:00:00 of which nothing was
+    measured: 18, 30, 40 and 300 seconds.
+    """
+    seconds = []
+    before = begun
+    for answer in answers:
+        if answer.send_ms is None:
+            took = (answer.at - before).total_seconds()
+        else:
+            took = (answer.send_ms - (answer.hidden_ms or 0)) / 1000
+        seconds.append(min(max(took, 0.0), MOST_SECONDS))
+        before = answer.at
+    return seconds
+
+
+def seconds_per_question(own: Sequence[float], *, estimate: float | None) -> float | None:
+    """Return how long the next question takes somebody: the median of their LAST_ANSWERS last times, `own`.
+
+    With fewer than FEWEST_ANSWERS of them it is `estimate`, None where nobody has estimated it.
+    """
+    return median(own[-LAST_ANSWERS:]) if len(own) >= FEWEST_ANSWERS else estimate

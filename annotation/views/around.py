@@ -1,0 +1,62 @@
+"""What stands around every page of a session: the bar, its addresses, the help, and the way back to where it is."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import get_language, gettext_lazy
+
+from annotation.models import Report, Session
+from annotation.pages import session_bar, session_urls
+from annotation.recruitment import invite
+from studies.markdown import render_headed
+from studies.models import Study
+
+LONGEST_TEXT = 5000
+REASONS = {
+    Report.Reason.BROKEN: gettext_lazy("Something in it is broken"),
+    Report.Reason.OFFENSIVE: gettext_lazy("It is offensive"),
+    Report.Reason.UNANSWERABLE: gettext_lazy("It cannot be answered"),
+    Report.Reason.OTHER: gettext_lazy("Something else"),
+}
+
+
+def context(session: Session) -> dict[str, Any]:
+    """Return what every template of a session is given."""
+    return of_study(session.study, part=session.part_begun, provider=session.provider) | {
+        "bar": session_bar(session, now=timezone.now()),
+        "urls": session_urls(session.token),
+        "language": get_language(),
+    }
+
+
+def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
+    """Return what the help of every page says of `study` to somebody who came by `provider`."""
+    instructions = render_headed(study.design.parts[part].instructions)
+    # "return" or "code", what the study file wants of somebody from a platform; with a plain link there is neither.
+    from_platform = provider != invite.PROVIDER
+    return {
+        "instructions_heading": instructions.heading,
+        "instructions_html": instructions.body,
+        "contact": study.design.contact,
+        "reasons": REASONS,
+        "has_pay": bool(study.design.pay.per_session),
+        "stopped_by": study.design.endings.stopped if from_platform else "",
+        "time_over_by": study.design.endings.time_over if from_platform else "",
+    }
+
+
+def back(session: Session, **said: str) -> HttpResponse:
+    """Lead to the page where the session is; `said` goes along in its address."""
+    response = redirect("session", session.token)
+    response.status_code = 303
+    if said:
+        response["Location"] += f"?{urlencode(said)}"
+    return response
+
+
+def typed_text(request: HttpRequest, name: str) -> str:
+    # PostgreSQL stores no NUL characters.
+    return request.POST.get(name, "").replace("\0", "")[:LONGEST_TEXT]

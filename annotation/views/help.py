@@ -1,0 +1,84 @@
+"""What annotators can ask for at any time: help, more time, and to be heard about a question."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.actions import reporting, responses, sessions
+from annotation.errors import BadAnswer
+from annotation.forms import read_id
+from annotation.models import Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
+from annotation.pages import session_bar, session_urls
+from annotation.views.around import back, context, typed_text
+from annotation.views.guards import session_view, wants_json
+
+
+@session_view
+@require_safe
+def show_help(request: HttpRequest, session: Session) -> HttpResponse:
+    """Show, as a page, what the page's script opens as a menu."""
+    extra = {"report_slot": _slot_now(session), "can_stop": session.state in OPEN_STATES}
+    return render(request, "annotation/help.html", context(session) | extra)
+
+
+def _slot_now(session: Session) -> int | None:
+    if session.state != SessionState.WORKING:
+        return None
+    return next((slot.pk for slot in responses.open_slots(session=session, limit=1)), None)
+
+
+@session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask what is wrong with a question (the page's script asks in a dialog instead), and keep what is said."""
+    if request.method != "POST":
+        return _ask(request, session, read_id(request.GET.get("slot", "")) or _slot_now(session))
+    slot = read_id(request.POST.get("slot", ""))
+    if slot is None:
+        raise BadAnswer(gettext("The page did not say which question you mean. Reload it and try again."))
+    try:
+        kept = reporting.report(
+            session=session,
+            slot=slot,
+            reason=request.POST.get("reason", ""),
+            words=typed_text(request, "words"),
+            instead="instead" in request.POST,
+            now=timezone.now(),
+        )
+    except BadAnswer as error:
+        if wants_json(request):
+            raise
+        return _ask(request, session, slot, error=f"{error.message} {error.what_next}".strip(), status=error.status)
+    if not wants_json(request):
+        return back(session, said="reported")
+    onward = f"{session_urls(session.token).page}?said=reported" if kept.instead_of_answer else None
+    return JsonResponse({"thanks": gettext("Thank you. The researchers see what you wrote."), "go": onward})
+
+
+def _ask(
+    request: HttpRequest, session: Session, slot: int | None, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    asked = Slot.objects.filter(pk=slot or 0, annotator=session.annotator_id, question__study=session.study_id).first()
+    if asked is None or session.state != SessionState.WORKING:
+        return back(session)
+    is_open = asked.answered_at is None
+    extra: dict[str, Any] = {"slot": asked.pk, "is_open": is_open, "error": error, "posted": request.POST}
+    return render(request, "annotation/report.html", context(session) | extra, status=status)
+
+
+@session_view
+@require_POST
+def more_time(request: HttpRequest, session: Session) -> HttpResponse:
+    """Keep the place for as much longer as the study allows, once."""
+    sessions.ask_for_more(session=session, now=timezone.now())
+    if not wants_json(request):
+        return back(session)
+    until = session_bar(session, now=timezone.now()).until
+    if until is None:
+        return JsonResponse({"go": session_urls(session.token).page})
+    return JsonResponse({"moment": until.moment, "seconds": until.seconds})
