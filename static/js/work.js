@@ -2,10 +2,12 @@
 
 import "./gated.js";
 import "./bar.js";
+import "./comfort.js";
 import "./images.js";
 import { showFirst } from "./question.js";
 import "./skip.js";
 import "./zoom.js";
+import "./magnify.js";
 import "./keys.js";
 import "./time.js";
 import "./report.js";

@@ -98,7 +98,7 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     if way == "key":
         page.keyboard.press("z")
     else:
-        page.locator("[data-stage] [data-option='1'] img").click()
+        page.get_by_role("link", name="Enlarge image A").click()
     zoom = page.get_by_role("dialog", name="Image A")
     expect(zoom).to_be_visible()
     assert zoomed_picture(page) == pictures[0]
@@ -123,7 +123,7 @@ def test_after_enlarging_by_mouse_enter_sends(page: Page, at_work: Callable[...,
     at_work(instances=2)
     question_number(page)
     page.keyboard.press("2")
-    page.locator("[data-stage] [data-option='1'] img").click()
+    page.get_by_role("link", name="Enlarge image A").click()
     page.keyboard.press("z")
     page.keyboard.press("Enter")
     assert question_number(page) == 2
