@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0015_rules_say_whether_more_is_wanted'),
+        ('annotation', '0016_why_nothing_was_measured'),
         ('studies', '0015_outcomes_of_stopping_and_lapsing'),
     ]
 
