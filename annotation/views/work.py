@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -35,6 +36,8 @@ REDIRECT_SECONDS = 5
 REVIEW_REDIRECT_SECONDS = 60
 PART_NUMBERS = {str(number) for number in range(9)}
 LONGEST_COMMENT = 5000
+# Says what a browser may keep for when there is no line, and that it is the server itself that answers.
+PAGE_HEADER = "Lineup-Page"
 
 
 def _context(session: Session) -> dict[str, Any]:
@@ -55,7 +58,12 @@ def _back(session: Session) -> HttpResponse:
 @session_view
 @require_safe
 def page(request: HttpRequest, session: Session) -> HttpResponse:
-    session = sessions.see(session=session, now=timezone.now())
+    response = _page(request, sessions.see(session=session, now=timezone.now()))
+    response.headers.setdefault(PAGE_HEADER, "other")
+    return response
+
+
+def _page(request: HttpRequest, session: Session) -> HttpResponse:
     match SessionState(session.state):
         case SessionState.CONSENT:
             extra = {"consent_html": render_markdown(session.study.design.consent)}
@@ -130,10 +138,10 @@ def _work(
         "notice": _notice(request, session),
         "error": error,
         "can_change": session.questions_answered > 0,
+        "worker": reverse("worker"),
     }
     response = render(request, "annotation/work.html", _context(session) | extra, status=status)
-    # What the browser may keep for when there is no line, and how a page knows that the server itself answers.
-    response["Lineup-Page"] = "work"
+    response[PAGE_HEADER] = "work"
     return response
 
 
