@@ -1,9 +1,12 @@
 from django.urls import path
 
-from annotation.views import beginning, ending, entry, help, practising, work
+from annotation.views import beginning, ending, entry, help, offline, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
+    # No token has a dot in it.
+    path("s/worker.js", offline.worker, name="worker"),
+    path("s/<slug:token>/app.webmanifest", offline.manifest, name="session_manifest"),
     path("s/<slug:token>/", work.page, name="session"),
     path("s/<slug:token>/consent/", beginning.consent, name="session_consent"),
     path("s/<slug:token>/begin/", beginning.begin, name="session_begin"),

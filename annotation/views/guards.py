@@ -12,6 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from annotation.errors import AnnotationError, TooManyAtOnce
 from annotation.language import in_readers_language
 from annotation.models import Session
+from annotation.views.compression import compress
 
 P = ParamSpec("P")
 
@@ -36,7 +37,7 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show AnnotationErrors as pages, speak the reader's language, cache nothing, and leave out the CSRF cookie.
+    """Show AnnotationErrors as pages, speak the reader's language, compress, cache nothing, leave out the CSRF cookie.
 
     The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
     browsers refuse cookies can still work (docs/decisions/0001).
@@ -48,9 +49,11 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
     @wraps(view)
     def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         try:
-            return view(request, *args, **kwargs)
+            response = view(request, *args, **kwargs)
         except AnnotationError as error:
-            return problem_response(request, error)
+            response = problem_response(request, error)
+        compress(request, response)
+        return response
 
     return guarded
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -23,11 +24,19 @@ from annotation.views.guards import annotator_view, session_view, wants_json
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
 
+# Says what a browser may keep for when there is no line, and that it is the server itself that answers.
+PAGE_HEADER = "Lineup-Page"
+
 
 @session_view
 @require_safe
 def page(request: HttpRequest, session: Session) -> HttpResponse:
-    session = sessions.see(session=session, now=timezone.now())
+    response = _page(request, sessions.see(session=session, now=timezone.now()))
+    response.headers.setdefault(PAGE_HEADER, "other")
+    return response
+
+
+def _page(request: HttpRequest, session: Session) -> HttpResponse:
     match SessionState(session.state):
         case SessionState.CONSENT:
             return show_consent(request, session)
@@ -87,10 +96,10 @@ def _work(
         "notice": _notice(request, session),
         "error": error,
         "can_change": session.questions_answered > 0,
+        "worker": reverse("worker"),
     }
     response = render(request, "annotation/work.html", context(session) | extra, status=status)
-    # What the browser may keep for when there is no line, and how a page knows that the server itself answers.
-    response["Lineup-Page"] = "work"
+    response[PAGE_HEADER] = "work"
     return response
 
 

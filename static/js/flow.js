@@ -3,7 +3,7 @@
 
 import { earlier, givenSlots } from "./kept.js";
 import { isServed } from "./offline.js";
-import { answeredSoFar, hasBeenOpen, questionsHeld, rememberAnswered, rememberQuestion } from "./sitting.js";
+import { answeredSoFar, isKeptPage, questionsHeld, rememberAnswered, rememberQuestion } from "./sitting.js";
 import { sayOnTheNextPage } from "./told.js";
 
 const LOOK_AGAIN_MS = 5000;
@@ -13,7 +13,6 @@ const waiting = document.querySelector("[data-waiting]");
 const given = new Map();
 let goTo = null;
 let stopping = null;
-let isKeptPage = false;
 
 const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
 const isGiven = (slot) => given.has(slot);
@@ -154,11 +153,11 @@ window.addEventListener("pageshow", (event) => {
 });
 
 export function openSitting() {
-  const shown = stage.querySelector("[data-question]");
-  isKeptPage = !shown.elements.replaces && hasBeenOpen(shown.elements.submission.value);
   for (const form of ahead.querySelectorAll("[data-question]")) announce(form, "question:held");
   if (!isKeptPage) return;
+  const slots = givenSlots();
+  for (const slot of slots) given.set(slot, null);
   for (const html of questionsHeld()) holdAll(html);
-  leaveOut(givenSlots());
+  leaveOut(slots);
   showAnswered(Math.max(answeredSoFar(), Number(document.querySelector("[data-answered]").textContent)));
 }

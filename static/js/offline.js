@@ -19,8 +19,19 @@ export async function isServed(address) {
 export function workOffline() {
   const { worker } = document.body.dataset;
   if (!worker || !navigator.serviceWorker) return;
+  const scope = worker.replace(/[^/]*$/, "");
   // A browser that refuses goes on without.
-  navigator.serviceWorker.register(worker, { scope: worker.replace(/[^/]*$/, "") }).catch(() => {});
+  navigator.serviceWorker.register(worker, { scope }).then(keepThisPage, () => {});
+}
+
+// The first page of a sitting came before there was a worker to keep it.
+async function keepThisPage() {
+  await navigator.serviceWorker.ready;
+  const { session } = document.body.dataset;
+  const pages = await caches.open(CACHE);
+  if (await pages.match(session)) return;
+  const page = await fetch(session).catch(() => null);
+  if (page?.headers.get("Lineup-Page") === "work") await pages.put(session, page);
 }
 
 export async function leaveNothingBehind() {

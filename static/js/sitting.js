@@ -2,7 +2,7 @@
 // questions came after the page, and how far the sitting was.
 
 const key = `lineup:sitting:${document.body.dataset.session}`;
-let known = { page: "", held: [], answered: 0 };
+let known = { held: [], answered: 0 };
 
 try {
   known = { ...known, ...JSON.parse(localStorage.getItem(key)) };
@@ -19,12 +19,9 @@ function remember(more) {
   }
 }
 
-// Every page that the server makes has a number of its own. One that has been open before comes from what was kept.
-export function hasBeenOpen(page) {
-  if (page === known.page) return true;
-  remember({ page, held: [], answered: 0 });
-  return false;
-}
+// A page that comes from the server holds all that there is to know.
+export const isKeptPage = document.body.dataset.kept !== undefined;
+if (!isKeptPage) remember({ held: [], answered: 0 });
 
 export const questionsHeld = () => known.held.map(([, html]) => html);
 export const answeredSoFar = () => known.answered;

@@ -69,6 +69,7 @@ def test_a_whole_survey_without_javascript(
         expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
         expect(page.get_by_role("link", name="Go back to Prolific")).to_be_visible()
     assert stored_pictures(Session.objects.get()) == clicked
+    assert set(Response.objects.values_list("unmeasured", flat=True)) == {"no_scripts"}
 
 
 def test_practice_shows_after_each_question_what_was_right(page: Page, arrived: Callable[..., Session]) -> None:

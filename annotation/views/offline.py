@@ -1,0 +1,78 @@
+"""What lets a browser keep a sitting for when there is no line: the worker behind the pages, and the app they are."""
+
+import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from django.contrib.staticfiles import finders
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.templatetags.static import static
+from django.views.decorators.http import require_safe
+
+from annotation.models import Session
+from annotation.pages import session_urls
+from annotation.views.guards import session_view
+
+# All that the page of questions consists of beside itself and its pictures.
+SHELL = (
+    "favicon.svg",
+    "css/app.css",
+    *(
+        f"js/{name}.js"
+        for name in (
+            "bar",
+            "flow",
+            "gate",
+            "gated",
+            "images",
+            "kept",
+            "keys",
+            "offline",
+            "outbox",
+            "question",
+            "sitting",
+            "skip",
+            "told",
+            "work",
+            "zoom",
+        )
+    ),
+)
+
+
+@require_safe
+def worker(request: HttpRequest) -> HttpResponse:
+    """Return the worker of this release: another list of files is another worker, which the browser then takes."""
+    response = HttpResponse(_worker(), content_type="text/javascript")
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+@cache
+def _worker() -> str:
+    files = [static(name) for name in SHELL]
+    found = finders.find("js/worker.js")
+    assert found is not None
+    text = Path(found).read_text(encoding="utf-8")
+    release = sha256("\n".join([*files, text]).encode()).hexdigest()[:16]
+    return f"const FILES = {json.dumps(files)};\nconst RELEASE = {json.dumps(release)};\n{text}"
+
+
+@session_view
+@require_safe
+def manifest(request: HttpRequest, session: Session) -> JsonResponse:
+    """Return what a browser needs to put this sitting among its apps; it opens where the sitting is."""
+    page = session_urls(session.token).page
+    return JsonResponse(
+        {
+            "name": session.study.title,
+            "short_name": session.study.title,
+            "start_url": page,
+            "id": page,
+            "scope": page,
+            "display": "standalone",
+            "icons": [{"src": static("favicon.svg"), "sizes": "any", "type": "image/svg+xml"}],
+        },
+        headers={"Content-Type": "application/manifest+json"},
+    )
