@@ -6,8 +6,12 @@ let onward = null;
 function mark(option, verdict, text) {
   option.dataset.verdict = verdict;
   const sign = document.createElement("span");
+  const words = document.createElement("span");
   sign.className = "mark";
-  sign.textContent = `${verdict === "right" ? "✓" : "✗"} ${text}`;
+  sign.textContent = verdict === "right" ? "✓" : "✗";
+  words.className = "mark-words";
+  words.textContent = ` ${text}`;
+  sign.append(words);
   (option.querySelector(".choice") ?? option).append(sign);
 }
 

@@ -75,7 +75,7 @@ function warn() {
 
 function sayHalf() {
   if (until.dataset.says === "half") sayNothing();
-  if (Number(until.dataset.half) === answered && !until.dataset.says) say("half");
+  if (until.dataset.half === String(answered) && !until.dataset.says) say("half");
 }
 
 function showMoment() {

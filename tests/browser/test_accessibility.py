@@ -55,9 +55,13 @@ def test_every_page_on_the_way_is_accessible(walked: Page, arrived: Callable[...
     assert_accessible(page)
     page.keyboard.press("1")
     page.get_by_role("button", name="Send").click()
-    page.get_by_role("link", name="Continue").wait_for()
+    onward = page.locator("[data-onward]")
+    onward.wait_for()
     assert_accessible(page)
-    page.get_by_role("link", name="Continue").click()
+    # The page that says the same without scripts, and after a reload.
+    page.reload()
+    assert_accessible(page)
+    onward.click()
 
 
 def test_every_state_of_the_question_is_accessible(
@@ -72,7 +76,13 @@ def test_every_state_of_the_question_is_accessible(
         page.locator("dialog[open]").wait_for()
         assert_accessible(page)
         page.keyboard.press("Escape")
+    page.get_by_role("link", name="Help").click()
+    assert_accessible(page)
     page.get_by_role("link", name="Stop here").click()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    page.locator("dialog[open]").wait_for()
     assert_accessible(page)
     page.keyboard.press("Escape")
     answer(page, "2")
@@ -116,8 +126,10 @@ def test_the_other_endings_and_the_problems_are_accessible(walked: Page, live_se
     assert_accessible(page)
     page.get_by_role("button", name="Start").click()
     page.get_by_role("button", name="I agree", exact=True).click()
-    page.goto(f"{page.url}give-up/")
-    assert_accessible(page)
+    session = page.url
+    for name in ("help", "take-back", "give-up"):
+        page.goto(f"{session}{name}/")
+        assert_accessible(page)
     page.get_by_role("button", name="Stop here").click()
     page.get_by_role("heading", name="You have stopped").wait_for()
     assert_accessible(page)

@@ -230,6 +230,7 @@ def test_stopping_waits_for_the_answers_on_their_way(
     page.wait_for_load_state("networkidle")
     context.set_offline(True)
     clicked = answer(page, "2")
+    page.get_by_role("link", name="Help").click()
     page.get_by_role("link", name="Stop here").click()
     page.get_by_role("button", name="Stop here").click()
     context.set_offline(False)

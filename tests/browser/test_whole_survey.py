@@ -34,6 +34,8 @@ def test_a_whole_survey_by_keyboard_alone(
     assert session.state == SessionState.FINISHED
     assert stored_pictures(session) == clicked
     code = CompletionCode.objects.get(study=study, outcome=Outcome.FINISHED).code
+    page.get_by_role("link", name="Go back to Prolific").focus()
+    page.keyboard.press("Enter")
     page.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code}")
 
 
@@ -58,9 +60,9 @@ def test_a_whole_survey_without_javascript(
         come_from_prolific(page, live_server.url, study)
         page.get_by_role("button", name="I agree", exact=True).click()
         page.get_by_role("button", name="Start").click()
-        page.get_by_role("link", name="Instructions").click()
+        page.get_by_role("link", name="Help").click()
         expect(page.get_by_role("heading", name="Instructions")).to_be_visible()
-        page.get_by_role("link", name="Close").click()
+        page.get_by_role("link", name="Go back").click()
         clicked = []
         for value in ("3", "none", "1"):
             clicked.append(picture_of(page, value))
@@ -70,20 +72,6 @@ def test_a_whole_survey_without_javascript(
         expect(page.get_by_role("link", name="Go back to Prolific")).to_be_visible()
     assert stored_pictures(Session.objects.get()) == clicked
     assert set(Response.objects.values_list("unmeasured", flat=True)) == {"no_scripts"}
-
-
-def test_practice_shows_after_each_question_what_was_right(page: Page, arrived: Callable[..., Session]) -> None:
-    practice = {"pass": 1, "rounds": 1, "questions": [{"instance": "vase-0", "right": "none", "feedback": "No map."}]}
-    session = arrived(instances=3, practice=practice)
-    page.get_by_role("button", name="Start the practice").click()
-    page.locator("[data-option=none] label").click()
-    page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Right")
-    expect(page.get_by_text("No map.")).to_be_visible()
-    page.get_by_role("link", name="Continue").click()
-    assert question_number(page) == 1
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
 
 
 def test_what_the_browser_measures_is_stored(page: Page, at_work: Callable[..., Session]) -> None:
@@ -133,6 +121,7 @@ def test_stopping_here_asks_first_and_keeps_the_answers(
         page.locator("[data-stage] [data-option='2'] label").click()
         page.get_by_role("button", name="Send").click()
         page.locator("[data-answered]", has_text="1").wait_for()
+        page.get_by_role("link", name="Help").click()
         page.get_by_role("link", name="Stop here").click()
         page.get_by_role("button", name="Stop here").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("You have stopped")

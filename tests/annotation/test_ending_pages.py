@@ -1,0 +1,112 @@
+"""How a sitting ends: what that means for pay, whom to write to, and the code that the study file names."""
+
+from datetime import timedelta
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+
+from annotation.actions import sessions
+from annotation.models import Session, SessionState
+from annotation.recruitment.base import Entry
+from studies.models import CompletionCode, Study
+from tests.annotation.test_practice_pages import words
+from tests.annotation.test_responses import next_slot, send
+from tests.annotation.test_work_pages import page_of
+from tests.factories import NOON, arrive, arrive_at_work, launch_study
+
+pytestmark = pytest.mark.django_db
+PAY = {"currency": "USD", "per_session": "8.00"}
+
+
+def code(study: Study, outcome: str) -> str:
+    return CompletionCode.objects.get(study=study, outcome=outcome).code
+
+
+def no_codes(html: str) -> bool:
+    return not any(code in html for code in CompletionCode.objects.values_list("code", flat=True))
+
+
+def lapse(session: Session) -> None:
+    sessions.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("way", ["return", "code"])
+def test_stopping_says_before_and_after_what_it_means_for_pay(client: Client, way: str) -> None:
+    study = launch_study(pay=PAY, endings={"stopped": way})
+    session = arrive_at_work(study)
+    asked = client.get(f"{page_of(session)}give-up/").content.decode()
+    assert no_codes(asked)
+    assert ("A returned submission is not paid by itself" in asked) == (way == "return")
+    assert ("You then get a code to go back with" in asked) == (way == "code")
+    assert BeautifulSoup(asked, "html.parser").select(f"main a[href='{page_of(session)}']")
+    end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
+    assert "ada@example.org" in end
+    if way == "code":
+        assert code(study, "stopped") in end
+        assert code(study, "finished") not in end
+    else:
+        assert no_codes(end)
+        assert "Please return the submission on the platform" in words(end)
+
+
+def test_a_study_of_an_older_version_gets_its_code_when_it_is_first_needed(client: Client) -> None:
+    study = launch_study(endings={"stopped": "code"})
+    CompletionCode.objects.filter(outcome="stopped").delete()
+    session = arrive_at_work(study)
+    end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
+    assert code(study, "stopped") in end
+
+
+def test_with_an_invitation_there_is_no_platform_to_return_to(client: Client) -> None:
+    study = launch_study(pay=PAY, endings={"stopped": "code", "time_over": "code"})
+    session = sessions.start(study=study, entry=Entry("invite", "ann", "visit", ""), now=NOON)
+    asked = client.get(f"{page_of(session)}give-up/").content.decode()
+    assert "The pay is for the whole study" in asked
+    end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
+    assert no_codes(end)
+    assert "submission" not in words(BeautifulSoup(end, "html.parser").main.encode())  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("way", ["return", "code"])
+def test_after_a_lapse_the_page_says_what_next_and_whom_to_write_to(client: Client, way: str) -> None:
+    study = launch_study(instances=1, pay=PAY, endings={"time_over": way})
+    session = arrive_at_work(study)
+    lapse(session)
+    # The seat is free: no code yet, for the sitting may go on.
+    free = client.get(page_of(session)).content.decode()
+    assert no_codes(free)
+    assert f"{page_of(session)}go-on/" in free
+    arrive(study, "ben")
+    gone = client.get(page_of(session)).content.decode()
+    assert "The time for this sitting is over" in gone
+    assert "ada@example.org" in gone
+    if way == "code":
+        assert code(study, "time_over") in gone
+    else:
+        assert no_codes(gone)
+        assert "Please return the submission on the platform" in words(gone)
+
+
+def test_whoever_goes_on_after_the_code_was_shown_is_handed_back_when_they_finish(client: Client) -> None:
+    study = launch_study(instances=1, endings={"time_over": "code"})
+    session = arrive_at_work(study)
+    lapse(session)
+    ben = arrive(study, "ben")
+    client.get(page_of(session))
+    sessions.leave(session=ben, to=SessionState.GIVEN_UP, now=NOON)
+    client.post(f"{page_of(session)}go-on/")
+    session.refresh_from_db()
+    assert (session.state, session.handed_back_at) == (SessionState.WORKING, None)
+    send(session, next_slot(session))
+    assert code(study, "finished") in client.get(page_of(session)).content.decode()
+
+
+def test_the_last_page_leaves_after_twenty_seconds_and_never_again(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=1))
+    send(session, next_slot(session))
+    first, again = (BeautifulSoup(client.get(page_of(session)).content, "html.parser") for _ in range(2))
+    (handover,) = first.select("[data-redirect]")
+    assert int(str(handover["data-redirect"])) >= 20
+    assert not again.select("[data-redirect]")
+    assert again.select_one(".handover a") is not None

@@ -1,0 +1,215 @@
+"""Help, reports, more time and taking answers back: the pages, as a browser without JavaScript walks them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+
+from annotation.actions import responses
+from annotation.models import Removal, Report, Response, Session, SessionState, Skip
+from studies.models import CompletionCode, Event
+from tests.annotation.test_practice_pages import words
+from tests.annotation.test_responses import next_slot, send
+from tests.annotation.test_work_pages import form_of, page_of
+from tests.factories import CONTACT, NOON, arrive, arrive_at_work, launch_study
+
+pytestmark = pytest.mark.django_db
+PAY = {"currency": "USD", "per_session": "8.00"}
+
+
+@pytest.fixture(autouse=True)
+def _at_noon(time_machine: Any) -> None:
+    time_machine.move_to(NOON, tick=False)
+
+
+def test_the_bar_says_where_how_long_and_what_it_is_worth(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=4, pay=PAY, time={"estimated_minutes": 30, "limit_minutes": 90}))
+    bar = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select_one("header.bar")
+    assert bar is not None
+    # 30 minutes for 4 questions, none of them answered; the hour and a half begins at noon.
+    said = words(str(bar))
+    assert "0 of 4 answered about 30 min left" in said
+    assert "US$ 8.00" in said.replace("\N{NO-BREAK SPACE}", " ")
+    assert "Your place is kept until 13:30 UTC." in said
+
+
+def test_the_time_left_goes_by_ones_own_pace(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=33))
+    for seconds in (60, 90, 3_600):
+        send(session, next_slot(session), measured={"send_ms": seconds * 1000, "hidden_ms": 0})
+    # The median of 60, 90 and 300, the most that one question takes, for 30 questions.
+    said = words(client.get(page_of(session)).content)
+    assert "3 of 33 answered about 45 min left" in said
+
+
+def test_without_pay_nothing_is_said_of_it(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    page = client.get(page_of(session)).content.decode()
+    assert "Pay:" not in page
+    assert "US$" not in page
+
+
+def test_help_is_a_page_with_everything_in_it(client: Client) -> None:
+    session = arrive_at_work(launch_study(instructions="Look **closely**."))
+    page = client.get(f"{page_of(session)}help/").content
+    links = {str(link["href"]) for link in BeautifulSoup(page, "html.parser").select("main a")}
+    slot = next_slot(session).pk
+    assert {f"{page_of(session)}{name}" for name in ("give-up/", "take-back/", f"report/?slot={slot}")} <= links
+    assert "mailto:ada@example.org" in links
+    assert "Look closely ." in words(page)
+
+
+def report(client: Client, session: Session, **fields: Any) -> Any:
+    return client.post(f"{page_of(session)}report/", {"slot": next_slot(session).pk, "reason": "broken"} | fields)
+
+
+def test_a_report_goes_with_an_answer(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session)
+    asked = client.get(f"{page_of(session)}report/?slot={slot.pk}").content
+    fields = form_of(asked, selector="form.report") | {"reason": "offensive", "words": " Not for children.\0 "}
+    after = client.post(f"{page_of(session)}report/", fields, follow=True).content
+    assert "Thank you. The researchers see what you reported." in words(after)
+    kept = Report.objects.get()
+    assert (kept.question, kept.annotator, kept.session) == (slot.question, session.annotator, session)
+    assert (kept.reason, kept.words, kept.instead_of_answer, kept.at) == ("offensive", "Not for children.", False, NOON)
+    assert next_slot(session) == slot
+
+
+def test_a_report_in_place_of_an_answer_counts_among_the_few_skips(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=6))
+    for number in range(3):
+        slot = next_slot(session)
+        assert report(client, session, instead="yes").status_code == 303
+        assert next_slot(session) != slot
+        assert Skip.objects.filter(question=slot.question, annotator=session.annotator, file_missing=False).exists()
+        session.refresh_from_db()
+        assert session.questions_total == 5 - number
+    refused = report(client, session, instead="yes")
+    assert refused.status_code == 422
+    assert "You have gone on without as many questions as one may." in words(refused.content)
+    assert (Report.objects.filter(instead_of_answer=True).count(), Skip.objects.count()) == (3, 3)
+    # Beside an answer it is still heard.
+    assert report(client, session).status_code == 303
+    assert Report.objects.count() == 4
+
+
+def test_whoever_reports_everything_has_not_finished(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=2))
+    report(client, session, instead="yes")
+    report(client, session, instead="yes")
+    session.refresh_from_db()
+    assert session.state == SessionState.LEFT_OUT
+
+
+def test_said_twice_the_last_version_stands_and_a_skip_stays(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session).pk
+    for fields in ({"instead": "yes"}, {"reason": "other", "words": "No vase."}):
+        report(client, session, slot=slot, **fields)
+    kept = Report.objects.get()
+    assert (kept.reason, kept.words, kept.instead_of_answer) == ("other", "No vase.", True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"reason": "dull"}, 422),
+        ({"reason": "other", "words": " "}, 422),
+        ({"slot": ""}, 422),
+        ({"slot": "999999"}, 404),
+    ],
+)
+def test_a_report_that_is_none_is_refused(client: Client, fields: dict[str, str], status: int) -> None:
+    session = arrive_at_work(launch_study())
+    response = client.post(
+        f"{page_of(session)}report/",
+        {"slot": next_slot(session).pk, "reason": "broken"} | fields,
+        headers={"Accept": "application/json"},
+    )
+    assert response.status_code == status
+    assert response.json()["error"]
+    assert not Report.objects.exists()
+
+
+def test_nobody_reports_a_question_of_somebody_else(client: Client) -> None:
+    study = launch_study(answers=2)
+    other = arrive_at_work(study, "ben")
+    session = arrive_at_work(study, "ann")
+    assert report(client, session, slot=next_slot(other).pk).status_code == 404
+    assert not Report.objects.exists()
+
+
+def test_more_time_is_given_once_and_only_where_the_study_allows_it(client: Client) -> None:
+    time = {"estimated_minutes": 10, "limit_minutes": 60, "more_minutes": 15}
+    session = arrive_at_work(launch_study(time=time))
+    assert b"more-time/" in client.get(f"{page_of(session)}help/").content
+    got = client.post(f"{page_of(session)}more-time/", headers={"Accept": "application/json"}).json()
+    # Sixty minutes and fifteen more.
+    assert got["seconds"] == 75 * 60
+    client.post(f"{page_of(session)}more-time/")
+    session.refresh_from_db()
+    # The place is kept for ten minutes longer than is said.
+    assert (session.lease_until, session.more_time_at) == (NOON + timedelta(minutes=85), NOON)
+    assert b"more-time/" not in client.get(f"{page_of(session)}help/").content
+
+
+def test_no_more_time_than_the_study_allows(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    before = session.lease_until
+    client.post(f"{page_of(session)}more-time/")
+    session.refresh_from_db()
+    assert (session.lease_until, session.more_time_at) == (before, None)
+
+
+def test_taking_answers_back_is_asked_about_done_once_and_recorded(client: Client) -> None:
+    session = arrive_at_work(launch_study(pay=PAY))
+    send(session, next_slot(session))
+    asked = client.get(f"{page_of(session)}take-back/").content
+    assert "There is no way back from this" in words(asked)
+    assert "write to the researchers about the pay for your time" in words(asked)
+    assert not Removal.objects.exists()
+    for _ in range(2):
+        after = client.post(f"{page_of(session)}take-back/", follow=True).content
+        assert "You have taken your consent back" in words(after)
+    session.refresh_from_db()
+    assert session.state == SessionState.WITHDRAWN
+    assert Removal.objects.get().why == "withdrawn"
+    assert Response.objects.get().left_out == "withdrawn"
+    event = Event.objects.get(what="annotator withdrawn")
+    assert (event.by, event.by_name) == (None, "annotator")
+
+
+def test_whoever_has_finished_takes_back_afterwards_and_keeps_the_way_to_be_paid(client: Client) -> None:
+    study = launch_study(instances=1)
+    session = arrive_at_work(study)
+    send(session, next_slot(session))
+    assert f"{page_of(session)}take-back/" in client.get(page_of(session)).content.decode()
+    assert "what you are paid for that does not change" in words(client.get(f"{page_of(session)}take-back/").content)
+    after = client.post(f"{page_of(session)}take-back/", follow=True).content.decode()
+    assert "You have taken your answers back" in after
+    assert CompletionCode.objects.get(study=study, outcome="finished").code in after
+    assert not Response.objects.counted().exists()
+    assert CONTACT.split(",")[0] in after
+
+
+def test_nobody_takes_back_without_the_address(client: Client) -> None:
+    arrive_at_work(launch_study())
+    assert client.post("/s/another-token/take-back/").status_code == 404
+    assert not Removal.objects.exists()
+
+
+def test_the_contact_is_there_before_anything_is_agreed_to(client: Client) -> None:
+    session = arrive(launch_study(consent="Agree?"))
+    assert "ada@example.org" in client.get(f"{page_of(session)}help/").content.decode()
+
+
+def test_an_answer_on_its_way_to_a_reported_question_is_not_stored(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session)
+    report(client, session, instead="yes")
+    assert send(session, slot).skipped
+    assert not Response.objects.exists()
+    assert slot not in responses.open_slots(session=session, limit=9)

@@ -1,0 +1,133 @@
+"""What is around the questions, as only a browser shows it: practice in place, the time, the report, the last page."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation import pages
+from annotation.models import Report, Session, SessionState
+from tests.browser.stage import answer, question_number
+
+
+def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, arrived: Callable[..., Session]) -> None:
+    asked = [{"instance": "vase-0", "right": "none", "feedback": "No map."}]
+    session = arrived(instances=3, practice={"pass": 1, "rounds": 2, "questions": asked})
+    page.get_by_role("button", name="Start the practice").click()
+    page.locator("[data-question][data-seen]").wait_for()
+    # A right answer does not stand in the page before it is given.
+    assert "verdict" not in page.content()
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Not quite.")).to_contain_text("No map.")
+    own, right = page.locator("[data-option='1']"), page.locator("[data-option=none]")
+    expect(own).to_contain_text("✗ Your answer")
+    expect(right).to_contain_text("✓ Right answer")
+    expect(page.locator("[data-verdict]")).to_have_count(2)
+    # A held Enter and other keys do not go on.
+    page.keyboard.down("Enter")
+    page.keyboard.press("2")
+    page.keyboard.up("Enter")
+    page.get_by_text("This is round 2 of 2. In the round before, 0 of 1 right; 1 needed.").wait_for()
+    page.locator("[data-question][data-seen]").wait_for()
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="now it counts")).to_be_visible()
+    # What a reload shows says the same.
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Right")
+    page.keyboard.press("Enter")
+    assert question_number(page) == 1
+    expect(page.locator(".notice")).to_have_text("The practice is over: now it counts.")
+    session.refresh_from_db()
+    assert session.state == SessionState.WORKING
+
+
+def test_the_bar_goes_along_and_a_report_loses_nothing(
+    page: Page, at_work: Callable[..., Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "FEWEST_FOR_A_BREAK", 4)
+    time = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
+    session = at_work(instances=4, time=time)
+    assert question_number(page) == 1
+    left, said = page.locator("[data-left]"), page.locator("[data-word]")
+    # Twenty minutes for four questions: fifteen for the three that are left.
+    expect(left).to_have_text("about 20 min left")
+    answer(page, "1")
+    expect(left).to_have_text("about 15 min left")
+    expect(said).to_be_empty()
+    answer(page, "1")
+    expect(said).to_contain_text("Half is done. A break is fine: your place is kept until")
+    assert question_number(page) == 3
+    page.keyboard.press("2")
+    page.keyboard.press("f")
+    page.get_by_role("radio", name="It cannot be answered").check()
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_text("Thank you. The researchers see what you wrote.")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("radio", name="Image B")).to_be_checked()
+    page.keyboard.press("Enter")
+    assert question_number(page) == 4
+    expect(said).to_be_empty()
+    page.keyboard.press("f")
+    page.get_by_role("radio", name="It is offensive").check()
+    page.get_by_role("checkbox", name="Go on without answering it").check()
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    reports = Report.objects.filter(session=session).order_by("pk")
+    assert list(reports.values_list("reason", "instead_of_answer")) == [("unanswerable", False), ("offensive", True)]
+
+
+def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=2, time={"estimated_minutes": 5, "limit_minutes": 60, "more_minutes": 15})
+    # The place is kept for ten minutes longer than is said.
+    Session.objects.update(lease_until=timezone.now() + timedelta(minutes=12, seconds=30))
+    page.clock.install()
+    page.reload()
+    said = page.locator("[data-word]")
+    expect(said).to_contain_text("10 minutes are left: your place is kept until")
+    page.clock.fast_forward("00:40")
+    expect(said).to_contain_text("2 minutes are left: your place is kept until")
+    page.get_by_role("button", name="Ask for 15 more minutes").click()
+    expect(said).to_contain_text("Done: your place is kept until")
+    session.refresh_from_db()
+    assert session.more_time_at is not None
+
+
+def test_the_clock_rests_while_the_page_is_hidden(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=4, time={"estimated_minutes": 20, "limit_minutes": 60})
+    page.clock.install()
+    page.reload()
+    assert question_number(page) == 1
+    hide = "(hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+    hide += " document.dispatchEvent(new Event('visibilitychange')); }"
+    left = page.locator("[data-left]")
+    page.clock.run_for(60_000)
+    expect(left).to_have_text("about 19 min left")
+    page.evaluate(hide, True)
+    page.clock.run_for(3_600_000)
+    page.evaluate(hide, False)
+    page.clock.run_for(60_000)
+    expect(left).to_have_text("about 18 min left")
+
+
+def test_the_last_page_leaves_once_and_stays_for_whoever_comes_back(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    page.route("https://app.prolific.com/**", lambda route: route.fulfill(body="Prolific"))
+    at_work(instances=1)
+    page.clock.install()
+    answer(page, "1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    here = page.url
+    page.clock.run_for(19_000)
+    assert page.url == here
+    page.clock.run_for(3_000)
+    page.wait_for_url("https://app.prolific.com/**")
+    page.goto(here)
+    expect(page.get_by_role("link", name="Go back to Prolific")).to_be_visible()
+    page.clock.run_for(120_000)
+    expect(page.get_by_text("You are taken there in")).to_be_hidden()
+    assert page.url == here
