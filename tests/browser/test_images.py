@@ -178,7 +178,7 @@ def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(
     expect(page.locator("#zoom")).to_be_hidden()
     page.keyboard.press("z")
     page.get_by_label("Open the next enlarged").check()
-    page.get_by_role("button", name="Image B").click()
+    page.get_by_role("button", name="Image B", exact=True).click()
     page.get_by_role("button", name="Choose this image").click()
     page.keyboard.press("Enter")
     assert question_number(page) == 3
