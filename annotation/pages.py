@@ -152,6 +152,11 @@ class Urls:
     report: str
     more_time: str
     take_back: str
+    finish: str
+
+    def change_of(self, slot: int) -> str:
+        """Return the address where the answer in `slot` can be changed."""
+        return f"{self.change}{slot}/"
 
 
 def session_urls(token: str) -> Urls:
@@ -172,6 +177,7 @@ def session_urls(token: str) -> Urls:
         report=f"{page}report/",
         more_time=f"{page}more-time/",
         take_back=f"{page}take-back/",
+        finish=f"{page}finish/",
     )
 
 

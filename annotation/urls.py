@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import beginning, ending, entry, help, offline, practising, work
+from annotation.views import beginning, ending, entry, help, looking_back, offline, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
@@ -13,7 +13,9 @@ urlpatterns = [
     path("s/<slug:token>/practice/", practising.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),
-    path("s/<slug:token>/change/", work.change, name="session_change"),
+    path("s/<slug:token>/change/", looking_back.change, name="session_change"),
+    path("s/<slug:token>/change/<int:slot>/", looking_back.change, name="session_change_one"),
+    path("s/<slug:token>/finish/", looking_back.finish, name="session_finish"),
     path("s/<slug:token>/go-on/", ending.go_on, name="session_go_on"),
     path("s/<slug:token>/give-up/", ending.give_up, name="session_give_up"),
     path("s/<slug:token>/comment/", ending.comment, name="session_comment"),

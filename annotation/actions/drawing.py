@@ -2,9 +2,11 @@
 are undecided after all the answers wanted so far. This is what makes a pipeline live."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import islice
 
 from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
 
 from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
@@ -17,6 +19,8 @@ from studies.models import Question, Study, Survey
 from studies.planning import PlannedSurvey, in_parts
 
 CHUNK = 200
+# Where choosing sends, an answer can be taken back for so long: nothing is built on it before.
+UNDO = timedelta(seconds=5)
 
 
 def asks_about_answers(study: Study) -> bool:
@@ -41,6 +45,8 @@ def _accepted_for(study: Study, feeding: Study, limit: int | None) -> list[About
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
     accepted = accepted_decisions(feeding).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=selected_instances(study).order_by())
+    if feeding.design.answering.one_action != "off":
+        accepted = accepted.filter(decided_at__lte=timezone.now() - UNDO)
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
     origins = {
         decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
@@ -53,6 +59,8 @@ def _answers_for(study: Study, feeding: Study, annotator: Annotator | None) -> I
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
     answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
     answers = answers.filter(question__instance__in=selected_instances(study).order_by())
+    if feeding.design.answering.one_action != "off":
+        answers = answers.filter(received_at__lte=timezone.now() - UNDO)
     if annotator is not None:
         answers = answers.exclude(annotator=annotator)
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):

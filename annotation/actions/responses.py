@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import answer_sql, sessions
@@ -120,8 +121,8 @@ def _state_after(counted: answer_sql.Counted, *, now: datetime) -> SessionState:
     """Return where a session is after an answer; the last one ends it."""
     if counted.answered < counted.total:
         return SessionState.WORKING
-    session = Session.objects.get(pk=counted.session)
-    sessions.finish(session=session, now=now)
+    session = Session.objects.select_related("study").get(pk=counted.session)
+    sessions.come_to_the_end(session=session, now=now)
     return SessionState(session.state)
 
 
@@ -280,7 +281,7 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: d
     if current is None or session.state != SessionState.WORKING:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if drawn_after(slot.question).filter(undone_at=None).exists():
-        raise BadAnswer(gettext("Your answer is already in use; it can no longer be changed."))
+        raise BadAnswer(gettext("Another study builds on this answer by now, so it is final."))
     if current.version != sent.replaces and current.submission_id not in sent.after:
         return _receipt(session, slot, newer_kept=True)
     Response.objects.filter(pk=current.pk).update(is_current=False)
@@ -310,7 +311,22 @@ def questions_in_part(*, session: Session, part: int) -> int:
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
 
 
-def last_response(*, session: Session) -> Response | None:
-    """Return the current response that `session` sent last, the one it may still change."""
-    responses = Response.objects.counted().filter(session=session)
-    return responses.select_related("question").order_by("-slot__position").first()
+def own_answers(*, session: Session) -> QuerySet[Response]:
+    """Return the counted answers of a sitting in the order in which they were asked, with their questions."""
+    answers = Response.objects.counted().filter(session=session)
+    return answers.select_related("question__study").order_by("slot__position")
+
+
+def own_slots(*, session: Session) -> list[int]:
+    """Return the slots of the answers of a sitting that can be looked at again, in the order of their questions."""
+    return list(own_answers(session=session).select_related(None).values_list("slot_id", flat=True))
+
+
+def answer_in(*, session: Session, slot: int) -> Response:
+    """Return the answer that counts in a slot. Raises Response.DoesNotExist for one that is not this sitting's."""
+    return own_answers(session=session).get(slot=slot)
+
+
+def is_built_on(response: Response) -> bool:
+    """Tell whether another study asks something because of an answer, so that it is final."""
+    return drawn_after(response.question).filter(undone_at=None).exists()

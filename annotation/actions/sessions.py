@@ -360,6 +360,17 @@ def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
     move(session=session, to=SessionState.WORKING, now=now, first_question_at=begun, **fields)
 
 
+def come_to_the_end(*, session: Session, now: datetime) -> None:
+    """End a session that has just answered, or left out, its last question, unless its study offers a last look."""
+    if not waits_for_last_look(session=session):
+        finish(session=session, now=now)
+
+
+def waits_for_last_look(*, session: Session) -> bool:
+    """Tell whether a session that has nothing left to ask is still to look at its answers once more."""
+    return session.study.design.answering.last_look and session.questions_answered > 0
+
+
 def finish(*, session: Session, now: datetime) -> None:
     """End a session that has nothing left to ask. Its seat stays its own, unless questions are left in it: those that
     it skipped are for somebody else.
@@ -385,6 +396,10 @@ def expire(*, by: Actor, now: datetime) -> int:
         with transaction.atomic():
             session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
+                if session.state == SessionState.WORKING and session.questions_answered == session.questions_total:
+                    # All is answered; only the last look was not taken.
+                    finish(session=session, now=now)
+                    continue
                 lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
     return lapsed
 

@@ -71,7 +71,7 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
     if skips.left(session=session) < 0:
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     elif session.questions_answered == session.questions_total:
-        sessions.finish(session=session, now=now)
+        sessions.come_to_the_end(session=session, now=now)
     return True
 
 

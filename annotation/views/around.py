@@ -42,6 +42,7 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
         "instructions_html": instructions.body,
         "contact": study.design.contact,
         "reasons": REASONS,
+        "one_action": study.design.answering.one_action,
         "has_pay": bool(study.design.pay.per_session),
         "stopped_by": study.design.endings.stopped if from_platform else "",
         "time_over_by": study.design.endings.time_over if from_platform else "",

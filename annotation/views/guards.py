@@ -58,13 +58,13 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
     return guarded
 
 
-def session_view(view: Callable[[HttpRequest, Session], HttpResponse]) -> Callable[..., HttpResponse]:
+def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpResponse]) -> Callable[..., HttpResponse]:
     """Give the view the session whose token stands in the address; 404 for any other."""
 
     @annotator_view
     @wraps(view)
-    def with_session(request: HttpRequest, token: str) -> HttpResponse:
+    def with_session(request: HttpRequest, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         session = get_object_or_404(Session.objects.select_related("study", "last_seat"), token=token)
-        return view(request, session)
+        return view(request, session, *args, **kwargs)
 
     return with_session

@@ -22,17 +22,23 @@ SHELL = (
         f"js/{name}.js"
         for name in (
             "bar",
+            "comfort",
+            "early",
             "flow",
             "gate",
             "gated",
             "images",
             "kept",
             "keys",
+            "magnify",
             "offline",
+            "one_action",
             "outbox",
             "question",
+            "report",
             "sitting",
             "skip",
+            "time",
             "told",
             "work",
             "zoom",
@@ -52,9 +58,7 @@ def worker(request: HttpRequest) -> HttpResponse:
 @cache
 def _worker() -> str:
     files = [static(name) for name in SHELL]
-    found = finders.find("js/worker.js")
-    assert found is not None
-    text = Path(found).read_text(encoding="utf-8")
+    text = Path(str(finders.find("js/worker.js"))).read_text(encoding="utf-8")
     release = sha256("\n".join([*files, text]).encode()).hexdigest()[:16]
     return f"const FILES = {json.dumps(files)};\nconst RELEASE = {json.dumps(release)};\n{text}"
 

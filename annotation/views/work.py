@@ -21,6 +21,7 @@ from annotation.views.around import back, context
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, session_view, wants_json
+from annotation.views.looking_back import show_last_look
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
 
@@ -75,6 +76,8 @@ def _work(
 ) -> HttpResponse:
     """Show the question that a session is at. `refused`: what was posted as its answer and was none, which is kept."""
     slots = responses.open_slots(session=session, limit=1 + QUESTIONS_AHEAD)
+    if not slots and sessions.waits_for_last_look(session=session):
+        return show_last_look(request, session, error=error, status=status)
     if not slots:
         # Another tab's last answer, or the end of the time, has just gone by: look again where the session is.
         return back(session)
@@ -235,28 +238,3 @@ def _skip(request: HttpRequest, session: Session, *, now: datetime) -> None:
         skipping.skip_practice(session=session, question=asked, failed_loads=failed_loads, now=now)
     elif session.state == SessionState.WORKING:
         skipping.skip(session=session, slot=asked, failed_loads=failed_loads, now=now)
-
-
-@session_view
-@require_safe
-def change(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show the last answer again, to be changed."""
-    last = responses.last_response(session=session) if session.state == SessionState.WORKING else None
-    if last is None or last.slot_id is None:
-        return back(session)
-    kind = get_kind(last.question.kind)
-    shown = question_page(
-        kind_name=last.question.kind,
-        content=last.question.content,
-        order=last.shown_order,
-        slot=last.slot_id,
-        number=session.questions_answered,
-        total=session.questions_total,
-        action=session_urls(session.token).answer,
-        posted=kind.posted(
-            last.question.content, last.shown_order, last.choice if last.answer is None else last.answer
-        ),
-        replaces=last.version,
-    )
-    extra = {"page": shown, "ahead": [], "notice": "", "error": "", "can_change": False, "changing": True}
-    return render(request, "annotation/work.html", context(session) | extra)

@@ -71,10 +71,16 @@ function pressInZoom(name, target) {
   return Boolean(button);
 }
 
+// To the answer before: the last one, or from there the one before it.
+function goBack() {
+  (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
+}
+
 function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
   else if (name === "i") document.querySelector("[data-opens=instructions]").click();
+  else if (name === "u") goBack();
   else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
   else return false;

@@ -13,7 +13,7 @@ function showWhetherReady() {
   const hint = form.querySelector("[data-hint]");
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
-  const state = failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
+  const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
   const sentence = hint.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";

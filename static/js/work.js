@@ -11,6 +11,7 @@ import "./magnify.js";
 import "./keys.js";
 import "./time.js";
 import "./report.js";
+import "./one_action.js";
 import { openSitting } from "./flow.js";
 import { openOutbox } from "./outbox.js";
 import { workOffline } from "./offline.js";

@@ -95,7 +95,7 @@ def test_every_state_of_the_question_is_accessible(
     context.set_offline(True)
     answer(page, "2")
     answer(page, "2")
-    page.get_by_text("Fetching the next question…").wait_for()
+    page.get_by_text("You are offline. The next question comes").wait_for()
     page.get_by_role("status").filter(has_text="No connection").wait_for()
     assert_accessible(page)
     context.set_offline(False)
