@@ -22,6 +22,7 @@ SHELL = (
         f"js/{name}.js"
         for name in (
             "bar",
+            "disk",
             "flow",
             "gate",
             "gated",
@@ -74,5 +75,5 @@ def manifest(request: HttpRequest, session: Session) -> JsonResponse:
             "display": "standalone",
             "icons": [{"src": static("favicon.svg"), "sizes": "any", "type": "image/svg+xml"}],
         },
-        headers={"Content-Type": "application/manifest+json"},
+        content_type="application/manifest+json",
     )
