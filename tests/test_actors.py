@@ -80,7 +80,7 @@ STEPS = {
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
     "annotation.actions.answer_sql.count_answer",
-    "annotation.actions.answer_sql.next_slot",
+    "annotation.actions.answer_sql.next_slots",
     "annotation.actions.answer_sql.store_decision",
     "annotation.actions.answer_sql.take_slot",
     "annotation.actions.undoing.follow",
