@@ -91,7 +91,7 @@ STEPS = {
     "annotation.actions.seats.release",
     "annotation.actions.skipping.leave_out",
     "annotation.actions.answer_sql.count_answer",
-    "annotation.actions.answer_sql.next_slot",
+    "annotation.actions.answer_sql.next_slots",
     "annotation.actions.answer_sql.store_decision",
     "annotation.actions.answer_sql.take_slot",
     "annotation.actions.undoing.follow",

@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from django.contrib.staticfiles import finders
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
@@ -14,6 +14,7 @@ from annotation.models import Session
 from annotation.pages import session_urls
 from annotation.views.guards import session_view
 
+CODE = Path(settings.BASE_DIR) / "static/js/worker.js"
 # All that the page of questions consists of beside itself and its pictures.
 SHELL = (
     "favicon.svg",
@@ -23,6 +24,7 @@ SHELL = (
         for name in (
             "bar",
             "comfort",
+            "disk",
             "early",
             "flow",
             "gate",
@@ -58,7 +60,7 @@ def worker(request: HttpRequest) -> HttpResponse:
 @cache
 def _worker() -> str:
     files = [static(name) for name in SHELL]
-    text = Path(str(finders.find("js/worker.js"))).read_text(encoding="utf-8")
+    text = CODE.read_text(encoding="utf-8")
     release = sha256("\n".join([*files, text]).encode()).hexdigest()[:16]
     return f"const FILES = {json.dumps(files)};\nconst RELEASE = {json.dumps(release)};\n{text}"
 
@@ -78,5 +80,5 @@ def manifest(request: HttpRequest, session: Session) -> JsonResponse:
             "display": "standalone",
             "icons": [{"src": static("favicon.svg"), "sizes": "any", "type": "image/svg+xml"}],
         },
-        headers={"Content-Type": "application/manifest+json"},
+        content_type="application/manifest+json",
     )

@@ -1,9 +1,9 @@
 // From one question to the next without waiting for the server: what is held ahead is shown, and the answer is given
 // to the outbox, which brings the questions after those held.
 
-import { earlier, givenSlots } from "./kept.js";
+import { earlier } from "./kept.js";
 import { isServed } from "./offline.js";
-import { answeredSoFar, isKeptPage, questionsHeld, rememberAnswered, rememberQuestion } from "./sitting.js";
+import { isKeptPage, rememberGiven, rememberQuestion, restored } from "./sitting.js";
 import { sayOnTheNextPage } from "./told.js";
 
 const LOOK_AGAIN_MS = 5000;
@@ -39,7 +39,7 @@ function advance() {
 function hold(form) {
   const { slot } = form.dataset;
   if (isGiven(slot) || document.querySelector(`[data-question][data-slot="${CSS.escape(slot)}"]`)) return;
-  rememberQuestion(slot, form.outerHTML, isGiven);
+  rememberQuestion(slot, form.outerHTML);
   for (const image of form.querySelectorAll("img")) image.loading = "lazy";
   ahead.append(form);
   announce(form, "question:held");
@@ -78,6 +78,7 @@ document.addEventListener("submit", (event) => {
   fields.set("submission", submission);
   fields.set("after", earlier(slot).join());
   given.set(slot, form);
+  rememberGiven(slot);
   const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
   document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));
@@ -98,7 +99,7 @@ document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
   given.set(answer.slot, null);
   if (reply.answered !== undefined) {
     showAnswered(reply.answered);
-    rememberAnswered(reply.answered);
+    rememberGiven(answer.slot, reply.answered);
   }
   document.querySelector("[data-change]").hidden = false;
   if (reply.next) holdAll(reply.next);
@@ -152,12 +153,12 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();
 });
 
-export function openSitting() {
+export async function openSitting() {
   for (const form of ahead.querySelectorAll("[data-question]")) announce(form, "question:held");
   if (!isKeptPage) return;
-  const slots = givenSlots();
-  for (const slot of slots) given.set(slot, null);
-  for (const html of questionsHeld()) holdAll(html);
-  leaveOut(slots);
-  showAnswered(Math.max(answeredSoFar(), Number(document.querySelector("[data-answered]").textContent)));
+  const sitting = await restored();
+  for (const slot of sitting.given) given.set(slot, null);
+  for (const html of sitting.questions) holdAll(html);
+  leaveOut(sitting.given);
+  showAnswered(Math.max(sitting.answered, Number(document.querySelector("[data-answered]").textContent)));
 }

@@ -1,6 +1,7 @@
-// Answers on their way are kept in two places until the server has them. The local storage has them at once and shows
-// them to every tab, one entry for each, so that tabs cannot write over each other; but a browser that is killed forgets
-// what it stored there in the last seconds, or the last minute. The database is on the disk before it says that it is.
+// Answers on their way are kept in two places until the server has them: in the local storage, which has them at once and
+// shows them to every tab, one entry for each, so that tabs cannot write over each other; and on the disk (disk.js).
+
+import { readAll, write } from "./disk.js";
 
 const session = document.body.dataset.session;
 const ANSWER = `lineup:answer:${session}:`;
@@ -23,23 +24,6 @@ function attempt(what) {
 const keysOf = (prefix) => attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(prefix))) ?? [];
 const read = (key) => attempt(() => JSON.parse(localStorage.getItem(key)));
 
-const database = new Promise((resolve) => {
-  const opening = attempt(() => indexedDB.open("lineup", 1));
-  if (!opening) return resolve(null);
-  opening.onupgradeneeded = () => opening.result.createObjectStore("answers", { keyPath: "submission" });
-  opening.onsuccess = () => resolve(opening.result);
-  opening.onerror = opening.onblocked = () => resolve(null);
-});
-
-async function inDatabase(write) {
-  const opened = await database;
-  attempt(() => {
-    const transaction = opened.transaction("answers", "readwrite", { durability: "strict" });
-    write(transaction.objectStore("answers"));
-    transaction.commit?.();
-  });
-}
-
 export function unsent() {
   const stored = keysOf(ANSWER).map(read).filter(Boolean);
   const answers = new Map([...stored, ...own.values()].map((answer) => [answer.submission, answer]));
@@ -48,40 +32,40 @@ export function unsent() {
 
 // The numbers of the answers to one question that were sent from this browser, whichever tab it was.
 export const earlier = (slot) => read(GIVEN + slot) ?? [];
-export const givenSlots = () => keysOf(GIVEN).map((key) => key.slice(GIVEN.length));
+
+function noteAsEarlier({ slot, submission }) {
+  const submissions = [...earlier(slot), submission].slice(-MOST_EARLIER);
+  attempt(() => localStorage.setItem(GIVEN + slot, JSON.stringify(submissions)));
+}
 
 export function keep(given) {
   const answer = { ...given, session, at: Math.max(Date.now(), 1 + (unsent().at(-1)?.at ?? 0)) };
   own.set(answer.submission, answer);
   attempt(() => localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer)));
-  const submissions = [...earlier(answer.slot), answer.submission].slice(-MOST_EARLIER);
-  attempt(() => localStorage.setItem(GIVEN + answer.slot, JSON.stringify(submissions)));
-  inDatabase((answers) => answers.put(answer));
+  noteAsEarlier(answer);
+  write("answers", (answers) => answers.put(answer));
 }
 
 export function forget({ submission }) {
   done.add(submission);
   own.delete(submission);
   attempt(() => localStorage.removeItem(ANSWER + submission));
-  inDatabase((answers) => answers.delete(submission));
+  write("answers", (answers) => answers.delete(submission));
 }
 
-// Takes back what only the database still has, because the browser was killed; resolves to how many answers that are.
+// Takes back what only the disk still has, because the browser was killed; resolves to how many answers that are.
 export async function recover() {
-  const opened = await database;
-  const found = await new Promise((resolve) => {
-    const asked = attempt(() => opened.transaction("answers").objectStore("answers").getAll());
-    if (!asked) return resolve([]);
-    asked.onsuccess = () => resolve(asked.result);
-    asked.onerror = () => resolve([]);
-  });
+  const found = await readAll("answers");
   const present = new Set([...done, ...unsent().map(({ submission }) => submission)]);
   const lost = found.filter((answer) => answer.session === session && !present.has(answer.submission));
-  for (const answer of lost) own.set(answer.submission, answer);
+  for (const answer of lost) {
+    own.set(answer.submission, answer);
+    noteAsEarlier(answer);
+  }
   return lost.length;
 }
 
-export function forgetSitting() {
+export function forgetAnswers() {
   for (const prefix of [ANSWER, GIVEN, OLDER]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
 }
 

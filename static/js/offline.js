@@ -1,8 +1,8 @@
 // Keeps the page for when there is no line, and clears it away at the end (worker.js). Where a browser knows no workers,
 // or the site is not served safely, the page works as long as it is open.
 
-import { forgetSitting } from "./kept.js";
-import { forgetQuestions } from "./sitting.js";
+import { forgetAnswers } from "./kept.js";
+import { forgetSitting } from "./sitting.js";
 
 const CACHE = "lineup-pages";
 
@@ -35,8 +35,8 @@ async function keepThisPage() {
 }
 
 export async function leaveNothingBehind() {
+  forgetAnswers();
   forgetSitting();
-  forgetQuestions();
   if (!window.caches) return;
   const pages = await caches.open(CACHE);
   await pages.delete(document.body.dataset.session);

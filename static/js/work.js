@@ -16,7 +16,7 @@ import { openSitting } from "./flow.js";
 import { openOutbox } from "./outbox.js";
 import { workOffline } from "./offline.js";
 
-openSitting();
+await openSitting();
 openOutbox();
 showFirst();
 document.documentElement.dataset.scripts = "running";

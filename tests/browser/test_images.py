@@ -101,6 +101,42 @@ def test_the_next_question_is_loaded_before_it_is_shown(page: Page, at_work: Cal
     assert not any(second in address for address in asked)
 
 
+def test_the_following_questions_wait_until_the_one_shown_is_seen_and_then_come_in_their_order(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    held: list[Route] = []
+    asked: list[str] = []
+
+    def watch(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 4:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(IMAGES, watch)
+    at_work(instances=6)
+    expect(page.locator("[data-stage] [data-loading]")).to_have_count(1)
+    expect(page.locator("[data-ahead] [data-question]")).to_have_count(3)
+    assert len(asked) == 4
+    held[0].continue_()
+    question_number(page)
+    expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
+    following = [image.get_attribute("src") or "" for image in page.locator("[data-ahead] img").all()]
+    assert len(following) == 12
+    assert [address.split("/images/")[1] for address in asked[4:]] == [src.split("/images/")[1] for src in following]
+
+
+def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[..., Session]) -> None:
+    page.route(IMAGES, lambda route: route.abort())
+    at_work(instances=1)
+    sentence = page.get_by_text("An image did not come.")
+    expect(sentence).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="An image did not come.")).to_be_visible()
+    expect(sentence).to_have_count(1)
+
+
 @pytest.mark.parametrize("way", ["key", "click"])
 def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     page: Page, at_work: Callable[..., Session], way: str

@@ -213,7 +213,7 @@ class Walk:
 
     def _send(self) -> None:
         if self.dice.random() < 0.8:
-            self._wait("() => document.querySelector('[data-stage] [data-seen]') !== null", 1.5)
+            self._wait("() => document.querySelector('[data-stage] [data-seen]') !== null", 0.8)
         value = self.dice.choice(VALUES)
         pressed = self._ask(SEND, value)
         self.report.append(f"    {value}: {pressed}")
@@ -237,7 +237,7 @@ class Walk:
             self._go(f"{self.address}change/")
         else:
             self._ask("() => document.querySelector('[data-change]')?.click()")
-            self._wait("() => document.querySelector('[data-stage] [name=replaces]') !== null", 1)
+            self._wait("() => document.querySelector('[data-stage] [name=replaces]') !== null", 0.6)
         self._send()
 
     def _reload(self) -> None:

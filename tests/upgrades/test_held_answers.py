@@ -90,7 +90,8 @@ def test_the_next_question_comes_and_is_shown_as_it_was_ahead(who: str) -> None:
     form = BeautifulSoup(said["next"], "html.parser").form
     assert form is not None
     assert fields_of(form)["slot"] == ahead["fields"]["slot"]
-    assert shown_widths(said["next"]) == ahead["widths"]
+    # A page of the version before takes the first of those that come.
+    assert shown_widths(str(form)) == ahead["widths"]
 
 
 @pytest.mark.parametrize("who", HELD["answers"])

@@ -125,7 +125,7 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
     else:
         # The page's script leaves out those that it holds already.
         pages = _ahead(study, steps, place, 1 + QUESTIONS_AHEAD)
-        body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages)
+        body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages) or None
     return JsonResponse(body)
 
 

@@ -1,0 +1,97 @@
+"""A held sitting survives a browser that is killed and started again without a line."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, BrowserType, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Response, Session
+from tests.browser.stage import answer, open_study, question_number, stored_pictures
+from tests.factories import arrive_at_work
+
+# Nothing listens there, so that nothing gets through, not even to this machine: as without a line.
+NO_LINE = ("--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>")
+Starts = Callable[..., Any]
+
+
+@pytest.fixture
+def started(browser_type: BrowserType, browser_type_launch_args: dict[str, Any], tmp_path: Path) -> Starts:
+    """Return what starts the same browser, with what it has on its disk, once more."""
+
+    @contextmanager
+    def start(*switches: str) -> Iterator[BrowserContext]:
+        args = {**browser_type_launch_args, "args": [*browser_type_launch_args["args"], *switches]}
+        context = browser_type.launch_persistent_context(tmp_path / "profile", **args)
+        yield context
+        context.close()
+
+    return start
+
+
+def kill_browser(profile: Path) -> None:
+    """End the browser of that profile as a crash or an empty battery does."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_text().split("\0")
+        except OSError:
+            continue
+        if f"--user-data-dir={profile}" in command and not any(part.startswith("--type=") for part in command):
+            os.kill(int(process.name), signal.SIGKILL)
+
+
+def wait_until_kept(page: Page, session: Session) -> None:
+    address = f"/s/{session.token}/"
+    for _ in range(200):
+        if page.evaluate(f"caches.match('{address}').then(Boolean)"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("The page was not kept.")
+
+
+def is_kept(page: Page, session: Session) -> bool:
+    return bool(page.evaluate(f"caches.match('/s/{session.token}/').then(Boolean)"))
+
+
+def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
+    live_server: LiveServer, started: Starts, tmp_path: Path
+) -> None:
+    session = arrive_at_work(open_study(instances=7), now=timezone.now())
+    address = f"{live_server.url}/s/{session.token}/"
+    with started() as context:
+        page = context.new_page()
+        page.goto(address)
+        clicked = [answer(page, "1")]
+        expect(page.locator("[data-answered]")).to_have_text("1")
+        wait_until_kept(page, session)
+        expect(page.locator("[data-ahead] [data-question]")).to_have_count(3)
+        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
+        context.set_offline(True)
+        clicked += [answer(page, "2"), answer(page, "n")]
+        assert question_number(page) == 4
+        kill_browser(tmp_path / "profile")
+    assert Response.objects.count() == 1
+    with started(*NO_LINE) as context:
+        page = context.new_page()
+        page.goto(address)
+        assert question_number(page) == 4
+        expect(page.locator("[data-answered]")).to_have_text("1")
+        clicked.append(answer(page, "4"))
+        assert question_number(page) == 5
+        assert Response.objects.count() == 1
+    with started() as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("[data-answered]")).to_have_text("4")
+        assert question_number(page) == 5
+        clicked += [answer(page, "3"), answer(page, "1"), answer(page, "2")]
+        expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+        assert not is_kept(page, session)
+    assert stored_pictures(session) == clicked
+    assert Response.objects.count() == 7
