@@ -48,7 +48,8 @@ class Skips:
 
 def study_skips(study: Study) -> Skips:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    skips = Skip.objects.filter(study=study)
+    # Those without images were reported: `reported` has them.
+    skips = Skip.objects.filter(study=study).exclude(images=[])
     latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
     columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
     lines = [

@@ -28,6 +28,14 @@ def completion_code(*, study: Study, outcome: Outcome) -> str:
     return codes.get().code
 
 
+def used_codes(study: Study) -> list[CompletionCode]:
+    """Return the codes that annotators of `study` may come back with, as its study file leads them."""
+    endings = study.design.endings
+    led = {Outcome.STOPPED: endings.stopped, Outcome.TIME_OVER: endings.time_over}
+    unused = [outcome for outcome, way in led.items() if way != "code"]
+    return list(CompletionCode.objects.filter(study=study).exclude(outcome__in=unused).order_by("pk"))
+
+
 def add_code(*, study: Study, outcome: str) -> CompletionCode:
     """Make a new code. Raises IntegrityError when there is one."""
     code = "".join(secrets.choice(_SIGNS) for _ in range(CODE_LENGTH))

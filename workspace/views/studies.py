@@ -34,6 +34,7 @@ from results.queries.progress import (
     session_lines,
     study_progress,
 )
+from results.queries.reported import study_reports
 from results.queries.simulated import simulated_in_study
 from results.queries.skips import study_skips
 from results.reports.base import Report
@@ -42,6 +43,7 @@ from results.reports.outlook import Kind, ToCome, outlook_table
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from results.views.kept_numbers import numbers_for
 from studies.actions import studies
+from studies.actions.codes import used_codes
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.kinds import get_kind
@@ -145,6 +147,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     recruitment = study.design.recruitment
     exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = _progress(request, study) | {
+        "reported": study_reports(study),
         "skips": study_skips(study),
         "simulated": simulated_in_study(study),
         "formats": {name: get_writer(name).title for name in FORMATS},
@@ -156,7 +159,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         context |= {
             "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
             "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
-            "codes": study.completion_codes.order_by("pk"),
+            "codes": used_codes(study),
             "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         }
     if may[Verb.DESIGN] and study.state == StudyState.DRAFT:

@@ -98,9 +98,15 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
     assert codes
     assert codes[1].count("<code") == 4
-    for code in study.completion_codes.all():
+    # Nobody comes back with a code for stopping unless the study file says so.
+    unused = study.completion_codes.filter(outcome__in=("stopped", "time_over"))
+    for code in study.completion_codes.difference(unused):
         assert code.code in codes[1]
         assert page.count(code.code) == 1
+    assert not any(code.code in page for code in unused)
+    redesign(study, endings=replace(study.design.endings, stopped="code"))
+    page = client.get(PAGE).content.decode()
+    assert [code.code in page for code in unused.order_by("outcome")] == [True, False]
 
 
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
@@ -216,7 +222,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 21 if address == PAGE else 17
+    return 22 if address == PAGE else 17
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
