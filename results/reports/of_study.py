@@ -23,6 +23,7 @@ from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.ratings import ratings_plot, ratings_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
+from results.reports.units import units_plot, units_table
 
 
 def report_of_study(
@@ -44,6 +45,7 @@ def report_of_study(
         comparison_table(measured),
         rates_table(answers, study.answerable),
         ratings_table(answers, study.answerable),
+        units_table(study),
         pairs_table(pairs),
         reliability_table({study.slug: reliabilities(study)}),
         places_table(answers),
@@ -51,7 +53,7 @@ def report_of_study(
         cost_table(alone),
     ]
     plots = [pairs_plot(pairs), rates_plot(answers, study.answerable)]
-    plots += [ratings_plot(answers, study.answerable), places_plot(answers), times_plot(timed)]
+    plots += [ratings_plot(answers, study.answerable), units_plot(study), places_plot(answers), times_plot(timed)]
     if measured:
         plots.append(scores_plot(measured))
     # Everything here is made of the answers to this one study.

@@ -338,7 +338,8 @@ class SeveralChoices(Kind):
         return [option.key for option in self.options(content)]
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
-        return dict(value)
+        # A database may hand the entries of an answer back in another order.
+        return {group.key: value[group.key] for group in self.groups(content)}
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         by_value = posted_values(self, content, order)
