@@ -15,23 +15,34 @@ from results.reports.labels import answers_to
 class _Said:
     """How often each label was given to `unit`, one of the things that questions of `kind` ask at once."""
 
+    study: str
     kind: str
     unit: str
     answerable: Answerable
     times: Mapping[str, Score]
 
 
-def units_table(study: StudyFacts) -> Table:
-    """Return one row per thing asked and label: how often it was given."""
-    columns = [Column("Kind"), Column("What was asked"), Column("Answer"), Column("Answers", "count")]
-    columns += [Column("Times", "count"), Column("Share", "share"), Column("95 % interval", "share")]
+def units_table(studies: Sequence[StudyFacts]) -> Table:
+    """Return one row per study, thing asked and label: how often it was given."""
+    columns = [Column("Study"), Column("Kind"), Column("What was asked"), Column("Answer")]
+    columns += [
+        Column("Answers", "count"),
+        Column("Times", "count"),
+        Column("Share", "share"),
+        Column("95 % interval", "share"),
+    ]
+    found = [said for study in studies for said in _all_said(study)]
     rows: list[Sequence[Cell]] = [
-        (said.kind, said.unit, said.answerable.name(label), score.n, score.count, share_of(score), share_range(score))
-        for said in _all_said(study)
+        (
+            *(said.study, said.kind, said.unit, said.answerable.name(label)),
+            *(score.n, score.count, share_of(score), share_range(score)),
+        )
+        for said in found
         for label, score in said.times.items()
     ]
     notes = ["Counted answers only. Wilson's intervals, as if every answer came from somebody else."]
-    return Table("units", "How often each answer was given, by what was asked", columns, rows, notes)
+    title, made_of = "How often each answer was given, by what was asked", dict.fromkeys(said.study for said in found)
+    return Table("units", title, columns, rows, notes, list(made_of))
 
 
 def units_plot(study: StudyFacts) -> Plot:
@@ -55,11 +66,11 @@ def units_plot(study: StudyFacts) -> Plot:
 
 def _all_said(study: StudyFacts) -> Iterable[_Said]:
     for kind, answerable in study.answerable.items():
-        if answerable.has_one_label or not answerable.options:
+        if answerable.has_one_label or answerable.prefers or not answerable.options:
             continue
         given: dict[str, Counter[str]] = {}
         for answer in answers_to(study, kind):
             given.setdefault(answer.unit, Counter())[answer.choice] += 1
         for unit, labels in given.items():
             times = {label: Score(labels[label], labels.total()) for label in answerable.options}
-            yield _Said(kind, unit, answerable, times)
+            yield _Said(study.slug, kind, unit, answerable, times)

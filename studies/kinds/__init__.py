@@ -34,6 +34,7 @@ KINDS = {
     "text_to_image": "studies.kinds.text_to_image.TextToImage",
     "rating": "studies.kinds.rating.Rating",
     "check": "studies.kinds.check.Check",
+    "compare": "studies.kinds.compare.Compare",
 }
 
 

@@ -188,6 +188,9 @@ class Kind(ABC):
     collects: ClassVar[bool] = False
     """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
+    prefers: ClassVar[bool] = False
+    """Whether an answer is which of the images shown was preferred, with the other options for ties."""
+
     @abstractmethod
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         """Return the roles of an instance that its questions read."""
