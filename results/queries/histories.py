@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -186,11 +186,19 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     return History(
         question=question,
         decision=question.decision,
-        shown=get_kind(question.kind).shown(question.content),
+        shown=_shown(question),
         options=options,
         answers=[_answer(response, question, by_key, names) for response in responses],
         used=question.used,
     )
+
+
+def _shown(question: Question) -> Shown:
+    """Return what a question is about; what several things are answered by stands there too, since no one is chosen."""
+    kind = get_kind(question.kind)
+    shown = kind.shown(question.content)
+    compared = [option.picture for option in kind.options(question.content) if option.picture]
+    return shown if kind.has_one_label else replace(shown, pictures=[*shown.pictures, *compared])
 
 
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:

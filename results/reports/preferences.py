@@ -53,16 +53,15 @@ def _comparisons(study: StudyFacts, kind: str, criterion: str) -> Iterable[Compa
 def preferences_table(found: Sequence[Preferred]) -> Table:
     """Return one row per study, criterion and image, the best first, below one of them all."""
     columns = [Column("Study"), Column("Kind"), Column("Criterion"), Column("Rank", "count"), Column("Image")]
-    columns += [Column("Comparisons", "count"), Column("Preferred", "count"), Column("No difference", "count")]
-    columns += [Column("Share preferred", "share"), Column("Score", "coefficient")]
-    columns += [Column("95 % interval over questions", "coefficient")]
+    columns += [Column("Score", "coefficient"), Column("95 % interval over questions", "coefficient")]
     columns += [Column("95 % interval over people and questions", "coefficient")]
-    columns += [Column("Against an average image", "share"), Column("Remark")]
+    columns += [Column("Comparisons", "count"), Column("Preferred", "count"), Column("No difference", "count")]
+    columns += [Column("Share preferred", "share"), Column("Against an average image", "share"), Column("Remark")]
     rows: list[Sequence[Cell]] = []
     for of_one in found:
         about = (of_one.study, of_one.kind, of_one.criterion)
         n, ties = of_one.found.n, of_one.found.ties
-        rows.append((*about, None, ALL, n, n - ties, ties, *[None] * 6))
+        rows.append((*about, None, ALL, None, None, None, n, n - ties, ties, None, None, ""))
         rows += [(*about, *_standing(each, of_one.found.reason)) for each in of_one.in_order]
     notes = [
         "Counted answers only. Scores are natural logarithms of Bradley and Terry's worths, with Davidson's ties, and "
@@ -80,8 +79,9 @@ def _standing(each: Standing, reason: str | None) -> Sequence[Cell]:
     against = None if each.score is None else _against_average(each.score)
     limits = [_cell(each.over_questions, reason), _cell(each.over_both, reason)]
     return (
-        *(each.rank, each.item, each.shown, each.preferred, each.tied, share_of(Score(each.preferred, each.shown))),
-        *(value_or_reason(each.score, reason), *limits, value_or_reason(against, reason)),
+        *(each.rank, each.item, value_or_reason(each.score, reason), *limits),
+        *(each.shown, each.preferred, each.tied, share_of(Score(each.preferred, each.shown))),
+        value_or_reason(against, reason),
         each.over_questions.warning if each.over_questions else "",
     )
 

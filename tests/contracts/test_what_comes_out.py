@@ -4,6 +4,7 @@ Two people, Ann and Ben, answer three questions each.
 """
 
 from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any
 
 import pytest
@@ -153,6 +154,22 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
         "There is a dog.: true; It is raining.: true",
         "There is a dog.: false; It is raining.: false",
     ]
+
+
+def test_images_that_were_preferred_have_scores_and_stand_beside_what_was_said() -> None:
+    study = launched("compare")
+    first, second, same = "zqx_image", "zqx_negative_image", "no difference"
+    report = said(study, [first, first, second], [first, second, same])
+    by_image = {row["Image"]: row for row in rows(report.table("preferences"))}
+    counted = {image: (row["Comparisons"], row["Preferred"], row["No difference"]) for image, row in by_image.items()}
+    assert counted == {"all": (6, 5, 1), first: (6, 3, 1), second: (6, 2, 1)}
+    # Odds of 3 to 2, around the mean of 0.
+    assert by_image[first]["Score"] == pytest.approx(log(3 / 2) / 2)
+    assert by_image[second]["Score"] == pytest.approx(-log(3 / 2) / 2)
+    assert not {"units", "rates", "places"} & names(report)
+    for history in histories(study.questions.all(), project=study.project):
+        assert [picture.role for picture in history.pictures] == [first, second]
+        assert not history.can_be_settled
 
 
 def test_texts_are_not_compared() -> None:

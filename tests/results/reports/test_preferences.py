@@ -69,8 +69,8 @@ def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
 def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_plot() -> None:
     found = preferences_of(LIKES)
     rows = [row for row in preferences_table(found).rows if NICE in row]
-    assert [(row[4], row[5], row[6], row[7]) for row in rows] == [("all", 6, 4, 2), ("a", 6, 4, 2), ("b", 6, 0, 2)]
-    assert rows[1][9] == Undefined("Nothing else was ever preferred to a, so that no score is high enough.")
+    assert [(row[4], *row[8:11]) for row in rows] == [("all", 6, 4, 2), ("a", 6, 4, 2), ("b", 6, 0, 2)]
+    assert rows[1][5] == Undefined("Nothing else was ever preferred to a, so that no score is high enough.")
     plot = preferences_plot(found)
     assert [(series.name, [point.label for point in series.points]) for series in plot.series] == [(FIT, ["a", "b"])]
 
