@@ -38,6 +38,7 @@ MOST_CYCLES_PER_SECOND = 1200
 DESIGN = """\
 study: {slug}
 title: Pick the image that fits the description
+contact: Ada Lovelace, ada@example.org
 kind: best_of_n
 answers: 1
 surveys: {{size: {size}, double_seats: 0}}

@@ -40,6 +40,7 @@ DIFFERENT_PICTURES = 100
 DESIGN = """\
 study: {slug}
 title: Pick the image that fits the description
+contact: Ada Lovelace, ada@example.org
 kind: best_of_n
 surveys: {{size: 100, double_seats: 0}}
 instances: {{type: [{types}]}}

@@ -34,6 +34,7 @@ WAIT_SECONDS = 30
 DESIGN = """\
 study: {study}
 title: Pick the image that fits the description
+contact: Ada Lovelace, ada@example.org
 kind: best_of_n
 surveys: {{size: {questions}}}
 answers: {people}

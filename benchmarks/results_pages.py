@@ -49,6 +49,7 @@ GOALS = {10_000: 0.3, 1_000_000: 1.0}
 DESIGN = f"""\
 study: {STUDY}
 title: Pick the image that fits the description
+contact: Ada Lovelace, ada@example.org
 kind: best_of_n
 answers: {ANSWERS}
 surveys: {{size: {SURVEY_SIZE}, double_seats: 0}}

@@ -50,6 +50,7 @@ NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
 # Who acts, where it does not matter who does.
 TESTS = "tests"
+CONTACT = "Ada Lovelace, ada@example.org"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 
 
@@ -205,6 +206,7 @@ def design_of(slug: str = "birds-step-3", **design: Any) -> Design:
             },
             "time": {"estimated_minutes": 40, "limit_minutes": 120},
             "pay": {"currency": "USD", "per_session": "8.00"},
+            "contact": CONTACT,
             "consent": "We keep your answers.",
             "practice": {"pass": 0, "rounds": 1, "questions": []},
             **design,
@@ -348,7 +350,8 @@ def create_draft(
     have = project.instances.count()
     for number in range(have, max(have, instances)):
         make_instance(project, f"vase-{number}")
-    file = {"study": "best-vase", "title": "Which vase?", "kind": "best_of_n", "instances": selection or {}} | design
+    file = {"study": "best-vase", "title": "Which vase?", "contact": CONTACT, "kind": "best_of_n"} | design
+    file["instances"] = selection or {}
     # People of the tests are called "ann" and "ben", which is no id of Prolific's.
     file["recruitment"] = {"any_ids": True} | design.get("recruitment", {})
     return create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)

@@ -13,6 +13,7 @@ _STUDY = """\
 # BiVLC's step 3 in small: choose the image that shows the description, among four drawn candidates.
 study: drawn-scenes
 title: Which picture shows what the description says?
+contact: whoever started this demo
 kind: best_of_n
 ask: {caption: negative_caption, images: candidate, becomes: negative_image}
 answers: 1
@@ -41,6 +42,7 @@ FILTER_FILE = """\
 # has accepted, as soon as it is accepted.
 study: drawn-scenes-filter
 title: Which of two pictures fits the description?
+contact: whoever started this demo
 kind: ambiguity
 instances: {from: drawn-scenes}
 surveys: {size: 10}
@@ -53,6 +55,7 @@ BASELINE_FILE = """\
 # BiVLC's human baseline in small: four questions about each instance of a sample, in two parts.
 study: drawn-scenes-baseline
 title: Match pictures and descriptions
+contact: whoever started this demo
 parts:
   - kind: image_to_text
   - kind: text_to_image
@@ -70,6 +73,7 @@ RATING_FILE = """\
 # and decides nothing.
 study: drawn-scenes-ratings
 title: How well does the picture show what the description says?
+contact: whoever started this demo
 kind: rating
 ask: {caption: negative_caption, images: [negative_image], steps: 5, lowest: not at all, highest: perfectly}
 instances: {from: drawn-scenes}

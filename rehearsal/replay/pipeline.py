@@ -170,8 +170,10 @@ def _launch(replay: Replay, name: str) -> Study:
 
 
 def study_file(replay: Replay, name: str) -> str:
-    """Return the shipped study file; for another project or a smaller manifest with other names and sizes."""
-    source = (settings.BASE_DIR / "studies" / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
+    """Return the shipped study file, with somebody to write to; for another project or a smaller manifest with other
+    names and sizes."""
+    shipped = (settings.BASE_DIR / "studies" / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
+    source = shipped.replace('contact: ""', "contact: whoever runs the replay")
     if replay.is_whole and slug(replay, name) == name:
         return source
     design: dict[str, Any] = yaml.safe_load(source)

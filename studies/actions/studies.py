@@ -108,6 +108,7 @@ class Plan:
 
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
+    _check_contact(study)
     surveys = _planned(study, _asked_about(study, about))
     each = questions_per_instance(study)
     return Plan(
@@ -116,6 +117,14 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
         seats=sum(survey.seats for survey in surveys),
         answers=each * sum(survey.seats * len(survey.items) for survey in surveys),
     )
+
+
+def _check_contact(study: Study) -> None:
+    if not study.design.contact:
+        raise StudyError(
+            "The study names nobody whom annotators can write to. Add a line to its study file, such as "
+            '`contact: "Ada Lovelace, ada@example.org"`.'
+        )
 
 
 def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
@@ -163,6 +172,7 @@ def freeze(
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
+    _check_contact(study)
     if keeps_dataset(study):
         set_dataset(project=study.project, study=study, by=by, now=now)
     make_practice(study)

@@ -3,7 +3,9 @@
 from studies.design.checking import check_design, read_design, shortest_limit
 from studies.design.copying import copied_source
 from studies.design.model import (
+    Answering,
     Design,
+    Endings,
     InstanceSelection,
     Part,
     Pay,
@@ -16,8 +18,10 @@ from studies.design.model import (
 from studies.design.problems import DesignRefused, Problem
 
 __all__ = [
+    "Answering",
     "Design",
     "DesignRefused",
+    "Endings",
     "InstanceSelection",
     "Part",
     "Pay",

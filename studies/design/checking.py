@@ -213,6 +213,8 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
     """Find what the schema cannot say."""
     if reason := problem_with_line(design.title):
         yield Problem(lines.get(("title",)), f"`title` cannot be used. {reason}")
+    if design.contact and (reason := problem_with_line(design.contact)):
+        yield Problem(lines.get(("contact",)), f"`contact` cannot be used. {reason}")
     yield from _check_rule(design, lines)
     if design.max_answers < design.answers:
         yield Problem(

@@ -56,8 +56,11 @@ class Recruitment:
 
 @dataclass(frozen=True, slots=True)
 class Time:
+    """`more_minutes` is 0 where nobody may ask for more."""
+
     estimated_minutes: int
     limit_minutes: int
+    more_minutes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,23 @@ class Practice:
 
 
 @dataclass(frozen=True, slots=True)
+class Answering:
+    one_action: str
+    last_look: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Endings:
+    """Where whoever stops, and whoever runs out of time, is led: "return" or "code"."""
+
+    stopped: str
+    time_over: str
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
-    """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page."""
+    """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page; `language` is ""
+    for studies of versions that did not ask for it, whose pages follow the reader's browser."""
 
     study: str
     title: str
@@ -100,8 +118,12 @@ class Design:
     recruitment: Recruitment
     time: Time
     pay: Pay
+    language: str
+    contact: str
     consent: str
     practice: Practice
+    answering: Answering
+    endings: Endings
     version: int = VERSION
 
     @property
@@ -129,6 +151,8 @@ class Design:
             "time": Time(**_entries(whole["time"], _TIME, "time")),
             "pay": _pay(whole["pay"]),
             "practice": _practice(whole["practice"]),
+            "answering": Answering(**_entries(whole["answering"], _ANSWERING, "answering")),
+            "endings": Endings(**_entries(whole["endings"], _ENDINGS, "endings")),
         }
         return cls(**{**whole, **sections})
 
@@ -167,14 +191,22 @@ class Design:
                 "other_studies": recruitment.other_studies,
                 "sessions_per_annotator": recruitment.sessions_per_annotator,
             },
-            "time": {"estimated_minutes": self.time.estimated_minutes, "limit_minutes": self.time.limit_minutes},
+            "time": {
+                "estimated_minutes": self.time.estimated_minutes,
+                "limit_minutes": self.time.limit_minutes,
+                "more_minutes": self.time.more_minutes,
+            },
             "pay": {"currency": self.pay.currency, "per_session": str(self.pay.per_session)},
+            "language": self.language,
+            "contact": self.contact,
             "consent": self.consent,
             "practice": {
                 "pass": self.practice.needed,
                 "rounds": self.practice.rounds,
                 "questions": [_stored_entry(entry) for entry in self.practice.questions],
             },
+            "answering": {"one_action": self.answering.one_action, "last_look": self.answering.last_look},
+            "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
         }
 
 
@@ -186,6 +218,8 @@ _RECRUITMENT = frozenset(Recruitment.__dataclass_fields__)
 _TIME = frozenset(Time.__dataclass_fields__)
 _PAY = frozenset(Pay.__dataclass_fields__)
 _PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
+_ANSWERING = frozenset(Answering.__dataclass_fields__)
+_ENDINGS = frozenset(Endings.__dataclass_fields__)
 _PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
 
 

@@ -11,10 +11,15 @@ from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
-VERSION = 1
+VERSION = 2
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
+
+# How an annotator is led on who ends before the last question.
+WAYS_OUT = ("return", "code")
+# Whether choosing an answer sends it: never, where the annotator wishes, or unless they wish otherwise.
+ONE_ACTION = ("off", "offered", "on")
 
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
@@ -70,8 +75,24 @@ def study_schema() -> dict[str, Any]:
             "recruitment": _recruitment_schema(),
             "time": _time_schema(),
             "pay": _pay_schema(),
+            "language": {
+                "type": "string",
+                "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END,
+                "maxLength": 35,
+                "default": "en",
+                "description": "The language of its texts, which buttons, numbers and times follow: a tag such as en, "
+                "es, eu, ar or pt-BR.",
+            },
+            "contact": {
+                "type": "string",
+                "maxLength": 300,
+                "default": "",
+                "description": "Whom annotators write to, and how: a name and an address. Needed at launch.",
+            },
             "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
             "practice": _practice_schema(),
+            "answering": _answering_schema(),
+            "endings": _endings_schema(),
         },
     }
 
@@ -163,6 +184,13 @@ def _time_schema() -> dict[str, Any]:
                 "maximum": 1440,
                 "description": "After it a seat is given back. Default: the least that Prolific allows.",
             },
+            "more_minutes": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 1440,
+                "default": 0,
+                "description": "How much longer an annotator may keep the seat who asks for it, once.",
+            },
         },
     )
 
@@ -207,6 +235,36 @@ def _recruitment_schema() -> dict[str, Any]:
                 "default": 1,
                 "description": "How many surveys one person may take; 0: any number. Never the same question twice.",
             },
+        },
+    )
+
+
+def _answering_schema() -> dict[str, Any]:
+    return _section(
+        "How the page of a question is used.",
+        {
+            "one_action": {
+                "enum": list(ONE_ACTION),
+                "default": "off",
+                "description": "Whether choosing sends: never, where the annotator wishes, or unless they wish not.",
+            },
+            "last_look": {
+                "type": "boolean",
+                "default": False,
+                "description": "Whether all answers of the sitting are shown once more before it is finished.",
+            },
+        },
+    )
+
+
+def _endings_schema() -> dict[str, Any]:
+    way = {"enum": list(WAYS_OUT), "default": "return"}
+    return _section(
+        "Where a sitting leads that ends before its last question: the annotator returns the submission, unpaid, or "
+        "goes back with a completion code of its own, and the researcher decides about the pay.",
+        {
+            "stopped": way | {"description": "For whoever stops."},
+            "time_over": way | {"description": "For whoever runs out of time."},
         },
     )
 

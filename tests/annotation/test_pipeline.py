@@ -17,6 +17,7 @@ from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Project, Question, Study, Survey
 from tests.annotation.test_responses import next_slot, send
 from tests.factories import (
+    CONTACT,
     NOON,
     TESTS,
     arrive,
@@ -59,7 +60,9 @@ def make_step_4(project: Project, **design: Any) -> Study:
 
 
 def launch_file(project: Project, file: dict[str, Any]) -> Study:
-    study = create_study(project=project, source=yaml.safe_dump({"title": "T"} | file), by=TESTS, now=NOON)
+    study = create_study(
+        project=project, source=yaml.safe_dump({"title": "T", "contact": CONTACT} | file), by=TESTS, now=NOON
+    )
     launching.launch(study=study, by=TESTS, now=NOON)
     return study
 
@@ -86,7 +89,13 @@ def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
 def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet() -> None:
     project = make_pipeline_project(1)
     launch_study(project, instances=1)
-    file = {"study": "step-4", "title": "T", "kind": "ambiguity", "instances": {"from": "best-vase"}}
+    file = {
+        "study": "step-4",
+        "title": "T",
+        "contact": CONTACT,
+        "kind": "ambiguity",
+        "instances": {"from": "best-vase"},
+    }
     create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
     said = io.StringIO()
     call_command("launch_study", "step-4", stdout=said)

@@ -21,6 +21,7 @@ IMAGES = Path(__file__).resolve().parents[3] / "shared" / "data" / "images"
 STUDY = """\
 study: real-sets
 title: Which image fits the description?
+contact: Ada Lovelace, ada@example.org
 kind: best_of_n
 ask: {caption: caption}
 recruitment: {any_ids: true}

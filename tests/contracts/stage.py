@@ -118,6 +118,7 @@ def file_of(kind: Kind, ask: Mapping[str, Any], **entries: Any) -> str:
         "ask": ask,
         "answers": 2,
         "seed": f"{SECRET}-seed",
+        "contact": "Ada Lovelace, ada@example.org",
         "consent": "We keep your answers.",
         "recruitment": {"any_ids": True},
     }

@@ -41,7 +41,7 @@ def make_crowd_study(*, slug: str, questions: int, answers: int, size: int) -> N
         for position, image in enumerate(images)
     )
     file = (
-        f"study: {slug}\ntitle: A crowd\nkind: best_of_n\nanswers: {answers}\n"
+        f"study: {slug}\ntitle: A crowd\ncontact: Ada\nkind: best_of_n\nanswers: {answers}\n"
         f"surveys: {{size: {size}}}\nrecruitment: {{sessions_per_annotator: 0, any_ids: true}}\n"
     )
     launch(study=create_study(project=project, source=file, by=TESTS, now=timezone.now()), by=TESTS, now=timezone.now())

@@ -120,10 +120,12 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     rules.get_rule.cache_clear()
 
 
-WRITE = "study: write\ntitle: Write\nkind: note\nanswers: 1\nmax_answers: 3\nrecruitment: {any_ids: true}\n"
+WRITE = (
+    "study: write\ntitle: Write\ncontact: Ada\nkind: note\nanswers: 1\nmax_answers: 3\nrecruitment: {any_ids: true}\n"
+)
 FIND = (
-    "study: find\ntitle: Find\nkind: guess\nrule: found-v1\npurpose: collection\ninstances: {from: write}\n"
-    "surveys: {size: 1}\nrecruitment: {any_ids: true}\n"
+    "study: find\ntitle: Find\ncontact: Ada\nkind: guess\nrule: found-v1\npurpose: collection\n"
+    "instances: {from: write}\nsurveys: {size: 1}\nrecruitment: {any_ids: true}\n"
 )
 
 

@@ -12,7 +12,7 @@ from annotation.actions.responses import Sent
 from annotation.models import Session
 from studies.actions.studies import create_study
 from studies.models import InstanceImage, Membership, Project, Question, Study
-from tests.factories import NOON, TESTS, arrive_at_work, make_image, make_instance, make_project
+from tests.factories import CONTACT, NOON, TESTS, arrive_at_work, make_image, make_instance, make_project
 
 Choice = str | Callable[[Question], str]
 STEP_3 = {"study": "step-3", "kind": "best_of_n"}
@@ -39,7 +39,9 @@ def project_of(member: User, *, instances: int = 4) -> Project:
 
 
 def open_study(project: Project, file: Mapping[str, Any]) -> Study:
-    study = create_study(project=project, source=yaml.safe_dump({"title": "T", **file}), by=TESTS, now=NOON)
+    study = create_study(
+        project=project, source=yaml.safe_dump({"title": "T", "contact": CONTACT, **file}), by=TESTS, now=NOON
+    )
     launching.launch(study=study, by=TESTS, now=NOON)
     study.refresh_from_db()
     return study

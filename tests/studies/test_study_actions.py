@@ -57,6 +57,15 @@ def test_a_launched_design_is_frozen() -> None:
         launch(study=study, by=TESTS, now=NOON)
 
 
+def test_a_study_that_names_nobody_to_write_to_stays_a_draft() -> None:
+    study = create_draft(contact="")
+    with pytest.raises(StudyError, match="names nobody whom annotators can write to"):
+        launch(study=study, by=TESTS, now=NOON)
+    study.refresh_from_db()
+    assert study.state == StudyState.DRAFT
+    assert not study.questions.exists()
+
+
 def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made() -> None:
     study = create_draft(instances=3)
     InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)

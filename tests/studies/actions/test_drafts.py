@@ -12,7 +12,7 @@ from tests.factories import NOON, TESTS, create_draft, launch_study, make_projec
 
 pytestmark = pytest.mark.django_db
 
-FILE = "study: best-vase\ntitle: Which one?\nkind: best_of_n\n"
+FILE = "study: best-vase\ntitle: Which one?\ncontact: Ada\nkind: best_of_n\n"
 
 
 def fed(project: Project, by: str = "best-vase", *, slug: str = "step-4") -> Study:

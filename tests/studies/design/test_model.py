@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies.design import Design, DesignRefused, Part, read_design
+from studies.design import Answering, Design, DesignRefused, Endings, Part, read_design
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 MATCHING = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
@@ -44,13 +44,36 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 1
+    assert design.version == 2
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
     assert design.recruitment.any_ids is True
     assert design.pay.per_session == Decimal("4.50")
     assert (design.practice.needed, design.practice.questions[0].instance) == (1, "a")
+    # What those versions did: buttons in the reader's language, nobody named, no time to ask for, unpaid when stopped.
+    assert (design.language, design.contact, design.time.more_minutes) == ("", "", 0)
+    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+
+
+def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
+    written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
+    del (
+        written["language"],
+        written["contact"],
+        written["answering"],
+        written["endings"],
+        written["time"]["more_minutes"],
+    )
+    design = Design.from_stored(written | {"version": 1})
+    assert (design.version, design.language, design.recruitment.any_ids) == (2, "", False)
+    assert design.endings == Endings("return", "return")
+
+
+def test_a_new_design_without_the_lines_is_english() -> None:
+    design = read_design("study: a\ntitle: T\nkind: best_of_n\n")
+    assert (design.language, design.contact, design.time.more_minutes) == ("en", "", 0)
+    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
 
 
 def test_an_older_study_of_questions_with_right_answers_was_a_baseline() -> None:
@@ -112,7 +135,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 2}, "The stored design is of version 2; this Lineup reads versions up to 1. Go back to"),
+        ({"version": 3}, "The stored design is of version 3; this Lineup reads versions up to 2. Go back to"),
         ({"eligibility": "all"}, "eligibility missing or unknown."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),

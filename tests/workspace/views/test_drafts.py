@@ -15,7 +15,7 @@ from tests.factories import NOON, TESTS, create_draft, make_person, make_project
 pytestmark = pytest.mark.django_db
 
 PAGE = "/studies/vases/best-vase/"
-FILE = "study: best-vase\ntitle: Which <one>?\nkind: best_of_n\n"
+FILE = "study: best-vase\ntitle: Which <one>?\ncontact: Ada\nkind: best_of_n\n"
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_mistakes_are_shown_with_their_lines_beside_what_was_typed(client: Clien
     response = save(client, draft, typed)
     page = response.content.decode()
     assert response.status_code == 409
-    assert "Line 4: `anwsers` is not known here. Did you mean `answers`? <code>anwsers: 3  # many</code>" in page
-    assert "Line 5: `surveys.size` is 0; it must be at least 1. <code>surveys: {size: 0}</code>" in page
+    assert "Line 5: `anwsers` is not known here. Did you mean `answers`? <code>anwsers: 3  # many</code>" in page
+    assert "Line 6: `surveys.size` is 0; it must be at least 1. <code>surveys: {size: 0}</code>" in page
     assert "anwsers: 3  # many\nsurveys: {size: 0}\n</textarea>" in page
     assert Study.objects.get().source == draft.source
 
