@@ -17,7 +17,7 @@ from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind
 from annotation.models import Session, SessionState
 from annotation.money import in_words
-from studies.kinds import Option, Picture, get_kind, posted_values
+from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
 from studies.kinds.base import CHOICE, MOST_DIGITS
 
 LETTERS = string.ascii_uppercase
@@ -60,6 +60,15 @@ class FixedOption:
 
 
 @dataclass(frozen=True)
+class GroupPage:
+    """One of several things asked at once: the name of its field, what it says, and what is chosen, "" for nothing."""
+
+    name: str
+    text: str
+    chosen: str
+
+
+@dataclass(frozen=True)
 class QuestionPage:
     """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
 
@@ -76,6 +85,7 @@ class QuestionPage:
     images: list[ShownImage]
     options: list[OptionPage]
     fixed: list[FixedOption]
+    groups: list[GroupPage]
     submission: str
     action: str
     chosen: str = ""
@@ -281,6 +291,10 @@ def question_page(
             FixedOption(value=value, label=last_label(option), digit=option.digit)
             for value, option in in_order
             if not option.shuffled
+        ],
+        groups=[
+            GroupPage(name, group.text, (posted or {}).get(name, ""))
+            for name, group in fields_of(kind, content).items()
         ],
         submission=str(uuid.uuid4()),
         action=action,

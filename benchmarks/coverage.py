@@ -1,4 +1,4 @@
-"""Measures how often the intervals of `analytics` hold what they promise: human scores, tests, agreement.
+"""Measures how often the intervals of `analytics` hold what they promise: human scores, tests, agreement, preferences.
 
     python -m benchmarks.coverage [--rounds 100]
 
@@ -20,10 +20,13 @@ from analytics.bootstrap import agreement_over_both, agreement_over_units
 from analytics.coefficients import KrippendorffAlpha
 from analytics.comparison import mcnemar, people_against
 from analytics.people import score_of_people
+from analytics.preferences import Comparison, Preferences, preferences
 
 SEED = 2026
 PEOPLE, QUESTIONS, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
 DIFFICULTIES = (0.0, 1.0)
+# The quantile of the normal distribution that leaves 2.5 in 100 on either side.
+NORMAL = 1.959964
 NODES, WEIGHTS = hermegauss(60)
 
 
@@ -67,6 +70,7 @@ def main() -> None:
     show_scores(rounds)
     show_rejections(rounds)
     show_agreement(max(rounds // 2, 1))
+    show_preferences(rounds)
 
 
 def designs() -> Iterator[Design]:
@@ -157,6 +161,64 @@ def show_agreement(rounds: int) -> None:
     for people, each, spread in product(PEOPLE, (2, 5), SPREADS[::2]):
         over_units, over_both = coverage_of_alpha(people, each, spread, rounds, rng)
         print(f"{people:>6}{each:>14}{spread:>9}{over_units:>16.3f}{over_both:>11.3f}", flush=True)
+
+
+@dataclass(frozen=True)
+class Tastes:
+    """Questions that show `at_once` of four items to three of `people`, with some ties; spreads of people's and of
+    questions' own tastes on the scale of the scores."""
+
+    people: int
+    at_once: int
+    of_person: float
+    of_question: float
+
+    def draw(self, questions: int, people: int, rng: np.random.Generator) -> Preferences:
+        own, found = rng.normal(0, self.of_person, (people, 4)), []
+        for question in range(questions):
+            scores = np.array([0.5, 0.2, -0.2, -0.5]) + rng.normal(0, self.of_question, 4)
+            shown = np.sort(rng.choice(4, self.at_once, replace=False))
+            for person in rng.choice(people, 3, replace=False):
+                of_shown = (scores + own[person])[shown]
+                worths = np.exp([*of_shown, of_shown.mean() - 0.5])
+                said = int(rng.choice(self.at_once + 1, p=worths / worths.sum()))
+                preferred = "abcd"[shown[said]] if said < self.at_once else None
+                found.append(Comparison(tuple("abcd"[each] for each in shown), preferred, question, int(person)))
+        return preferences(found, "abcd")
+
+
+def coverage_of_preferences(tastes: Tastes, rounds: int, rng: np.random.Generator) -> list[float]:
+    """Return how often intervals of scores hold the truth: as if all answers were independent, over 100 questions, and
+    over people too. The truth is what very many people say of very many questions."""
+    large = [[each.score or 0.0 for each in tastes.draw(2_000, 500, rng).standings] for _ in range(5)]
+    truth = np.mean(large, axis=0).tolist()
+    held, n = np.zeros(3), 0
+    for _ in range(rounds):
+        for each, true in zip(tastes.draw(100, tastes.people, rng).standings, truth, strict=True):
+            if each.score is None or each.error is None or not each.over_questions or not each.over_both:
+                continue
+            n += 1
+            held[0] += abs(each.score - true) < NORMAL * each.error
+            for place, found in enumerate((each.over_questions, each.over_both), start=1):
+                held[place] += found.low is not None and found.high is not None and found.low <= true <= found.high
+    return [float(share) for share in held / n]
+
+
+def show_preferences(rounds: int) -> None:
+    rng = np.random.default_rng(SEED)
+    print(f"\nScores of four items, 100 questions of three answers, {rounds} data sets each: how often each held")
+    print(
+        f"{'people':>6}{'at once':>9}{'taste':>8}{'questions':>11}"
+        f"{'independent':>13}{'over questions':>16}{'over both':>11}"
+    )
+    for people, at_once, (of_person, of_question) in product(PEOPLE, (2, 4), ((0.0, 0.0), (0.0, 1.0), (0.5, 0.7))):
+        shares = coverage_of_preferences(Tastes(people, at_once, of_person, of_question), rounds, rng)
+        independent, over_questions, over_both = shares
+        print(
+            f"{people:>6}{at_once:>9}{of_person:>8}{of_question:>11}"
+            f"{independent:>13.3f}{over_questions:>16.3f}{over_both:>11.3f}",
+            flush=True,
+        )
 
 
 def probability(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,5 @@
-"""The demo's study files: BiVLC's step 3, step 4 and baseline in small, and ratings of what step 3 chose.
+"""The demo's study files: BiVLC's step 3, step 4 and baseline in small, and what else can be asked of what step 3
+chose: how well it fits, what is true of it, and whether it is preferred to the original.
 
 The first is written from the scenes: it practises on two of them and asks about the others.
 """
@@ -82,6 +83,39 @@ seed: demo
 time: {estimated_minutes: 5, limit_minutes: 60}
 pay: {currency: USD, per_session: "1.00"}
 """
+CHECK_SLUG = "drawn-scenes-statements"
+CHECK_FILE = """\
+# What is true of the chosen pictures: two people check both descriptions and a statement that is made of all of them.
+study: drawn-scenes-statements
+title: What is true of the picture?
+kind: check
+ask: {image: negative_image, captions: [caption, negative_caption], statements: [Something in the picture is blue.]}
+instances: {from: drawn-scenes}
+answers: 2
+surveys: {size: 8}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+
+
+COMPARE_SLUG = "drawn-scenes-preferences"
+COMPARE_FILE = """\
+# Whether the original or the chosen picture fits the chosen one's description better, and which is nicer to look at.
+study: drawn-scenes-preferences
+title: Which picture is better?
+kind: compare
+ask:
+  caption: negative_caption
+  images: [image, negative_image]
+  criteria: [Shows better what the description says, Is nicer to look at]
+instances: {from: drawn-scenes}
+answers: 3
+surveys: {size: 8}
+seed: demo
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
 
 
 def _feedback(instance: SceneInstance) -> str:
@@ -113,4 +147,6 @@ def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
         FILTER_SLUG: FILTER_FILE,
         BASELINE_SLUG: BASELINE_FILE,
         RATING_SLUG: RATING_FILE,
+        CHECK_SLUG: CHECK_FILE,
+        COMPARE_SLUG: COMPARE_FILE,
     }

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -186,11 +186,19 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     return History(
         question=question,
         decision=question.decision,
-        shown=get_kind(question.kind).shown(question.content),
+        shown=_shown(question),
         options=options,
-        answers=[_answer(response, by_key, names) for response in responses],
+        answers=[_answer(response, question, by_key, names) for response in responses],
         used=question.used,
     )
+
+
+def _shown(question: Question) -> Shown:
+    """Return what a question is about; what several things are answered by stands there too, since no one is chosen."""
+    kind = get_kind(question.kind)
+    shown = kind.shown(question.content)
+    compared = [option.picture for option in kind.options(question.content) if option.picture]
+    return shown if kind.has_one_label else replace(shown, pictures=[*shown.pictures, *compared])
 
 
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
@@ -212,14 +220,16 @@ def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iter
         )
 
 
-def _answer(response: Response, options: Mapping[str, ShownOption], names: Mapping[int, str]) -> GivenAnswer:
+def _answer(
+    response: Response, question: Question, options: Mapping[str, ShownOption], names: Mapping[int, str]
+) -> GivenAnswer:
     order, option = response.shown_order, options.get(response.choice)
     shuffled = any(each.shuffled for each in options.values())
     placed = option is not None and option.shuffled
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,
-        said=option.label if option else in_words(response.answer),
+        said=option.label if option else in_words(question, response),
         place=order.index(response.choice) + 1 if placed else None,
         places=len(order) if shuffled else 0,
         version=response.version,
@@ -230,9 +240,14 @@ def _answer(response: Response, options: Mapping[str, ShownOption], names: Mappi
     )
 
 
-def in_words(answer: Any) -> str:
-    """Return an answer that is no option: a text as it is, anything else as JSON."""
-    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+def in_words(question: Question, response: Response) -> str:
+    """Return an answer that is no option: a text as it is, several labels each with what it is of, else JSON."""
+    if isinstance(response.answer, str):
+        return response.answer
+    labels = get_kind(question.kind).labels(question.content, response.choice, response.answer)
+    if "" in labels or not labels:
+        return json.dumps(response.answer, ensure_ascii=False)
+    return "; ".join(f"{unit}: {label}" for unit, label in labels.items())
 
 
 def _status(response: Response) -> str:

@@ -37,7 +37,20 @@ def _answerable(study: Study, name: str) -> Answerable:
         collapses=kind.collapses(content),
         scale=kind.scale(content),
         has_one_label=kind.has_one_label,
+        prefers=kind.prefers,
     )
+
+
+def shown_beside(study: Study) -> dict[int, tuple[str, ...]]:
+    """Return which options stood beside each other in each question that asks which is preferred."""
+    prefer = [part.kind for part in study.design.parts if get_kind(part.kind).prefers]
+    if not prefer:
+        return {}
+    asked = Question.objects.filter(study=study, kind__in=prefer).values_list("pk", "kind", "content")
+    return {
+        pk: tuple(option.key for option in get_kind(name).options(content) if option.shuffled)
+        for pk, name, content in asked.iterator(chunk_size=CHUNK)
+    }
 
 
 def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[str, Answerable]:

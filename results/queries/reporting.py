@@ -11,7 +11,7 @@ from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
 from results.queries.added import planned_surveys
-from results.queries.kinds import answerable_in, with_all_labels
+from results.queries.kinds import answerable_in, shown_beside, with_all_labels
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_seconds
 from results.queries.simulated import above, answering, played_in
@@ -100,7 +100,14 @@ def study_facts(study: Study) -> StudyFacts:
     outline = study_outline(study)
     labels = with_all_labels(study, outline.answerable)
     parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
-    return replace(outline, parts=parts, questions=questions, categories=categories, answers=_answers(study))
+    return replace(
+        outline,
+        parts=parts,
+        questions=questions,
+        categories=categories,
+        answers=_answers(study),
+        beside=shown_beside(study),
+    )
 
 
 def project_outline(project: Project) -> ProjectFacts:

@@ -54,7 +54,7 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
     kept = {question.id for question in study.questions if question.instance in accepted}
     found: list[Reliability] = []
     for labels in labels_of(study):
-        answers = answers_to(study, labels.kind)
+        answers = answers_to(study, labels.kind, labels.unit)
         first = _several([answer for answer in answers if not answer.added])
         compared = {BEFORE: first}
         if study.accepts:
@@ -74,7 +74,7 @@ def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
 
 def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[AnswerFacts]) -> Iterable[Reliability]:
     # Leaving annotators out takes long, so that it is done for what the kind's rule tells apart.
-    is_main = main_labels(study)[labels.kind].title == labels.title
+    is_main = labels.unit is not None or main_labels(study)[labels.kind].title == labels.title
     used = f"first {study.answers_wanted}" if study.max_answers > study.answers_wanted else "all"
     what = (study.slug, labels.kind, labels.title)
     if not answers:
@@ -156,8 +156,8 @@ def reliability_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
         "Questions with two or more answers count, each kind for itself. After: only those about instances that the "
         "study accepted; filtering keeps what people agree on. Labels that nobody gave count where they could have "
         f"been given. Over questions: BCa bootstrap. Over people and questions: jackknife, from {LEAST_RATERS} people "
-        "on, for the labels that the kind's rule tells apart. Agreement on a label: when one person "
-        "says it, how often another does."
+        "on, for the labels that the kind's rule tells apart, and for each of several things asked at once. Agreement "
+        "on a label: when one person says it, how often another does."
     ]
     return Table("reliability", "Agreement over all questions with several answers", columns, rows, notes, list(found))
 

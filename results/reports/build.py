@@ -11,8 +11,10 @@ from results.reports.funnel import dataset_table, funnel_plot, funnel_table
 from results.reports.models import captions_table, models_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.people import baselines
+from results.reports.preferences import preferences_of, preferences_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
+from results.reports.units import units_table
 
 
 def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Report:
@@ -29,6 +31,8 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         protocol_table(project),
         funnel,
         dataset_table(project),
+        units_table(project.studies),
+        preferences_table([each for study in project.studies for each in preferences_of(study)]),
         pairs_table(pairs),
         reliability_table(agreement),
         filtering_table(agreement),

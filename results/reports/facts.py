@@ -53,7 +53,8 @@ class Answerable:
     `options`: every label that there can be, those of a scale in its order; none for a free text. `last`: those of
     options that always come last. `names`: what people call an option, where that is not its key. `collapses`: how
     labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
-    `same_for_all`: whether every question offers the same.
+    `same_for_all`: whether every question offers the same. `prefers`: whether a label is the option that was preferred
+    to the others of its question.
     """
 
     options: Sequence[str] = ()
@@ -63,6 +64,7 @@ class Answerable:
     scale: Scale = field(default_factory=Scale)
     has_one_label: bool = True
     same_for_all: bool = True
+    prefers: bool = False
 
     @property
     def is_scale(self) -> bool:
@@ -116,6 +118,7 @@ class StudyFacts:
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
+    `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     """
 
     slug: str
@@ -142,6 +145,7 @@ class StudyFacts:
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     skipped: int = 0
     above: Sequence[Played] = ()
+    beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:

@@ -1,7 +1,7 @@
 """What answers are compared by: the labels of a kind, declared by what could be answered and not by what was."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Labels:
     labels are put together first, None where they stand as they are, with the `scale` that they are on.
 
     `no_chance`: why agreement by chance cannot be told, "" mostly. `are_parts`: an answer has several labels, so that
-    those of one question are not independent.
+    those of one question are not independent. `unit`: the one thing asked that they are compared on, None for all.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class Labels:
     scale: Scale = field(default_factory=Scale)
     no_chance: str = ""
     are_parts: bool = False
+    unit: str | None = None
 
     def label(self, choice: str) -> str:
         return choice if self.collapse is None else self.collapse.label(choice)
@@ -101,6 +102,15 @@ def labels_of(study: StudyFacts) -> Iterable[Labels]:
         # Free texts have nothing that could be the same.
         if options or answerable.has_one_label:
             yield _as_they_are(kind, answerable, options)
+        if options and not answerable.has_one_label:
+            together = _as_they_are(kind, answerable, options)
+            for unit in units_of(answers_to(study, kind)):
+                yield replace(together, title=f"{unit}: {together.title}", are_parts=False, unit=unit)
+
+
+def units_of(answers: Iterable[AnswerFacts]) -> list[str]:
+    """Return what was asked at once, in the order of the first answers."""
+    return list(dict.fromkeys(answer.unit for answer in answers))
 
 
 def main_of(kind: str, answerable: Answerable) -> Labels:
@@ -133,10 +143,13 @@ def main_labels(study: StudyFacts) -> dict[str, Labels]:
     return found
 
 
-def answers_to(study: StudyFacts, kind: str) -> list[AnswerFacts]:
-    """Return the counted answers to questions of one kind, in the order in which they came."""
+def answers_to(study: StudyFacts, kind: str, unit: str | None = None) -> list[AnswerFacts]:
+    """Return the counted answers to questions of one kind, in the order in which they came.
+
+    unit: only the labels of this one of several things that are asked at once.
+    """
     of_kind = {question.id for question in study.questions if question.kind == kind}
-    return [answer for answer in study.answers if answer.question in of_kind]
+    return [answer for answer in study.answers if answer.question in of_kind and (unit is None or answer.unit == unit)]
 
 
 def _options(study: StudyFacts, kind: str, answerable: Answerable) -> list[str]:

@@ -20,9 +20,11 @@ from results.reports.cost import cost_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.preferences import preferences_of, preferences_plot, preferences_table
 from results.reports.ratings import ratings_plot, ratings_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
+from results.reports.units import units_plot, units_table
 
 
 def report_of_study(
@@ -36,6 +38,7 @@ def report_of_study(
     timed = answers if timed is None else timed
     pairs = {study.slug: pair_agreements(study)}
     measured = [baseline_of(study, alone)] if study.knows_answers else []
+    preferred = preferences_of(study)
     tables = [
         _decisions_table(alone),
         scores_table(measured),
@@ -44,6 +47,8 @@ def report_of_study(
         comparison_table(measured),
         rates_table(answers, study.answerable),
         ratings_table(answers, study.answerable),
+        units_table(alone.studies),
+        preferences_table(preferred),
         pairs_table(pairs),
         reliability_table({study.slug: reliabilities(study)}),
         places_table(answers),
@@ -51,7 +56,13 @@ def report_of_study(
         cost_table(alone),
     ]
     plots = [pairs_plot(pairs), rates_plot(answers, study.answerable)]
-    plots += [ratings_plot(answers, study.answerable), places_plot(answers), times_plot(timed)]
+    plots += [
+        ratings_plot(answers, study.answerable),
+        units_plot(study),
+        preferences_plot(preferred),
+        places_plot(answers),
+        times_plot(timed),
+    ]
     if measured:
         plots.append(scores_plot(measured))
     # Everything here is made of the answers to this one study.

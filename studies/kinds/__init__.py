@@ -10,6 +10,7 @@ from studies.kinds.base import (
     Built,
     CannotAsk,
     Collapse,
+    Group,
     ImageFacts,
     InstanceFacts,
     Kind,
@@ -20,6 +21,7 @@ from studies.kinds.base import (
     Scale,
     Shown,
     Text,
+    fields_of,
     last_keys,
     posted_values,
     shown_order,
@@ -31,6 +33,8 @@ KINDS = {
     "image_to_text": "studies.kinds.image_to_text.ImageToText",
     "text_to_image": "studies.kinds.text_to_image.TextToImage",
     "rating": "studies.kinds.rating.Rating",
+    "check": "studies.kinds.check.Check",
+    "compare": "studies.kinds.compare.Compare",
 }
 
 
@@ -65,6 +69,7 @@ __all__ = [
     "Built",
     "CannotAsk",
     "Collapse",
+    "Group",
     "ImageFacts",
     "InstanceFacts",
     "Kind",
@@ -75,6 +80,7 @@ __all__ = [
     "Scale",
     "Shown",
     "Text",
+    "fields_of",
     "finer_scores",
     "get_kind",
     "last_keys",

@@ -27,6 +27,9 @@ def gettext_noop(text: str) -> str:
     return text
 
 
+CHOOSE_ANOTHER = gettext_noop("Choose one of the options shown, then send again.")
+
+
 class CannotAsk(Exception):
     """An instance lacks what the kind needs; the message says what, for the researcher."""
 
@@ -123,6 +126,17 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """One of several things that are asked at once, each answered by one of the question's options.
+
+    `key`: what it is called in answers, and the unit of its label; `text`: what annotators read, the study's words.
+    """
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What was said: `value` whole, plain JSON, and the one `label` that stands for it, "" where there is none."""
 
@@ -174,6 +188,9 @@ class Kind(ABC):
     collects: ClassVar[bool] = False
     """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
+    prefers: ClassVar[bool] = False
+    """Whether an answer is which of the images shown was preferred, with the other options for ties."""
+
     @abstractmethod
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         """Return the roles of an instance that its questions read."""
@@ -212,6 +229,10 @@ class Kind(ABC):
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         """Return what can be chosen, in the order of the source; nothing where the answer is written."""
+        return ()
+
+    def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
+        """Return what is asked at once, each answered by one of the options; nothing where there is one answer."""
         return ()
 
     @abstractmethod
@@ -292,7 +313,7 @@ class SingleChoice(Kind):
         if not value:
             raise NotAnAnswer(gettext_noop("Choose one of the answers, then send."))
         if value not in by_value:
-            raise NotAnAnswer(gettext_noop("Choose one of the options shown, then send again."))
+            raise NotAnAnswer(CHOOSE_ANOTHER)
         return Answer(value=by_value[value], label=by_value[value])
 
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
@@ -305,6 +326,47 @@ class SingleChoice(Kind):
         by_value = posted_values(self, content, order)
         label = label or dice.choice(sorted(by_value.values()))
         return {CHOICE: next(value for value, key in by_value.items() if key == label)}
+
+
+class SeveralChoices(Kind):
+    """A kind that asks several things at once, each answered by one of its options: an answer is key of the group ->
+    key of the option, and has as many labels."""
+
+    has_one_label = False
+
+    @abstractmethod
+    def groups(self, content: Mapping[str, Any]) -> Sequence[Group]: ...
+
+    def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
+        return [option.key for option in self.options(content)]
+
+    def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
+        # A database may hand the entries of an answer back in another order.
+        return {group.key: value[group.key] for group in self.groups(content)}
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        by_value = posted_values(self, content, order)
+        said = {group.key: posted.get(name, "") for name, group in fields_of(self, content).items()}
+        if not all(said.values()):
+            raise NotAnAnswer(gettext_noop("Something is not answered yet. Choose one answer for each, then send."))
+        if set(said.values()) - set(by_value):
+            raise NotAnAnswer(CHOOSE_ANOTHER)
+        return Answer({key: by_value[value] for key, value in said.items()})
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        posts = {key: value for value, key in posted_values(self, content, order).items()}
+        return {name: posts[value[group.key]] for name, group in fields_of(self, content).items()}
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        keys = [label] if label else sorted(self.categories(content))
+        return self.posted(content, order, {group.key: dice.choice(keys) for group in self.groups(content)})
+
+
+def fields_of(kind: Kind, content: Mapping[str, Any]) -> dict[str, Group]:
+    """Return what the page calls the answer to each group -> the group, in the order shown."""
+    return {f"{CHOICE}-{place}": group for place, group in enumerate(kind.groups(content), start=1)}
 
 
 def picture_of(stored: Mapping[str, Any]) -> Picture:

@@ -48,8 +48,10 @@ def test_send_waits_for_an_answer_and_then_sends_it_with_its_measures(
     send = page.locator("[data-stage] [data-send]")
     expect(page.locator("[data-stage] [data-hint]")).to_have_text("Choose an answer first.")
     expect(send).to_be_disabled()
-    digits = page.locator("[data-stage] [data-digit]").evaluate_all("all => all.map(({dataset}) => dataset.digit)")
-    assert len(digits) == len(set(digits)), "Two answers have the same key."
+    keys = page.locator("[data-stage] [data-digit]").evaluate_all(
+        "all => all.map((option) => `${option.dataset.digit} ${option.querySelector('input').name}`)"
+    )
+    assert len(keys) == len(set(keys)), "Two answers to the same have the same key."
     fill_in(page, session)
     expect(send).to_be_enabled()
     send.click()

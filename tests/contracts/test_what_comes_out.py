@@ -4,6 +4,7 @@ Two people, Ann and Ben, answer three questions each.
 """
 
 from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from results.models import Pseudonym
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
 from results.queries.disagreements import DISAGREE, questions_shown
+from results.queries.histories import histories
 from results.queries.progress import Rate, study_progress
 from results.reports.base import Range, Report, Table, Undefined
 from results.reports.of_study import report_of_study
@@ -119,12 +121,23 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
     report = said(study, ["true", "true", "false"], ["true", "false", "false"])
     reliability = [row for row in rows(report.table("reliability")) if row["Filtering"] == "before"]
     assert {(row["Questions"], row["Answers"], row["People"]) for row in reliability} == {(3, 6, 2)}
-    by_measure = {row["Measure"]: row for row in reliability}
+    together = [row for row in reliability if row["Labels"] == "options"]
+    by_measure = {row["Measure"]: row for row in together}
     assert by_measure["Percent agreement"]["Value"] == pytest.approx(2 / 3)
     # Of four statements that one person calls true the other does two; and the same of false.
     assert by_measure["Agreement on 'true'"]["Value"] == pytest.approx(4 / 6)
-    assert not any(isinstance(row["95 % interval over questions"], Range) for row in reliability)
+    assert not any(isinstance(row["95 % interval over questions"], Range) for row in together)
     assert "not independent" in by_measure["Percent agreement"]["Remark"]
+    # The labels of one statement are one of each question, so that they have intervals.
+    of_dog = {row["Measure"]: row for row in reliability if row["Labels"] == "There is a dog.: options"}
+    assert of_dog["Percent agreement"]["Value"] == pytest.approx(2 / 3)
+    assert isinstance(of_dog["Percent agreement"]["95 % interval over questions"], Range)
+    # Ann says true of it twice and Ben once; no label stands for itself in the table of the options always offered.
+    times = {(row["What was asked"], row["Answer"]): row["Times"] for row in rows(report.table("units"))}
+    assert times == {
+        (about, label): 3 for about in ("There is a dog.", "It is raining.") for label in ("true", "false")
+    }
+    assert "rates" not in names(report)
     pair = rows(report.table("pairs"))[0]
     assert pair["Questions"] == 3
     # Ann says true of 4 of 6, Ben of 2 of 6: chance agrees on (4 x 2 + 2 x 4) / 36 = 4/9, and they do on 2/3.
@@ -135,6 +148,28 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
     assert (ann["Answers"], ann["Shared questions"]) == (3, 3)
     assert ann["Same as others"] == pytest.approx(2 / 3)
     assert questions_shown(study, DISAGREE).count() == 1
+    (question,) = histories(questions_shown(study, DISAGREE), project=study.project)
+    # In the order in which it was asked, whatever the database does with it.
+    assert [answer.said for answer in question.answers] == [
+        "There is a dog.: true; It is raining.: true",
+        "There is a dog.: false; It is raining.: false",
+    ]
+
+
+def test_images_that_were_preferred_have_scores_and_stand_beside_what_was_said() -> None:
+    study = launched("compare")
+    first, second, same = "zqx_image", "zqx_negative_image", "no difference"
+    report = said(study, [first, first, second], [first, second, same])
+    by_image = {row["Image"]: row for row in rows(report.table("preferences"))}
+    counted = {image: (row["Comparisons"], row["Preferred"], row["No difference"]) for image, row in by_image.items()}
+    assert counted == {"all": (6, 5, 1), first: (6, 3, 1), second: (6, 2, 1)}
+    # Odds of 3 to 2, around the mean of 0.
+    assert by_image[first]["Score"] == pytest.approx(log(3 / 2) / 2)
+    assert by_image[second]["Score"] == pytest.approx(-log(3 / 2) / 2)
+    assert not {"units", "rates", "places"} & names(report)
+    for history in histories(study.questions.all(), project=study.project):
+        assert [picture.role for picture in history.pictures] == [first, second]
+        assert not history.can_be_settled
 
 
 def test_texts_are_not_compared() -> None:

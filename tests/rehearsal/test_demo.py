@@ -74,6 +74,8 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
         "drawn-scenes-filter": "drawn-scenes",
         "drawn-scenes-baseline": "drawn-scenes-filter",
         "drawn-scenes-ratings": "drawn-scenes",
+        "drawn-scenes-statements": "drawn-scenes",
+        "drawn-scenes-preferences": "drawn-scenes",
     }
     for following in fed:
         assert Response.objects.filter(study=following).count() >= 8
@@ -130,7 +132,8 @@ def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
     assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
     studies = [read_design(file.read_text(encoding="utf-8")).study for file in (tmp_path / "scenes").glob("*.yaml")]
     names = ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter", "drawn-scenes-ratings"]
-    assert sorted(studies) == names
+    names += ["drawn-scenes-preferences", "drawn-scenes-statements"]
+    assert sorted(studies) == sorted(names)
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:

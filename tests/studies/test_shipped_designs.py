@@ -23,7 +23,8 @@ DESIGNS = [FILES[name] for name in (*FIRST, *sorted(FILES.keys() - set(FIRST)))]
 def two_projects() -> None:
     for name in ("birds", "fish"):
         instance = make_instance(make_project(name), f"{name}-1")
-        InstanceImage.objects.create(instance=instance, role="image", position=0, filename="photo.png")
+        for role in ("image", "model_a", "model_b", "model_c"):
+            InstanceImage.objects.create(instance=instance, role=role, position=0, filename=f"{role}.png")
         for design in DESIGNS:
             call_command("create_study", str(design), project=name, stdout=StringIO())
 

@@ -25,7 +25,7 @@ from rehearsal.demo.manifest import IMAGES, MANIFEST, write_manifest
 from rehearsal.demo.predictions import MODEL, score_lines
 from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from rehearsal.demo.study import BASELINE_SLUG, FILTER_SLUG, RATING_SLUG, SLUG, study_files
+from rehearsal.demo.study import BASELINE_SLUG, CHECK_SLUG, COMPARE_SLUG, FILTER_SLUG, RATING_SLUG, SLUG, study_files
 from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
@@ -37,7 +37,7 @@ SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
 # About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
-STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 1, RATING_SLUG: 4}
+STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 1, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
 LEAVE = 0.2
 ACCURACY = 0.9
 MODEL_ACCURACY = 0.75
@@ -218,5 +218,7 @@ The demo runs on {site}
   ... and those that follow from it:    {site}{_page(FILTER_SLUG)}
                                         {site}{_page(BASELINE_SLUG)}
                                         {site}{_page(RATING_SLUG)}
+                                        {site}{_page(CHECK_SLUG)}
+                                        {site}{_page(COMPARE_SLUG)}
 
 Ctrl-C stops it."""

@@ -1,0 +1,125 @@
+"""`check`: statements about an image; of each the annotator says whether it is true, false, or cannot be told."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from studies.kinds.base import (
+    Built,
+    CannotAsk,
+    Group,
+    InstanceFacts,
+    Option,
+    Roles,
+    SeveralChoices,
+    Shown,
+    Text,
+    gettext_noop,
+    one_image,
+    picture_of,
+    role_schema,
+)
+
+TRUE, FALSE, CANNOT_TELL = "true", "false", "cannot tell"
+# More than anybody reads beside one image.
+MOST_STATEMENTS = 20
+LONGEST_STATEMENT = 300
+# How often made-up people say of a statement what nobody else says, and that it cannot be told.
+SLIPS, UNTOLD = 0.12, 0.05
+
+
+class Check(SeveralChoices):
+    """One question per instance. Statements are captions of the instance, called by their role, and those that the
+    study makes about every image, called by their own words. Nothing is right, and nothing is accepted or rejected."""
+
+    name = "check"
+    title = "Say which statements about an image are true"
+    rule = "collected-v1"
+    collects = True
+    ask_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "image": role_schema("image", "The role of the image."),
+            "captions": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "maxItems": MOST_STATEMENTS,
+                "uniqueItems": True,
+                "default": ["caption"],
+                "description": "The roles of the captions that are statements about the image; an instance that lacks "
+                "one is asked about the others.",
+            },
+            "statements": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_STATEMENT},
+                "maxItems": MOST_STATEMENTS,
+                "uniqueItems": True,
+                "default": [],
+                "description": "Statements that are made about every image, after those of its instance.",
+            },
+        },
+    }
+    instructions = """\
+Look at the image and read the statements below or beside it. Say of **each statement by itself** whether it is true.
+
+- **True**: the image shows everything that the statement says.
+- **False**: something that the statement says is not so, be it a single detail: a number, a colour, a place.
+- **Cannot tell**: the image shows neither that it is so nor that it is not.
+- Only what is to be seen counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
+"""
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=ask["captions"], images=[ask["image"]])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        count = len(ask["captions"]) + len(ask["statements"])
+        if not count:
+            yield "statements", "Nothing is asked about the image: name `ask.captions`, `ask.statements`, or both."
+        if count > MOST_STATEMENTS:
+            yield "statements", f"These are {count} statements about one image; the most are {MOST_STATEMENTS}."
+        for statement in ask["statements"]:
+            if statement in ask["captions"]:
+                yield "statements", f"The statement {statement!r} is called like a caption's role. Use other words."
+
+    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset({TRUE, FALSE, CANNOT_TELL})
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        said = [(role, instance.captions.get(role, "")) for role in ask["captions"]]
+        said += [(statement, statement) for statement in ask["statements"]]
+        statements = [{"key": key, "text": text} for key, text in said if text]
+        if not statements:
+            roles = ", ".join(ask["captions"])
+            raise CannotAsk(f"Instance {instance.key} has no statement to check: no caption in the roles {roles}.")
+        return [Built("", {"about": one_image(instance, ask["image"]), "statements": statements})]
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        statements = [Text(statement["text"], role=statement["key"]) for statement in content["statements"]]
+        return Shown(statements, [picture_of(content["about"])])
+
+    def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
+        return [Group(statement["key"], statement["text"]) for statement in content["statements"]]
+
+    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        return [
+            Option(TRUE, gettext_noop("True"), shuffled=False, digit="1"),
+            Option(FALSE, gettext_noop("False"), shuffled=False, digit="2"),
+            Option(CANNOT_TELL, gettext_noop("Cannot tell"), shuffled=False, digit="3"),
+        ]
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        if label:
+            return super().made_up(content, order, dice=dice, label=label)
+        said = {}
+        for statement in content["statements"]:
+            # Made-up people agree about as much as people do: every statement is mostly one or the other.
+            own = random.Random(f"{content['about']['image']}|{statement['key']}")  # noqa: S311 (play)
+            truth = FALSE if own.random() < (1 + content["statements"].index(statement)) / 5 else TRUE
+            slip = dice.random()
+            said[statement["key"]] = (
+                CANNOT_TELL if slip < UNTOLD else {TRUE: FALSE, FALSE: TRUE}[truth] if slip < SLIPS else truth
+            )
+        return self.posted(content, order, said)

@@ -1,0 +1,92 @@
+"""What the report says of preferences, and of questions that ask several things at once. Counted by hand."""
+
+from dataclasses import replace
+from math import log
+
+import pytest
+
+from analytics.outcomes import Outcome
+from results.reports.base import Range, Undefined
+from results.reports.build import report_of
+from results.reports.facts import Answerable, AnswerFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.preferences import preferences_of, preferences_plot, preferences_table
+from results.reports.units import units_plot, units_table
+from tests.results.reports.small import STEP_3
+
+SAME, FIT, NICE = "no difference", "Fits", "Is nicer"
+
+
+def study(kind: str, answerable: Answerable, answers: list[AnswerFacts], **about: object) -> StudyFacts:
+    questions = [
+        QuestionFacts(question, 1, kind, 0, "", Outcome.ACCEPTED, "", 2, 2)
+        for question in dict.fromkeys(answer.question for answer in answers)
+    ]
+    part = PartFacts(kind, "Several at once", 1, "Look.", answerable)
+    return replace(STEP_3, slug=kind, parts=[part], questions=questions, answers=answers, **about)  # type: ignore[arg-type]
+
+
+# Two questions, three people: of fit a is preferred four times, b twice; nobody finds b nicer than a.
+LIKES = study(
+    "likes",
+    Answerable(options=["a", "b", SAME], names={SAME: "No difference"}, has_one_label=False, prefers=True),
+    [
+        AnswerFacts(question, person, 1, said, unit=criterion)
+        for question, person, fit, nice in [
+            *((1, 91, "a", "a"), (1, 92, "a", SAME), (1, 93, "b", "a")),
+            *((2, 91, "a", "a"), (2, 92, "b", "a"), (2, 93, "a", SAME)),
+        ]
+        for criterion, said in ((FIT, fit), (NICE, nice))
+    ],
+    beside={1: ("a", "b"), 2: ("a", "b")},
+)
+FACTS = study(
+    "facts",
+    Answerable(options=["true", "false"], names={"true": "True"}, has_one_label=False),
+    [AnswerFacts(1, 91, 1, "true", unit="It rains."), AnswerFacts(1, 92, 1, "false", unit="It rains.")],
+)
+
+
+def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
+    table = preferences_table(preferences_of(LIKES))
+    titles = [column.title for column in table.columns]
+    rows = [dict(zip(titles, row, strict=True)) for row in table.rows]
+    of_fit = [row for row in rows if row["Criterion"] == FIT]
+    counted = [
+        (row["Rank"], row["Image"], row["Comparisons"], row["Preferred"], row["No difference"]) for row in of_fit
+    ]
+    assert counted == [(None, "all", 6, 6, 0), (1, "a", 6, 4, 0), (2, "b", 6, 2, 0)]
+    assert of_fit[1]["Score"] == pytest.approx(log(2) / 2)
+    assert of_fit[1]["Share preferred"] == pytest.approx(4 / 6)
+    # The root of 2 to 1.
+    assert of_fit[1]["Against an average image"] == pytest.approx(2**0.5 / (1 + 2**0.5))
+    assert isinstance(of_fit[1]["95 % interval over questions"], Range)
+    assert of_fit[1]["95 % interval over people and questions"] == Undefined(
+        "Other people take 5 to tell, and there are 3."
+    )
+    assert table.rests_on == ["likes"]
+
+
+def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_plot() -> None:
+    found = preferences_of(LIKES)
+    rows = [row for row in preferences_table(found).rows if NICE in row]
+    assert [(row[4], *row[8:11]) for row in rows] == [("all", 6, 4, 2), ("a", 6, 4, 2), ("b", 6, 0, 2)]
+    assert rows[1][5] == Undefined("Nothing else was ever preferred to a, so that no score is high enough.")
+    plot = preferences_plot(found)
+    assert [(series.name, [point.label for point in series.points]) for series in plot.series] == [(FIT, ["a", "b"])]
+
+
+def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
+    table = units_table([FACTS, LIKES])
+    # What is preferred is in the other table.
+    assert [row[:6] for row in table.rows] == [
+        ("facts", "facts", "It rains.", "True", 2, 1),
+        ("facts", "facts", "It rains.", "false", 2, 1),
+    ]
+    assert [series.name for series in units_plot(FACTS).series] == ["true", "false"]
+
+
+def test_the_report_of_a_project_has_both() -> None:
+    project = ProjectFacts("shelves", "Shelves", {1: ("", "")}, [FACTS, LIKES])
+    named = {table.name: table for table in report_of(project).tables}
+    assert named["units"].rests_on == ["facts"]
+    assert named["preferences"].rests_on == ["likes"]
