@@ -1,6 +1,9 @@
 """Imports done in the background: by a worker, once, all or nothing, with every reason why not."""
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +23,10 @@ from studies.errors import StudyError
 from studies.models import Event, Image, Import, Instance, Project
 from tests.factories import NOON, make_instance, make_person, make_project
 from tests.jobs import run_now
+from tests.studies.actions.slow_import import MESSAGE
 from tests.studies.actions.test_importing import assert_nothing_imported, stored_files
 from tests.studies.source_files import json_lines, picture_bytes
+from tests.workers import site_environment
 
 pytestmark = pytest.mark.django_db
 
@@ -307,3 +312,32 @@ def test_problems_are_told_even_when_there_is_no_room_to_store_them_all(
     file.write_bytes(json_lines(row(1), row(1)))
     found = done(asked(file))
     assert (found.problem_count, found.problems_file, len(found.first_problems)) == (1, "", 1)
+
+
+def ended_at(stage: str, wanted: Import, folder: Path) -> None:
+    """Let a process of a worker do an import until it is at `stage`, and kill it there."""
+    command = [sys.executable, "-m", "tests.studies.actions.slow_import", str(wanted.job_id)]
+    worker = subprocess.Popen(command, env=site_environment(folder))
+    try:
+        while worker.poll() is None and not Import.objects.filter(stage=stage).exists():
+            time.sleep(0.02)
+        assert worker.poll() is None
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_whose_process_is_killed_twice_is_whole_in_the_end_and_never_half(file: Path, tmp_path: Path) -> None:
+    """Once while it takes pictures in, and once in the transaction that saves."""
+    file.write_bytes(json_lines(*(with_image(number) for number in range(40))))
+    wanted = asked(file, images_dir=draw(tmp_path / "pictures", *range(40)))
+    for stage, pictures in (("images", range(25, 40)), ("saving", range(40, 41))):
+        ended_at(stage, wanted, tmp_path)
+        assert (Instance.objects.count(), Image.objects.count()) == (0, 0)
+        assert sum(name.startswith("images/") for name in stored_files()) in pictures
+    found = done(wanted, message=MESSAGE)
+    assert job_of(found).attempts == 3
+    assert (Instance.objects.count(), Image.objects.count(), found.error) == (40, 40, "")
+    assert [(told["added"], told["already_there"]) for told in found.summaries] == [(40, 0)]
+    assert Event.objects.filter(what="instances imported").count() == 1
