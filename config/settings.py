@@ -171,6 +171,7 @@ CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
+    "studies.import": "studies.actions.imports.IMPORT",
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

@@ -108,6 +108,7 @@ STEPS = {
     "studies.actions.codes.add_code",
     "studies.actions.codes.completion_code",
     "studies.actions.images.rendition",
+    "studies.actions.importing.refuse_unknown",
     "studies.actions.studies.add_surveys",
     "studies.actions.studies.place_questions",
 }

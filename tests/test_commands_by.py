@@ -21,6 +21,7 @@ PEOPLE = {"owner", "editor", "viewer", "stranger", "root", "gone"}
 # command: (its arguments, whom --by may name). What lets each stop later, for another reason, does not matter here.
 TABLE: dict[str, tuple[list[str], set[str]]] = {
     "import_instances": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
+    "import_instances --in-background": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
     "import_predictions": (["birds", "no-such-file", "--format", "scores", "--model", "clip"], CHANGES),
     "create_study": (["FILE", "--project", "birds"], CHANGES),
     "create_study --replace": (["FILE", "--project", "birds"], CHANGES),

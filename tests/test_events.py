@@ -31,8 +31,9 @@ from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from studies.actions import drafts
 from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
+from studies.actions.imports import cancel_import, request_again, request_import
 from studies.actions.studies import change_state, create_study
-from studies.models import Event, Question, Study, StudyState
+from studies.models import Event, Import, Question, Study, StudyState
 from tests.annotation.test_responses import send
 from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study, make_person, make_project
 from tests.predictions.result_files import add_instance, result, write_results
@@ -119,6 +120,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
     "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
+    "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
+    "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),
+    "cancel_import": ("import cancelled", lambda folder: with_fixed(cancel_import, wanted=_wanted(folder))),
     "import_instances": ("instances imported", lambda folder: with_fixed(import_instances, **jsonl(folder))),
     "export_into": (
         "export written",
@@ -181,6 +185,17 @@ def _lapsing() -> Callable[..., object]:
 
 def _waiting() -> Export:
     return request_export(study=visited(), format="jsonl", by=make_person("ben"), now=NOON)
+
+
+def _wanted(folder: Path) -> Import:
+    return request_import(**files_of(jsonl(folder)), by=make_person("ben"), now=NOON)
+
+
+def _cancelled_import(folder: Path) -> Import:
+    wanted = _wanted(folder)
+    cancel_import(wanted=wanted, by=make_person("cora"), now=NOON)
+    wanted.refresh_from_db()
+    return wanted
 
 
 def _choosing() -> Callable[..., object]:

@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, health, projects, sessions, studies
+from workspace.views import drafts, health, imports, projects, sessions, studies
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -13,6 +13,11 @@ urlpatterns = [
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
+    path("imports/<int:pk>/", imports.status, name="import"),
+    path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
+    path("imports/<int:pk>/again/", imports.again, name="import_again"),
+    path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/progress/", studies.progress, name="study_progress"),
     *(

@@ -139,6 +139,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),
     What.MEMBER_CHANGED: _simple("made the member {member} {role}"),
     What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
+    What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
+    What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
     What.INSTANCES_IMPORTED: _imported,
     What.PREDICTIONS_IMPORTED: _predicted,
     What.DATASET_SET: _dataset,

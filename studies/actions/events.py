@@ -27,6 +27,8 @@ class What(StrEnum):
     MEMBER_ADDED = "member added"
     MEMBER_CHANGED = "member changed"
     MEMBER_REMOVED = "member removed"
+    IMPORT_REQUESTED = "import requested"
+    IMPORT_CANCELLED = "import cancelled"
     INSTANCES_IMPORTED = "instances imported"
     PREDICTIONS_IMPORTED = "predictions imported"
     DATASET_SET = "dataset set"

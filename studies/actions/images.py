@@ -47,6 +47,11 @@ def rendition_name(sha256: str, size: str) -> str:
     return f"renditions/{sha256[:2]}/{sha256}/{size}.webp"
 
 
+def names_of(sha256: str, facts: PictureFacts) -> list[str]:
+    """Return the names of all the files of a picture."""
+    return [original_name(sha256), *(rendition_name(sha256, size) for size in stored_sizes(facts))]
+
+
 def is_stored(sha256: str) -> bool:
     return default_storage.exists(original_name(sha256))
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -78,6 +78,27 @@ class ImportSummary:
         return " ".join(parts)
 
 
+def _unheard(*told: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class AskedBefore:
+    """What comes with an import that was asked for earlier than it is done, and what is wanted to be heard of it."""
+
+    # The SHA-256 that each file had when it was asked for; empty: whatever is in them now.
+    digests: Sequence[str] = ()
+    # Whether a worker may have died in it: pictures that it stored are then this import's to take away again.
+    begun_before: bool = False
+    # Hears the name of the file and each of its problems, also of those that are only counted in the end.
+    on_problem: Callable[[str, RowProblem], None] = _unheard
+    # Hears what was done with each file, in the transaction that does it.
+    on_saved: Callable[[list[ImportSummary]], None] = _unheard
+
+
+AT_ONCE = AskedBefore()
+
+
 @dataclass(frozen=True, slots=True)
 class TakenIn:
     """An image file that is good and, unless nothing is kept, in the storage."""
@@ -107,6 +128,7 @@ class Shared:
     dry_run: bool
     owner: User | None
     progress: Progress
+    asked_before: AskedBefore
     rows_by_key: dict[str, str] = field(default_factory=dict)
     keys_already_there: set[str] = field(default_factory=set)
     pictures: dict[str, TakenIn | NotTaken] = field(default_factory=dict)
@@ -136,6 +158,7 @@ class Source:
 
     def refuse(self, problem: RowProblem) -> None:
         self.problem_count += 1
+        self.shared.asked_before.on_problem(self.name, problem)
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
 

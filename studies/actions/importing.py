@@ -1,6 +1,7 @@
 """Brings the rows of source files into a project: all of them, or none and every reason why."""
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -9,14 +10,18 @@ from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
 
+from background.errors import Superseded
 from studies.actions.events import Actor, What, record
-from studies.actions.images import remove_unused, take_in
+from studies.actions.images import names_of, remove_unused, take_in
 from studies.actions.import_saving import save
 from studies.actions.import_source import (
+    AT_ONCE,
+    AskedBefore,
     ImportRefused,
     ImportSummary,
     NotTaken,
@@ -45,6 +50,7 @@ from studies.permissions import Role
 IMAGE_BATCH = 25
 # Decoding and encoding leave Python's lock; more threads than this only take memory.
 MOST_THREADS = 4
+HASHED_AT_ONCE = 1 << 20
 
 NO_FOLDER = NotTaken("No image folder was named.", absent=True)
 DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
@@ -92,6 +98,7 @@ def import_files(
     dry_run: bool = False,
     owner: User | None = None,
     progress: Progress = no_progress,
+    asked_before: AskedBefore = AT_ONCE,
 ) -> list[ImportSummary]:
     """Import files into the project, all of them or none.
 
@@ -100,7 +107,7 @@ def import_files(
     Everything is checked before anything is written to the database. Images go to the storage as they are checked,
     and leave it again when the import is refused. Raises ImportRefused.
     """
-    _refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
@@ -112,10 +119,14 @@ def import_files(
         dry_run=dry_run,
         owner=owner,
         progress=progress,
+        asked_before=asked_before,
     )
+    digests = asked_before.digests or [""] * len(files)
     try:
         with ExitStack() as open_files:
-            sources = [_open_source(file, shared, open_files) for file in files]
+            sources = [
+                _open_source(file, shared, open_files, digest) for file, digest in zip(files, digests, strict=True)
+            ]
             return _run(sources, shared, by=by, now=now)
     except OSError as error:
         remove_unused(shared.new_files)
@@ -123,12 +134,16 @@ def import_files(
     except DatabaseError as error:
         remove_unused(shared.new_files)
         raise refused_whole(_database_sentence(error)) from error
+    except Superseded:
+        # The worker that has the import by now uses the same pictures.
+        raise
     except BaseException:
         remove_unused(shared.new_files)
         raise
 
 
-def _refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
+def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
+    """Raise ImportRefused when what an import is told is nothing that there is."""
     if format not in IMPORTERS:
         raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
     if caption_rule not in CAPTION_RULES:
@@ -139,16 +154,41 @@ def _refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) 
         )
 
 
-def _open_source(file: Path, shared: Shared, open_files: ExitStack) -> Source:
+def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str) -> Source:
+    try:
+        stream = open_files.enter_context(open_file(file))
+    except ImportRefused as error:
+        if digest:
+            raise refused_whole(
+                f"{file.name} cannot be read any more, as it could when the import was asked for. "
+                "Put it back where it was, and try again."
+            ) from error
+        raise
+    source = Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+    if digest and digest != digest_of(stream):
+        raise refused_whole(f"{source.name} is not what it was when the import was asked for. Ask for it anew.")
+    return source
+
+
+def open_file(file: Path) -> BinaryIO:
+    """Open a file that is to be imported. Raises ImportRefused."""
     if file.is_dir():
         raise refused_whole(f"{file} is a folder. Name the file inside it.")
     if file.exists() and not file.is_file():
         raise refused_whole(f"{file} is not a regular file. Save its content as a file and name that.")
     try:
-        stream = open_files.enter_context(file.open("rb"))
+        return file.open("rb")
     except OSError as error:
         raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
-    return Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+
+
+def digest_of(stream: BinaryIO) -> str:
+    """Return the SHA-256 of a whole file."""
+    stream.seek(0)
+    digest = hashlib.sha256()
+    while block := stream.read(HASHED_AT_ONCE):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> list[ImportSummary]:
@@ -159,15 +199,18 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
     for source in sources:
         _stop_if_refused(source)
     if not shared.dry_run:
+        # The last word before the transaction, in which nobody can be told how far it is.
+        shared.progress("saving", 0, sum(source.tally["records"] for source in sources))
         with transaction.atomic():
             if shared.project.pk is None:
-                _save_project(shared, by=by, now=now)
+                save_project(shared.project, owner=shared.owner, by=by, now=now)
             for source in sources:
                 save(source)
                 if source.has_changed():
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
             refresh_statistics(Image, Instance, InstanceImage)
             _record(sources, shared.project, by=by, now=now)
+            shared.asked_before.on_saved([_summary(source) for source in sources])
     return [_summary(source) for source in sources]
 
 
@@ -182,13 +225,14 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
         record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
 
 
-def _save_project(shared: Shared, *, by: Actor, now: datetime) -> None:
-    shared.project.save()
-    record(project=shared.project, what=What.PROJECT_MADE, by=by, now=now)
-    if shared.owner is not None:
-        Membership.objects.create(project=shared.project, user=shared.owner, role=Role.OWNER)
-        name, role = shared.owner.get_username(), Role.OWNER.value
-        record(project=shared.project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
+def save_project(project: Project, *, owner: User | None, by: Actor, now: datetime) -> None:
+    """Store a new project and, where one is named, its owner; to be called in a transaction."""
+    project.save()
+    record(project=project, what=What.PROJECT_MADE, by=by, now=now)
+    if owner is not None:
+        Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+        name, role = owner.get_username(), Role.OWNER.value
+        record(project=project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
 
 
 def _stop_if_refused(source: Source) -> None:
@@ -309,6 +353,14 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
     keep = not shared.dry_run and not source.problem_count
     take = partial(_take_in_file, shared.images_dir, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
+    if shared.asked_before.begun_before:
+        found = (shared.pictures[name] for name in new)
+        shared.new_files += (
+            name
+            for picture in found
+            if isinstance(picture, TakenIn)
+            for name in names_of(picture.sha256, picture.facts)
+        )
 
 
 def _take_in_file(folder: Path, filename: str, *, keep: bool, on_write: Callable[[str], None]) -> TakenIn | NotTaken:

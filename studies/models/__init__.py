@@ -1,5 +1,6 @@
 from studies.models.events import Event
 from studies.models.images import Image
+from studies.models.imports import Import
 from studies.models.instances import Instance, InstanceImage
 from studies.models.projects import Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
@@ -9,6 +10,7 @@ __all__ = [
     "CompletionCode",
     "Event",
     "Image",
+    "Import",
     "Instance",
     "InstanceImage",
     "Membership",

@@ -2,13 +2,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
 from django.utils import timezone
 from tqdm import tqdm
 
+from background.tasks import send
 from studies.actions.events import Actor
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
+from studies.actions.imports import request_import
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.management.named import actor_named, add_by, user_called
@@ -28,7 +32,13 @@ class Command(BaseCommand):
         parser.add_argument("--caption-rule", default="as-is-v1", help=f"One of {', '.join(CAPTION_RULES)}.")
         parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
         parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
-        parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        how.add_argument(
+            "--in-background",
+            action="store_true",
+            help="Let a worker of this machine do it, return at once, and say where to look what becomes of it.",
+        )
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,29 +46,41 @@ class Command(BaseCommand):
         owner = None if options["owner"] is None else user_called(options["owner"])
         is_new = project.pk is None
         by = _actor(options, project)
+        wanted = {
+            "project": project,
+            "files": options["files"],
+            "format": options["format"],
+            "by": by,
+            "now": timezone.now(),
+            "images_dir": options["images"],
+            "caption_rule": options["caption_rule"],
+            "images_later": options["images_later"],
+            "owner": owner,
+        }
         try:
-            with _Bars(disable=options["verbosity"] == 0) as bars:
-                summaries = import_files(
-                    project=project,
-                    files=options["files"],
-                    format=options["format"],
-                    by=by,
-                    now=timezone.now(),
-                    images_dir=options["images"],
-                    caption_rule=options["caption_rule"],
-                    images_later=options["images_later"],
-                    dry_run=options["dry_run"],
-                    owner=owner,
-                    progress=bars.show,
-                )
+            if options["in_background"]:
+                self._ask(wanted)
+            else:
+                self._import(wanted, options)
         except ImportRefused as error:
             raise CommandError(
                 f"Nothing was imported{f' from {error.file}' if error.file else ''}.\n{error}"
             ) from error
-        for summary in summaries:
-            self.stdout.write(f"{summary.file}: {summary}")
         if is_new:
             self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")
+
+    def _import(self, wanted: dict[str, Any], options: dict[str, Any]) -> None:
+        with _Bars(disable=options["verbosity"] == 0) as bars:
+            summaries = import_files(**wanted, dry_run=options["dry_run"], progress=bars.show)
+        for summary in summaries:
+            self.stdout.write(f"{summary.file}: {summary}")
+
+    def _ask(self, wanted: dict[str, Any]) -> None:
+        asked = request_import(**wanted)
+        if asked.job is not None:
+            send(asked.job)
+        page = f"{settings.SITE_URL}{reverse('project_imports', args=[asked.project.slug])}"
+        self.stdout.write(f"Import {asked.pk} is waiting for a worker. {page} shows what becomes of it.")
 
 
 def _project(slug: str) -> Project:

@@ -4,9 +4,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from background.tasks import run_job
 from studies.importing import IMPORTERS
-from studies.models import Event, Instance, Membership, Project
+from studies.models import Event, Import, Instance, Membership, Project
+from tests.jobs import run_now
 from tests.studies.source_files import manifest_bytes, manifest_row, write_images
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +70,35 @@ def test_a_dry_run_makes_no_project(manifest: Path, capsys: pytest.CaptureFixtur
     run("cats", manifest, "--images-later", "--dry-run")
     assert "2 would be added" in capsys.readouterr().out
     assert not Project.objects.exists()
+
+
+def test_in_the_background_it_returns_at_once_and_says_where_to_look(
+    manifest: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.SITE_URL = "https://lineup.example.org"
+    sent: list[int] = []
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: sent.append(*args))
+    monkeypatch.chdir(tmp_path)
+    write_images(tmp_path / "pictures")
+    with django_capture_on_commit_callbacks(execute=True):
+        run("cats", "manifest.csv", "--images", "pictures", "--in-background")
+    wanted = Import.objects.get()
+    output = capsys.readouterr().out
+    assert "https://lineup.example.org/projects/cats/imports/ shows what becomes of it." in output
+    assert "The project cats was made." in output
+    assert not Instance.objects.exists()
+    assert wanted.job is not None
+    assert sent == [wanted.job.pk]
+    monkeypatch.chdir("/")
+    run_now(wanted.job)
+    assert Instance.objects.filter(images__image__isnull=False).distinct().count() == 2
+    with pytest.raises(CommandError, match="not allowed with argument"):
+        call_command("import_instances", "cats", "manifest.csv", "--format=jsonl", "--dry-run", "--in-background")
 
 
 def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path: Path) -> None:

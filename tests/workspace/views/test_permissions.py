@@ -7,6 +7,8 @@ from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import resolve
 
@@ -16,7 +18,7 @@ from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
-from studies.models import Event, Instance, Membership, Project, Question, Study, StudyState
+from studies.models import Event, Import, Instance, Membership, Project, Question, Study, StudyState
 from studies.permissions import Verb
 from tests.factories import NOON, draw_instance, make_launched, make_member, make_person, sit_down
 
@@ -82,11 +84,18 @@ PRIVATE = {
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/imports/": all_alike(LOOK),
+    # One that failed: there is nothing to cancel, and it can be tried again.
+    "/imports/1/": all_alike(LOOK),
+    "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/problems/": all_alike(LOOK),
     "/exports/1/": all_alike(LOOK),
     "/exports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/exports/1/download/": changing(LOOK),
     "/releases/1/provider-ids/": owners_alone(LOOK),
 }
+PROBLEM = b'{"file": "birds.jsonl", "record": 1, "field": "key", "reason": "It is empty."}\n'
 PUBLIC = {"/sign-in/", "/healthz", "/readyz"}
 OWN = {"/", "/sign-out/", "/password/"}
 # The role that a member has in the database, and the column of the table that tells what they get.
@@ -102,8 +111,10 @@ PEOPLE = {
 
 @pytest.fixture(autouse=True)
 def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make what the addresses name: the studies birds-step-3 and draft, a ready export and a release, number 1 each."""
+    """Make what the addresses name: the studies birds-step-3 and draft, a ready export, a failed import and a release,
+    number 1 each."""
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
+    monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
     Study.objects.create(
         **{
             field.name: getattr(draft, field.name)
@@ -128,6 +139,16 @@ def _addresses(draft: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     make_export(export=Export.objects.get(pk=1), now=lambda: NOON)
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
+    default_storage.save("imports/1/problems.jsonl", ContentFile(PROBLEM))
+    Import.objects.create(
+        pk=1,
+        project=study.project,
+        files=[{"path": "/data/birds.jsonl", "sha256": "0" * 64}],
+        error="Nothing was imported.",
+        problems_file="imports/1/problems.jsonl",
+        requested_at=NOON,
+        finished_at=NOON,
+    )
     Release.objects.create(pk=1, project=study.project, study=study, name="v1", made_at=NOON)
 
 
@@ -191,6 +212,7 @@ def state_of_everything() -> dict[str, Any]:
     return {
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
+        "imports": Import.objects.count(),
         "releases": Release.objects.count(),
         "studies": dict(Study.objects.values_list("slug", "state")),
         "sessions": dict(Session.objects.values_list("pk", "state")),
@@ -245,12 +267,12 @@ FIRST = "candidate-0"
 DISAGREEMENTS = "/studies/birds/birds-step-3/disagreements/"
 # Files; and what annotators see, whose forms lead on in the preview.
 NO_PAGES = {
-    *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/"),
+    *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
     "/studies/birds/birds-step-3/preview/",
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("exclude_person", "withdraw_person", "project_dataset"),
+    *("exclude_person", "withdraw_person", "project_dataset", "import_again"),
     *("free_seat", "session_returned", "settle", "unsettle"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete"),

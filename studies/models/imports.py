@@ -1,0 +1,84 @@
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from background.models import Job
+from studies.models.projects import Project
+
+
+class ImportQuerySet(models.QuerySet["Import"]):
+    def unfinished(self) -> Self:
+        """Those of which nothing has come yet: neither instances nor the reason why there are none."""
+        return self.filter(finished_at=None)
+
+
+class Import(models.Model):
+    """An import that somebody asked for, to be done in the background.
+
+    What has come of it stands here: what it added, or why it added nothing. How far it is until then, its job tells.
+    """
+
+    class Stage(models.TextChoices):
+        """What its worker is at. Only saving changes the database, in one transaction."""
+
+        BEGINNING = "", "Opening the files"
+        ROWS = "rows", "Checking rows"
+        IMAGES = "images", "Checking images"
+        SAVING = "saving", "Saving"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    files: models.JSONField[list[dict[str, str]], list[dict[str, str]]] = models.JSONField(
+        help_text="Path and SHA-256 of each, as it was when the import was asked for."
+    )
+    format = models.CharField(max_length=50)
+    images_dir = models.TextField(blank=True, help_text="The folder that image names start from.")
+    caption_rule = models.CharField(max_length=50)
+    images_later = models.BooleanField(default=False)
+    job = models.ForeignKey(
+        Job,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="None any more when it ended long ago.",
+    )
+    stage = models.CharField(max_length=10, blank=True, choices=Stage.choices, default=Stage.BEGINNING)
+    summaries: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
+        default=list, help_text="What was done with each file."
+    )
+    problem_count = models.PositiveBigIntegerField(default=0)
+    first_problems: models.JSONField[list[str], list[str]] = models.JSONField(default=list, help_text="In sentences.")
+    problems_file = models.CharField(
+        max_length=255, blank=True, help_text="Name in the storage of all problems, a line of JSON for each."
+    )
+    error = models.TextField(blank=True, help_text="Why nothing was imported, for people.")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, help_text="Who asked: a person, or the name of a command.")
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ImportQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-requested_at", "-pk")
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(error="") | Q(finished_at__isnull=False), name="failed_import_says_when"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.names)} into {self.project}"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its files, without where on the server they lie."""
+        return [file["path"].rpartition("/")[2] for file in self.files]
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.finished_at is None
