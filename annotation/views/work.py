@@ -16,10 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.actions import answer_sql, practice, responses, rounds, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_posted, read_sent
+from annotation.language import of_texts, speak
 from annotation.models import PracticeAnswer, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.pages import QuestionPage, practice_feedback, question_page, session_bar, session_urls
-from annotation.views.guards import annotator_view, session_view, wants_json
+from annotation.views.guards import annotator_view, language_of, session_view, wants_json
 from studies.kinds import get_kind, shown_order
 from studies.markdown import render_markdown
 
@@ -36,6 +37,7 @@ def _context(session: Session) -> dict[str, Any]:
         "urls": session_urls(session.token),
         "instructions_html": render_markdown(session.study.design.parts[session.part_begun].instructions),
         "language": get_language(),
+        "text_language": of_texts(session.study.design.language),
     }
 
 
@@ -266,6 +268,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
+    speak(language_of(token))
     try:
         sent = read_sent(request.POST)
         receipt = responses.submit(token=token, sent=sent, now=timezone.now())
@@ -327,7 +330,9 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
             action=session_urls(token).answer,
             skip=session_urls(token).skip,
         )
-        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+        body["next"] = render_to_string(
+            "annotation/_question.html", {"page": page, "text_language": of_texts(language_of(token))}
+        )
     return body
 
 

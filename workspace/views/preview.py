@@ -9,9 +9,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotation.language import of_texts, spoken_for
 from annotation.pages import Bar, QuestionPage, Urls, practice_feedback, question_page
 from annotation.views.guards import wants_json
 from results.views.guards import study_view
@@ -46,9 +48,10 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     names = [step.name for step in steps]
     wanted = request.GET.get("step", "")
     place = names.index(wanted) if wanted in names else 0
-    if request.method == "POST":
-        return _go_on(request, study, steps, place)
-    return _show(request, study, steps, place)
+    with translation.override(spoken_for(study.design.language)):
+        if request.method == "POST":
+            return _go_on(request, study, steps, place)
+        return _show(request, study, steps, place)
 
 
 def _steps(study: Study) -> list[Step]:
@@ -117,7 +120,8 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
         body["go"] = _address(study, following)
     elif later is not None and later.number:
         page = _question(study, later, _total(steps))
-        body["next"] = render_to_string("annotation/_question.html", {"page": page})
+        texts = {"text_language": of_texts(study.design.language)}
+        body["next"] = render_to_string("annotation/_question.html", {"page": page} | texts)
     return JsonResponse(body)
 
 
@@ -199,7 +203,8 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
         ),
         "urls": _urls(here),
         "instructions_html": render_markdown(study.design.parts[step.part].instructions),
-        "language": "en",
+        "language": translation.get_language(),
+        "text_language": of_texts(study.design.language),
     }
 
 
