@@ -34,8 +34,8 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show AnnotationErrors as pages, cache nothing, leave out the CSRF cookie, and speak the reader's language until the
-    study is known.
+    """Show AnnotationErrors as pages, cache nothing, leave out the CSRF cookie, and speak the reader's language until
+    the study is known.
 
     The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
     browsers refuse cookies can still work (docs/decisions/0001).

@@ -10,10 +10,11 @@ from django.utils.translation import get_language
 
 from annotation.models import Session
 from studies.models import CompletionCode
-from tests.annotation.test_work_pages import form_of, page_of, post_json, study_with_practice
-from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_project, redesign
+from tests.annotation.test_work_pages import PRACTICE, form_of, page_of, post_json, study_with_practice
+from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project, redesign
 
 SPANISH = {"language": "es", "instructions": "Mira las imágenes."}
+ARABIC = {"language": "ar", "instructions": "انظر إلى الصور."}
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,8 @@ def spanish() -> Client:
 
 
 def read(client: Client, address: str, *, status: int = 200, language: str = "es") -> str:
-    """Return the text of a page, which must say in its source and in its headers which language it is in."""
+    """Return the text of a page, which must say in its source and in its headers which language it is in, and run as
+    that language does."""
     response = client.get(address)
     assert response.status_code == status
     assert response["Content-Language"] == language
@@ -37,6 +39,7 @@ def read(client: Client, address: str, *, status: int = 200, language: str = "es
     html = BeautifulSoup(response.content, "html.parser")
     assert html.html is not None
     assert html.html["lang"] == language
+    assert html.html.get("dir") == ("rtl" if language == "ar" else None)
     return html.get_text(" ", strip=True)
 
 
@@ -67,6 +70,31 @@ def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(british: Client
     assert "Todo está guardado. ¡Gracias!" in end
     assert "Tus 2 respuestas están guardadas." in end
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
+
+
+def test_a_sitting_in_arabic_runs_from_right_to_left_from_the_first_page_to_the_last(british: Client) -> None:
+    project = make_project()
+    make_instance(project, "trial")
+    practice = PRACTICE | {"pass": 0}
+    study = launch_study(project, **ARABIC, practice=practice, consent="موافقة", time={"estimated_minutes": 40})
+    door = f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}"
+    assert "يستغرق ذلك نحو 40 دقيقة." in read(british, door, language="ar")
+
+    page = page_of(arrive(study))
+    assert "قبل البدء" in read(british, page, language="ar")
+    british.post(f"{page}consent/", {"agree": "yes"})
+    assert "أسئلة تدريبية" in read(british, page, language="ar")
+    british.post(f"{page}begin/")
+
+    assert "السؤال التدريبي 1 من 1" in read(british, page, language="ar")
+    fields = form_of(british.get(page).content) | {"choice": "none"}
+    assert "أفضل إجابة هي: الصورة" in read(british, british.post(f"{page}practice/", fields)["Location"], language="ar")
+
+    assert "السؤال 1 من 3" in read(british, page, language="ar")
+    assert "التوقف هنا؟" in read(british, f"{page}give-up/", language="ar")
+    british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
+    british.post(f"{page}give-up/")
+    assert "الإجابة التي أرسلتها محفوظة." in read(british, page, language="ar")
 
 
 def test_what_the_study_file_says_stays_in_the_studys_language(british: Client) -> None:
