@@ -1,6 +1,7 @@
 """The annotator's pages speak the language of their study, those of no study the reader's; all others are English."""
 
 import uuid
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -13,8 +14,8 @@ from studies.models import CompletionCode
 from tests.annotation.test_work_pages import PRACTICE, form_of, page_of, post_json, study_with_practice
 from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project, redesign
 
-SPANISH = {"language": "es", "instructions": "Mira las imágenes."}
-ARABIC = {"language": "ar", "instructions": "انظر إلى الصور."}
+SPANISH: dict[str, Any] = {"language": "es", "instructions": "Mira las imágenes."}
+ARABIC: dict[str, Any] = {"language": "ar", "instructions": "انظر إلى الصور."}
 
 pytestmark = pytest.mark.django_db
 
