@@ -17,7 +17,8 @@ from tests.config.translations import ROOT, Entry, read_po, texts_in_use
 FILES = [
     ROOT / "locale" / to_locale(code) / "LC_MESSAGES" / "django.po" for code, _ in settings.LANGUAGES if code != "en"
 ]
-PLACEHOLDER = re.compile(r"%\(\w+\)s|%%")
+# Those in braces are filled in by a script of the page.
+PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 each_language = pytest.mark.parametrize("po", FILES, ids=lambda po: po.parts[-3])
 
 TEMPLATES = [*ROOT.glob("templates/annotation/*"), *ROOT.glob("templates/kinds/*"), *ROOT.glob("templates/*00.html")]
