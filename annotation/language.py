@@ -1,4 +1,5 @@
-"""Which pages speak the reader's language: the annotator's, and those for what went wrong. All others are English."""
+"""Which language pages speak: the annotator's that of their study, those for what went wrong the reader's, all others
+English."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,6 +17,25 @@ View = TypeVar("View", bound=Callable[..., Any])
 def of_kind(text: str) -> str:
     """Return a text that a kind of question has marked for translation, in the reader's language."""
     return look_up(text)
+
+
+def spoken_for(tag: str) -> str:
+    """Return the language that Lineup speaks in a study whose language is `tag`: the nearest it has, else English."""
+    try:
+        return translation.get_supported_language_variant(tag)
+    except LookupError:
+        return settings.LANGUAGE_CODE
+
+
+def speak(tag: str) -> None:
+    """Speak the language of a study for what is left of this request; the reader's for "", which older studies have."""
+    if tag:
+        translation.activate(spoken_for(tag))
+
+
+def of_texts(tag: str) -> str:
+    """Return what the attribute `lang` of a study's own texts must say, "" where the page says it already."""
+    return "" if not tag or tag == translation.get_language() else tag
 
 
 def in_readers_language(view: View) -> View:

@@ -102,7 +102,7 @@ DATABASES = {
 
 LANGUAGE_CODE = "en"
 # Of the annotators' pages: CONTRIBUTING says how to add one.
-LANGUAGES = [("en", "English"), ("es", "Español")]
+LANGUAGES = [("en", "English"), ("es", "Español"), ("eu", "Euskara"), ("ar", "العربية")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True

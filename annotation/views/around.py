@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy
 
+from annotation.language import of_texts
 from annotation.models import Report, Session
 from annotation.pages import session_bar, session_urls
 from annotation.recruitment import invite
@@ -40,6 +41,7 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
     return {
         "instructions_heading": instructions.heading,
         "instructions_html": instructions.body,
+        "text_language": of_texts(study.design.language),
         "contact": study.design.contact,
         "reasons": REASONS,
         "one_action": study.design.answering.one_action,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.actions import arriving, odd_arrivals, sessions
 from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson, TooManyAtOnce
+from annotation.language import of_texts, speak
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
@@ -27,6 +28,7 @@ INVITE_COOKIE_DAYS = 60
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest, name: str) -> HttpResponse:
     study = arriving.study_at(name)
+    speak(study.design.language)
     if "invite" in request.GET:
         return _arrive_by_invite(request, study)
     return _arrive_from_prolific(request, study)
@@ -152,7 +154,13 @@ def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
 
 def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpResponse:
     estimated = study.design.time.estimated_minutes
-    context = {"title": study.title, "estimated_minutes": estimated, "invited": invited, "visit": invite.new_visit()}
+    context = {
+        "title": study.title,
+        "estimated_minutes": estimated,
+        "invited": invited,
+        "visit": invite.new_visit(),
+        "text_language": of_texts(study.design.language),
+    }
     return render(request, "annotation/start.html", context)
 
 

@@ -1,7 +1,7 @@
 """What stands in front of every annotator's view: the session by its token, and one place that shows errors."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.errors import AnnotationError, TooManyAtOnce
-from annotation.language import in_readers_language
+from annotation.language import in_readers_language, speak
 from annotation.models import Session
 from annotation.views.compression import compress
 
@@ -37,7 +37,8 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show AnnotationErrors as pages, speak the reader's language, compress, cache nothing, leave out the CSRF cookie.
+    """Show AnnotationErrors as pages, compress, cache nothing, leave out the CSRF cookie, and speak the reader's
+    language until the study is known.
 
     The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
     browsers refuse cookies can still work (docs/decisions/0001).
@@ -65,6 +66,21 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
     @wraps(view)
     def with_session(request: HttpRequest, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         session = get_object_or_404(Session.objects.select_related("study", "last_seat"), token=token)
+        speak(session.study.design.language)
         return view(request, session, *args, **kwargs)
 
     return with_session
+
+
+def language_of(token: str) -> str:
+    """Return the language of the study that a session belongs to, "" for an unknown token."""
+    try:
+        return _language_of(token)
+    except Session.DoesNotExist:
+        return ""
+
+
+@lru_cache(maxsize=10_000)
+def _language_of(token: str) -> str:
+    # A launched study never changes it, and every answer asks.
+    return Session.objects.select_related("study").get(token=token).study.design.language

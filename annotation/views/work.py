@@ -15,12 +15,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.actions import answer_sql, responses, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
+from annotation.language import of_texts, speak
 from annotation.models import Session, SessionState, Slot
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_page, session_urls
 from annotation.views.around import back, context
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
-from annotation.views.guards import annotator_view, session_view, wants_json
+from annotation.views.guards import annotator_view, language_of, session_view, wants_json
 from annotation.views.looking_back import show_last_look
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
@@ -130,6 +131,7 @@ def _notice(request: HttpRequest, session: Session) -> str:
 @require_POST
 def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
+    speak(language_of(token))
     try:
         sent = read_sent(request.POST)
         receipt = responses.submit(token=token, sent=sent, now=timezone.now())
@@ -190,7 +192,9 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         body["go"] = session_urls(token).page
     first = receipt.answered + len(have) + 1
     pages = [_following_page(token, receipt, slot, number=number) for number, slot in enumerate(following, start=first)]
-    body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages) or None
+    texts = {"text_language": of_texts(language_of(token))}
+    shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
+    body["next"] = "".join(shown) or None
     return body
 
 

@@ -43,7 +43,7 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
         problems.append(Problem(lines.get(("parts",)), "With `parts`, write `kind`, `ask` and `instructions` inside."))
     for path, part in asked:
         problems += _check_ask(part, lines, path)
-    problems += _asked_twice(asked, lines)
+    problems += [*_asked_twice(asked, lines), *_not_in_its_language(given, asked, lines)]
     if problems:
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
     design = _with_what_is_left_out(given, [part for _, part in asked])
@@ -101,6 +101,22 @@ def _asked_twice(asked: Sequence[tuple[Path, Mapping[str, Any]]], lines: Lines) 
                 "Put both into one part where the kind can ask several questions, or make a study of each.",
             )
         seen.add(part["kind"])
+
+
+def _not_in_its_language(
+    given: Mapping[str, Any], asked: Sequence[tuple[Path, Mapping[str, Any]]], lines: Lines
+) -> Iterator[Problem]:
+    """Want instructions of its own of a study in another language: those that kinds bring are English."""
+    language = str(given.get("language", "en"))
+    if language.partition("-")[0] == "en":
+        return
+    for path, part in asked:
+        if not part.get("instructions"):
+            yield Problem(
+                _nearest(lines, (*path, "kind")),
+                f"The study's `language` is {language}, and the instructions that {part['kind']} brings are English. "
+                "Write `instructions` in the language of the study.",
+            )
 
 
 def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:

@@ -1,6 +1,7 @@
-"""The annotator's pages speak the language that the browser asks for; everything else stays English."""
+"""The annotator's pages speak the language of their study, those of no study the reader's; all others are English."""
 
 import uuid
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -10,10 +11,18 @@ from django.utils.translation import get_language
 
 from annotation.models import Session
 from studies.models import CompletionCode
-from tests.annotation.test_work_pages import form_of, page_of, post_json, study_with_practice
-from tests.factories import arrive, arrive_at_work, create_draft, launch_study
+from tests.annotation.test_work_pages import PRACTICE, form_of, page_of, post_json, study_with_practice
+from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project, redesign
+
+SPANISH: dict[str, Any] = {"language": "es", "instructions": "Mira las imágenes."}
+ARABIC: dict[str, Any] = {"language": "ar", "instructions": "انظر إلى الصور."}
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def british() -> Client:
+    return Client(headers={"Accept-Language": "en-GB,en;q=0.5"})
 
 
 @pytest.fixture
@@ -22,7 +31,8 @@ def spanish() -> Client:
 
 
 def read(client: Client, address: str, *, status: int = 200, language: str = "es") -> str:
-    """Return the text of a page, which must say in its source and in its headers which language it is in."""
+    """Return the text of a page, which must say in its source and in its headers which language it is in, and run as
+    that language does."""
     response = client.get(address)
     assert response.status_code == status
     assert response["Content-Language"] == language
@@ -30,79 +40,105 @@ def read(client: Client, address: str, *, status: int = 200, language: str = "es
     html = BeautifulSoup(response.content, "html.parser")
     assert html.html is not None
     assert html.html["lang"] == language
+    assert html.html.get("dir") == ("rtl" if language == "ar" else None)
     return html.get_text(" ", strip=True)
 
 
-def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(spanish: Client) -> None:
-    study = launch_study(instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
+def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(british: Client) -> None:
+    study = launch_study(**SPANISH, instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
     session = arrive(study)
     page = page_of(session)
 
-    consent = read(spanish, page)
+    consent = read(british, page)
     assert "Antes de empezar" in consent
     assert "No acepto" in consent
-    spanish.post(f"{page}consent/", {"agree": "yes"})
+    british.post(f"{page}consent/", {"agree": "yes"})
 
-    instructions = read(spanish, page)
+    instructions = read(british, page)
     assert "2 preguntas" in instructions
     assert "unos 40 minutos" in instructions
     assert "Puedes volver a leer estas instrucciones en cualquier momento." in instructions
-    spanish.post(f"{page}begin/")
+    british.post(f"{page}begin/")
 
-    work = read(spanish, page)
+    work = read(british, page)
     assert "Pregunta 1 de 2" in work
     assert "¿Qué imagen muestra todo lo que dice la descripción?" in work
     assert "Ninguna de estas" in work
     for _ in range(2):
-        spanish.post(f"{page}answer/", form_of(spanish.get(page).content) | {"choice": "1"})
+        british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
 
-    end = read(spanish, page)
+    end = read(british, page)
     assert "Todo está guardado. ¡Gracias!" in end
     assert "Tus 2 respuestas están guardadas." in end
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
 
 
-def test_what_the_study_file_says_stays_in_the_studys_language(spanish: Client) -> None:
-    session = arrive(launch_study(title="Which vase?", instructions="Look at the vase."))
-    page = read(spanish, page_of(session))
+def test_a_sitting_in_arabic_runs_from_right_to_left_from_the_first_page_to_the_last(british: Client) -> None:
+    project = make_project()
+    make_instance(project, "trial")
+    practice = PRACTICE | {"pass": 0}
+    study = launch_study(project, **ARABIC, practice=practice, consent="موافقة", time={"estimated_minutes": 40})
+    door = f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}"
+    assert "يستغرق ذلك نحو 40 دقيقة." in read(british, door, language="ar")
+
+    page = page_of(arrive(study))
+    assert "قبل البدء" in read(british, page, language="ar")
+    british.post(f"{page}consent/", {"agree": "yes"})
+    assert "أسئلة تدريبية" in read(british, page, language="ar")
+    british.post(f"{page}begin/")
+
+    assert "السؤال التدريبي 1 من 1" in read(british, page, language="ar")
+    fields = form_of(british.get(page).content) | {"choice": "none"}
+    assert "أفضل إجابة هي: الصورة" in read(british, british.post(f"{page}practice/", fields)["Location"], language="ar")
+
+    assert "السؤال 1 من 3" in read(british, page, language="ar")
+    assert "التوقف هنا؟" in read(british, f"{page}give-up/", language="ar")
+    british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
+    british.post(f"{page}give-up/")
+    assert "الإجابة التي أرسلتها محفوظة." in read(british, page, language="ar")
+
+
+def test_what_the_study_file_says_stays_in_the_studys_language(british: Client) -> None:
+    session = arrive(launch_study(title="Which vase?", language="es", instructions="Look at the vase."))
+    page = read(british, page_of(session))
     assert "Which vase?" in page
     assert "Look at the vase." in page
 
 
-def test_practice_is_in_spanish_and_so_is_its_feedback(spanish: Client) -> None:
-    session = arrive(study_with_practice())
+def test_practice_is_in_spanish_and_so_is_its_feedback(british: Client) -> None:
+    session = arrive(study_with_practice(**SPANISH))
     page = page_of(session)
-    spanish.post(f"{page}begin/")
-    assert "Pregunta de práctica 1 de 1: verás enseguida si has acertado." in read(spanish, page)
-    fields = form_of(spanish.get(page).content) | {"choice": "none"}
-    feedback = spanish.post(f"{page}practice/", fields)["Location"]
-    text = read(spanish, feedback)
+    british.post(f"{page}begin/")
+    assert "Pregunta de práctica 1 de 1: verás enseguida si has acertado." in read(british, page)
+    fields = form_of(british.get(page).content) | {"choice": "none"}
+    feedback = british.post(f"{page}practice/", fields)["Location"]
+    text = read(british, feedback)
     assert "No del todo" in text
     assert "La mejor respuesta es: Imagen" in text
 
 
-def test_a_session_given_up_after_one_answer_speaks_of_one(spanish: Client) -> None:
-    session = arrive_at_work(launch_study(instances=2))
+def test_a_session_given_up_after_one_answer_speaks_of_one(british: Client) -> None:
+    session = arrive_at_work(launch_study(**SPANISH, instances=2))
     page = page_of(session)
-    spanish.post(f"{page}answer/", form_of(spanish.get(page).content) | {"choice": "1"})
-    assert "¿Quieres dejarlo aquí?" in read(spanish, f"{page}give-up/")
-    spanish.post(f"{page}give-up/")
-    assert "Se conserva la respuesta que enviaste (1)." in read(spanish, page)
+    british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
+    assert "¿Quieres dejarlo aquí?" in read(british, f"{page}give-up/")
+    british.post(f"{page}give-up/")
+    assert "Se conserva la respuesta que enviaste (1)." in read(british, page)
 
 
-def test_problems_are_told_in_spanish(spanish: Client) -> None:
-    draft = create_draft()
+def test_problems_are_told_in_spanish(british: Client) -> None:
+    draft = create_draft(**SPANISH)
     door = reverse("take", args=[draft.entry_name])
-    assert "Por favor, abre este estudio desde Prolific." in read(spanish, door, status=400)
+    assert "Por favor, abre este estudio desde Prolific." in read(british, door, status=400)
     ids = "PROLIFIC_PID=ann&STUDY_ID=study&SESSION_ID=one"
-    early = read(spanish, f"{door}?{ids}", status=403)
+    early = read(british, f"{door}?{ids}", status=403)
     assert "Gracias por venir" in early
     assert "Este estudio todavía no ha empezado." in early
 
 
-def test_an_invitation_is_in_spanish(spanish: Client) -> None:
-    study = launch_study(time={"estimated_minutes": 1})
-    text = read(spanish, f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}")
+def test_an_invitation_is_in_spanish(british: Client) -> None:
+    study = launch_study(**SPANISH, time={"estimated_minutes": 1})
+    text = read(british, f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}")
     assert "Tienes una invitación" in text
     assert "Te llevará alrededor de 1 minuto." in text
 
@@ -119,11 +155,11 @@ def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: s
     assert sentence in read(spanish, address, status=404)
 
 
-def test_a_failure_of_ours_is_told_in_spanish(spanish: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_failure_of_ours_is_told_in_spanish(british: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = arrive_at_work(launch_study(**SPANISH))
     monkeypatch.setattr("annotation.views.work.render_markdown", lambda text: 1 / 0)
-    spanish.raise_request_exception = False
-    assert "Algo ha fallado por nuestra parte" in read(spanish, page_of(session), status=500)
+    british.raise_request_exception = False
+    assert "Algo ha fallado por nuestra parte" in read(british, page_of(session), status=500)
 
 
 def answer_by_script(client: Client, session: Session, **changed: str) -> dict[str, str]:
@@ -132,8 +168,8 @@ def answer_by_script(client: Client, session: Session, **changed: str) -> dict[s
     return body
 
 
-def test_the_question_that_the_script_fetches_is_in_spanish(spanish: Client) -> None:
-    following = answer_by_script(spanish, arrive_at_work(launch_study(instances=3)))["next"]
+def test_the_question_that_the_script_fetches_is_in_spanish(british: Client) -> None:
+    following = answer_by_script(british, arrive_at_work(launch_study(**SPANISH, instances=3)))["next"]
     assert "Pregunta 2 de 3" in following
     assert 'data-text-choose="Primero elige una respuesta."' in following
 
@@ -148,15 +184,15 @@ def test_the_question_that_the_script_fetches_is_in_spanish(spanish: Client) -> 
     ],
 )
 def test_the_script_is_told_in_spanish_why_an_answer_was_not_taken(
-    spanish: Client, changed: dict[str, str], sentence: str
+    british: Client, changed: dict[str, str], sentence: str
 ) -> None:
-    assert answer_by_script(spanish, arrive_at_work(launch_study()), **changed)["error"] == sentence
+    assert answer_by_script(british, arrive_at_work(launch_study(**SPANISH)), **changed)["error"] == sentence
 
 
-def test_a_form_without_the_script_is_told_so_in_spanish(spanish: Client) -> None:
-    session = arrive_at_work(launch_study())
-    fields = form_of(spanish.get(page_of(session)).content) | {"submission": str(uuid.uuid4())}
-    response = spanish.post(f"{page_of(session)}answer/", fields)
+def test_a_form_without_the_script_is_told_so_in_spanish(british: Client) -> None:
+    session = arrive_at_work(launch_study(**SPANISH))
+    fields = form_of(british.get(page_of(session)).content) | {"submission": str(uuid.uuid4())}
+    response = british.post(f"{page_of(session)}answer/", fields)
     assert response.status_code == 422
     assert "Elige una de las respuestas y después envía." in response.content.decode()
 
@@ -164,15 +200,45 @@ def test_a_form_without_the_script_is_told_so_in_spanish(spanish: Client) -> Non
 @pytest.mark.parametrize("accepted", [None, "en-GB", "tlh", "de, fr;q=0.8", "*", "es;q=0.2, en;q=0.9", ";;;=é"])
 def test_whoever_asks_for_no_language_that_is_there_reads_english(accepted: str | None) -> None:
     client = Client(headers={"Accept-Language": accepted} if accepted else None)
-    session = arrive(launch_study())
-    assert "You can read these instructions again at any time." in read(client, page_of(session), language="en")
+    assert "There is no page here" in read(client, "/s/no-such-session/", status=404, language="en")
 
 
-def test_one_readers_language_is_not_the_next_readers(spanish: Client, client: Client) -> None:
-    session = arrive(launch_study())
+def test_an_english_study_speaks_english_to_everybody(spanish: Client) -> None:
+    assert "Start" in read(spanish, page_of(arrive(launch_study())), language="en")
+
+
+def test_a_study_of_a_version_without_languages_follows_the_browser(spanish: Client, client: Client) -> None:
+    study = launch_study()
+    redesign(study, language="")
+    session = arrive(study)
     assert "Empezar" in read(spanish, page_of(session))
     assert get_language() == "en"
     assert "Empezar" not in read(client, page_of(session), language="en")
+
+
+@pytest.mark.parametrize(
+    ("tag", "page_language", "texts"), [("es", "es", None), ("es-MX", "es", "es-MX"), ("tlh", "en", "tlh")]
+)
+def test_the_studys_texts_say_their_language_where_the_page_speaks_another(
+    british: Client, tag: str, page_language: str, texts: str | None
+) -> None:
+    """Nobody has translated what Lineup says into Klingon."""
+    response = british.get(page_of(arrive(launch_study(title="Which?", language=tag, instructions="Look."))))
+    html = BeautifulSoup(response.content, "html.parser")
+    assert html.html is not None
+    assert html.html["lang"] == page_language
+    for selector in (".bar-title", ".prose"):
+        (element,) = html.select(selector)
+        assert element.get("lang") == texts
+
+
+def test_one_studys_language_is_not_the_next_ones(british: Client) -> None:
+    project = make_project()
+    spanish = launch_study(project, **SPANISH)
+    english = launch_study(project, study="english")
+    assert "Empezar" in read(british, page_of(arrive(spanish)))
+    assert get_language() == "en"
+    assert "Empezar" not in read(british, page_of(arrive(english)), language="en")
 
 
 def test_the_researchers_pages_are_english_whatever_the_browser_asks_for(spanish: Client) -> None:

@@ -1,21 +1,14 @@
-"""What the page's scripts say, in a browser set to Spanish."""
+"""What the page's scripts say in a Spanish study, in a browser that is set to English."""
 
 from collections.abc import Callable
-from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Session
 
 
-@pytest.fixture(scope="session")
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "locale": "es-ES"}
-
-
 def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work: Callable[..., Session]) -> None:
-    at_work(instances=4)
+    at_work(instances=4, language="es", instructions="Mira las imágenes.")
     shown, saved = page.locator("[data-stage] [data-question]"), page.locator("[data-saved]")
     expect(shown.locator("[data-hint]")).to_have_text("Primero elige una respuesta.")
     page.keyboard.press("z")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils import translation
 from django.utils.translation import to_locale
 
 from tests.config.translations import ROOT, Entry, read_po, texts_in_use
@@ -16,7 +17,8 @@ from tests.config.translations import ROOT, Entry, read_po, texts_in_use
 FILES = [
     ROOT / "locale" / to_locale(code) / "LC_MESSAGES" / "django.po" for code, _ in settings.LANGUAGES if code != "en"
 ]
-PLACEHOLDER = re.compile(r"%\(\w+\)s|%%")
+# Those in braces are filled in by a script of the page.
+PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 each_language = pytest.mark.parametrize("po", FILES, ids=lambda po: po.parts[-3])
 
 TEMPLATES = [*ROOT.glob("templates/annotation/*"), *ROOT.glob("templates/kinds/*"), *ROOT.glob("templates/*00.html")]
@@ -79,6 +81,26 @@ def test_what_is_compiled_is_what_is_written(po: Path) -> None:
             continue
         said = {compiled.ngettext(entry.singular, entry.plural, number) for number in (0, 1, 2, 5, 11, 10**6)}
         assert said == set(entry.forms)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("es", {1: "1 pregunta", 2: "2 preguntas", 100: "100 preguntas"}),
+        ("eu", {1: "galdera bat", 2: "2 galdera", 100: "100 galdera"}),
+        (
+            "ar",
+            {1: "سؤال واحد", 2: "سؤالان", 3: "3 أسئلة", 10: "10 أسئلة", 11: "11 سؤالًا", 99: "99 سؤالًا", 100: "100 سؤال"}
+            | {101: "101 سؤال", 103: "103 أسئلة", 111: "111 سؤالًا"},
+        ),
+    ],
+)
+def test_what_is_counted_is_said_as_grammar_wants(language: str, said: dict[int, str]) -> None:
+    """Arabic counts 3 to 10 in the plural, 11 to 99 in the accusative singular, hundreds in the genitive singular, and
+    goes by the last two figures (Ryding, A Reference Grammar of Modern Standard Arabic, chapter 15)."""
+    singular, plural = "%(total)s question", "%(total)s questions"
+    with translation.override(language):
+        assert {n: translation.ngettext(singular, plural, n) % {"total": n} for n in said} == said
 
 
 @each_language

@@ -10,10 +10,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.practice import Terms
+from annotation.language import of_texts, spoken_for
 from annotation.money import in_words
 from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_page
 from annotation.views.around import of_study
@@ -51,9 +53,10 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     names = [step.name for step in steps]
     wanted = request.GET.get("step", "")
     place = names.index(wanted) if wanted in names else 0
-    if request.method == "POST":
-        return _go_on(request, study, steps, place)
-    return _show(request, study, steps, place)
+    with translation.override(spoken_for(study.design.language)):
+        if request.method == "POST":
+            return _go_on(request, study, steps, place)
+        return _show(request, study, steps, place)
 
 
 def _steps(study: Study) -> list[Step]:
@@ -125,7 +128,9 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
     else:
         # The page's script leaves out those that it holds already.
         pages = _ahead(study, steps, place, 1 + QUESTIONS_AHEAD)
-        body["next"] = "".join(render_to_string("annotation/_question.html", {"page": page}) for page in pages) or None
+        texts = {"text_language": of_texts(study.design.language)}
+        shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
+        body["next"] = "".join(shown) or None
     return JsonResponse(body)
 
 
@@ -227,7 +232,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             is_preview=True,
         ),
         "urls": _urls(here),
-        "language": "en",
+        "language": translation.get_language(),
     }
 
 

@@ -169,3 +169,13 @@ def test_problems_of_plain_values_have_no_line(changed: dict[str, Any], sentence
     (problem,) = refused.value.problems
     assert problem.line is None
     assert sentence in str(problem)
+
+
+def test_a_study_in_another_language_brings_its_own_instructions() -> None:
+    with pytest.raises(DesignRefused) as refused:
+        read_design(SMALL + "language: eu\n")
+    (problem,) = refused.value.problems
+    assert problem.line == 3
+    assert problem.message.startswith("The study's `language` is eu, and the instructions that best_of_n brings")
+    assert read_design(SMALL + "language: eu\ninstructions: Aukeratu irudia.\n").language == "eu"
+    assert read_design(SMALL + "language: en-GB\n").language == "en-GB"
