@@ -4,6 +4,7 @@ Every migration after that version goes through these tests by itself. What one 
 is named in CHANGED.
 """
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -340,7 +341,14 @@ def test_somebody_new_takes_part_in_an_old_study() -> None:
 
 
 @pytest.mark.usefixtures("upgraded")
-def test_old_studies_go_on_to_be_launched_closed_and_lapse() -> None:
+def test_old_studies_go_on_to_be_launched_closed_and_lapse(tmp_path: Path) -> None:
+    """A draft once it says whom annotators can write to, which nobody asked of it then."""
+    with pytest.raises(CommandError, match="names nobody whom annotators can write to"):
+        call_command("launch_study", "birds-later", verbosity=0)
+    draft = apps.get_model("studies", "Study").objects.get(slug="birds-later")
+    file = tmp_path / "birds-later.yaml"
+    file.write_text(f"{draft.source}\ncontact: Ada Lovelace\n", encoding="utf-8")
+    call_command("create_study", str(file), "--project", draft.project.slug, "--replace", verbosity=0)
     call_command("launch_study", "birds-later", verbosity=0)
     call_command("close_study", "birds-trial", verbosity=0)
     call_command("expire_sessions", verbosity=0)
@@ -378,6 +386,22 @@ def test_the_way_back_is_open_or_says_why_not() -> None:
     check_rows(models_of(targets))
     upgrade()
     check_rows(by_table(apps))
+
+
+@pytest.mark.usefixtures("copy_to_migrate")
+def test_on_the_way_back_a_design_is_one_that_the_version_before_reads() -> None:
+    study = apps.get_model("studies", "Study").objects.earliest("pk")
+    # Whatever is stored again is stored as this version has it.
+    study.save()
+    migrate_to([("studies", "0016_imports_in_the_background")])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT design FROM studies_study WHERE id = %s", [study.pk])
+        design = json.loads(cursor.fetchone()[0])
+    assert design["version"] == 1
+    assert not {"language", "contact", "answering", "endings"} & design.keys()
+    assert design["time"].keys() == {"estimated_minutes", "limit_minutes"}
+    upgrade()
+    assert type(study).objects.get(pk=study.pk).design == study.design
 
 
 @pytest.mark.usefixtures("copy_to_migrate")
