@@ -1,9 +1,19 @@
 // Single keys press what is on the page; the page's own listeners do the rest.
 
 const SWITCH_KEY = "lineup:keys";
-const ZOOM_KEYS = { z: "[data-closes]", arrowleft: "[data-zoom-step='-1']", arrowright: "[data-zoom-step='1']" };
+const ZOOM_KEYS = {
+  z: "[data-closes]",
+  arrowleft: "[data-zoom-step='-1']",
+  arrowright: "[data-zoom-step='1']",
+  "+": "[data-zoom-scale='1']",
+  "=": "[data-zoom-scale='1']",
+  "-": "[data-zoom-scale='-1']",
+  0: "[data-zoom-scale='0']",
+  enter: "[data-zoom-send]",
+};
 const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
+let enterIsDown = false;
 
 const isTyping = (target) =>
   target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
@@ -17,17 +27,28 @@ function nameOf({ key, code, shiftKey }) {
   return key.toLowerCase();
 }
 
-function optionFor(form, name) {
-  if (name === "n") return form.querySelector("[data-option][data-none]");
-  return [...form.querySelectorAll("[data-option]")].find(
+// A question may ask for several answers, each from a group of options: keys answer the one that has the focus, else
+// the first that has no answer yet.
+function groupFor(form) {
+  const groups = [...form.querySelectorAll("[data-group]")];
+  const focused = groups.find((group) => group.contains(document.activeElement));
+  return focused ?? groups.find((group) => !group.querySelector(":checked")) ?? groups.at(-1) ?? form;
+}
+
+function optionFor(group, name) {
+  if (name === "n") return group.querySelector("[data-option][data-none]");
+  return [...group.querySelectorAll("[data-option]")].find(
     ({ dataset }) => dataset.digit === name || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
   );
 }
 
-function choose(option) {
-  const input = option.querySelector("[name=choice]");
+// The focus stays outside the groups for whoever answers one after another by digits.
+function choose(form, group, option) {
+  const input = option.querySelector("input");
   input.click();
-  input.focus({ preventScroll: true });
+  if (group === form || group.contains(document.activeElement)) return input.focus({ preventScroll: true });
+  const next = groupFor(form);
+  (next.querySelector(":checked") ? form.querySelector("[data-send]") : next).scrollIntoView({ block: "nearest" });
 }
 
 function send(form) {
@@ -37,13 +58,15 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const focused = document.activeElement.closest(".option")?.querySelector("[data-zoom]");
-  const under = (state) => form.querySelector(`.option${state} [data-zoom]`);
-  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-zoom]"))?.click();
+  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
 }
 
-function pressInZoom(name) {
+function pressInZoom(name, target) {
   const button = ZOOM_KEYS[name] && zoom.querySelector(ZOOM_KEYS[name]);
+  // Enter presses the button that has the focus, where that would do something.
+  if (name === "enter" && target.closest("button:not([aria-pressed=true])")) return false;
   button?.click();
   return Boolean(button);
 }
@@ -57,17 +80,38 @@ function pressOnPage(form, name, target) {
   return true;
 }
 
+// A key that is held chooses and sends once: what comes next is looked at before it is answered. Some keyboards at a
+// distance repeat without saying so, which is why Enter has to come up between two.
+function isHeld(event) {
+  const again = event.repeat || (event.key === "Enter" && enterIsDown);
+  if (event.key === "Enter") enterIsDown = true;
+  return again;
+}
+
+document.addEventListener("keyup", ({ key }) => {
+  if (key === "Enter") enterIsDown = false;
+});
+
+window.addEventListener("blur", () => (enterIsDown = false));
+
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (event.defaultPrevented || event.isComposing || event.repeat || !keysSwitch.checked) return;
-  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(target)) return;
+  if (isTyping(target)) return;
+  if (isHeld(event)) {
+    // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
+    if (event.key === "Enter") event.preventDefault();
+    return;
+  }
+  if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
   const form = document.querySelector("[data-stage] [data-question]");
   const dialog = document.querySelector("dialog[open]");
   if (!form || (dialog && dialog !== zoom)) return;
   const name = nameOf(event);
-  const option = optionFor(form, name);
-  if (option) choose(option);
-  else if (!(dialog ? pressInZoom(name) : pressOnPage(form, name, target))) return;
+  const group = groupFor(form);
+  const option = optionFor(group, name);
+  if (option) choose(form, group, option);
+  else if (!(dialog ? pressInZoom(name, target) : pressOnPage(form, name, target))) return;
   event.preventDefault();
 });
 

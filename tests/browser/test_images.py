@@ -1,14 +1,16 @@
 """Images are seen before an answer can be sent, come again when they fail, and can be enlarged and flipped."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, CDPSession, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
 from tests.browser.stage import answer, open_study, picture_of, question_number
-from tests.factories import arrive_at_work
+from tests.factories import arrive_at_work, make_instance, make_project
 
 IMAGES = "**/images/*/view*"
 
@@ -16,6 +18,17 @@ IMAGES = "**/images/*/view*"
 def zoomed_picture(page: Page) -> str:
     address = page.locator("#zoom img[data-current]").get_attribute("src") or ""
     return address.split("/images/")[1].split("/")[0]
+
+
+@contextmanager
+def phone(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
+        yield context.new_page()
+
+
+def touch(fingers: CDPSession, what: str, *points: tuple[float, float]) -> None:
+    at = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+    fingers.send("Input.dispatchTouchEvent", {"type": f"touch{what}", "touchPoints": at})
 
 
 def wait_for_the_next(page: Page) -> None:
@@ -97,7 +110,7 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     if way == "key":
         page.keyboard.press("z")
     else:
-        page.locator("[data-stage] [data-option='1'] img").click()
+        page.get_by_role("link", name="Enlarge image A").click()
     zoom = page.get_by_role("dialog", name="Image A")
     expect(zoom).to_be_visible()
     assert zoomed_picture(page) == pictures[0]
@@ -122,10 +135,109 @@ def test_after_enlarging_by_mouse_enter_sends(page: Page, at_work: Callable[...,
     at_work(instances=2)
     question_number(page)
     page.keyboard.press("2")
-    page.locator("[data-stage] [data-option='1'] img").click()
+    page.get_by_role("link", name="Enlarge image A").click()
     page.keyboard.press("z")
     page.keyboard.press("Enter")
     assert question_number(page) == 2
+
+
+def test_the_whole_card_chooses_and_without_scripts_too(
+    page: Page, browser: Browser, at_work: Callable[..., Session]
+) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.locator("[data-stage] [data-option='3'] img").click()
+    expect(page.get_by_role("radio", name="Image C")).to_be_checked()
+    expect(page.locator("#zoom")).to_be_hidden()
+    with browser.new_context(java_script_enabled=False) as context:
+        plain = context.new_page()
+        plain.goto(page.url)
+        plain.locator("[data-stage] [data-option='2'] img").click()
+        expect(plain.get_by_role("radio", name="Image B")).to_be_checked()
+        plain.get_by_role("link", name="Enlarge image B").click()
+        expect(plain).to_have_url(re.compile(r"/images/[0-9a-f]{64}/full$"))
+
+
+def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    captions = {"caption": "x", "negative_caption": "A long way round the harbour, past boats and nets. " * 9}
+    for key in ("one", "two", "three"):
+        make_instance(make_project(), key, captions=captions)
+    at_work(instances=3)
+    question_number(page)
+    page.keyboard.press("z")
+    expect(page.locator("[data-zoom-caption]")).to_have_text(captions["negative_caption"].strip())
+    assert page.evaluate(WHOLE_CAPTION)
+    page.keyboard.press("Enter")
+    expect(page.locator("#zoom").get_by_role("status")).to_have_text("Choose an answer first.")
+    page.keyboard.press("0")
+    expect(page.locator("#zoom").get_by_role("status")).to_have_text("✓ None of these")
+    page.keyboard.press("Enter")
+    assert question_number(page) == 2
+    expect(page.locator("#zoom")).to_be_hidden()
+    page.keyboard.press("z")
+    page.get_by_label("Open the next enlarged").check()
+    page.get_by_role("button", name="Image B", exact=True).click()
+    page.get_by_role("button", name="Choose this image").click()
+    page.keyboard.press("Enter")
+    assert question_number(page) == 3
+    expect(page.get_by_role("dialog", name="Image A")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("dialog", name="Image A")).to_be_visible()
+
+
+def test_a_region_looked_at_closely_stays_while_flipping(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.keyboard.press("z")
+    stage = page.locator("[data-zoom-stage]").bounding_box()
+    assert stage is not None
+    middle = (stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2)
+    page.keyboard.press("+")
+    expect(page.locator("[data-zoom-percent]")).to_have_text("150 %")
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, -400)
+    expect(page.locator("[data-zoom-percent]")).not_to_have_text("150 %")
+    page.mouse.down()
+    page.mouse.move(middle[0] + 60, middle[1] + 40)
+    page.mouse.up()
+    page.keyboard.press("Shift+ArrowDown")
+    place = page.locator("#zoom img[data-current]").bounding_box()
+    assert place is not None
+    # By 60 to the right with the mouse, and by a fifth of the stage up with the key, as far as the picture goes.
+    assert round(place["x"] + place["width"] / 2 - middle[0]) == 60
+    assert place["y"] + place["height"] / 2 < middle[1]
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="Image B")).to_be_visible()
+    assert page.locator("#zoom img[data-current]").bounding_box() == place
+    page.mouse.dblclick(*middle)
+    expect(page.locator("[data-zoom-percent]")).to_have_text("100 %")
+
+
+def test_a_finger_enlarges_by_resting_flips_by_swiping_and_pinches(browser: Browser, live_server: LiveServer) -> None:
+    with phone(browser) as page:
+        page.goto(f"{live_server.url}/s/{arrive_at_work(open_study(instances=2)).token}/")
+        question_number(page)
+        card = page.locator("[data-stage] [data-option='2'] img")
+        card.tap()
+        expect(page.get_by_role("radio", name="Image B")).to_be_checked()
+        box = card.bounding_box()
+        assert box is not None
+        fingers = page.context.new_cdp_session(page)
+        at = (box["x"] + 50, box["y"] + 50)
+        touch(fingers, "Start", at)
+        expect(page.get_by_role("dialog", name="Image B")).to_be_visible()
+        touch(fingers, "End")
+        touch(fingers, "Start", (300, 400))
+        touch(fingers, "Move", (200, 400))
+        touch(fingers, "Move", (100, 400))
+        touch(fingers, "End")
+        expect(page.get_by_role("dialog", name="Image C")).to_be_visible()
+        touch(fingers, "Start", (180, 400), (210, 400))
+        touch(fingers, "Move", (150, 400), (240, 400))
+        touch(fingers, "End")
+        expect(page.locator("[data-zoom-percent]")).to_have_text("300 %")
 
 
 def test_z_enlarges_what_the_mouse_is_over(page: Page, at_work: Callable[..., Session]) -> None:
@@ -153,6 +265,9 @@ def test_the_next_question_is_painted_at_once_on_a_slow_line(page: Page, live_se
     assert sorted(took)[1] < 100
 
 
+WHOLE_CAPTION = (
+    "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('.zoom-caption'))"
+)
 CLICK_TO_PAINT = """async () => {
   const start = performance.now();
   document.querySelector("[data-stage] [data-send]").click();

@@ -19,6 +19,31 @@ def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) 
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
 
 
+def test_a_held_key_chooses_and_sends_once(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=3)
+    question_number(page)
+    page.keyboard.press("1")
+    page.keyboard.down("Enter")
+    assert question_number(page) == 2
+    # A finger that stays on Enter while the other hand chooses.
+    page.locator("[data-stage] [name=choice]").first.check(force=True)
+    expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
+    for _ in range(3):
+        page.keyboard.down("Enter")
+    # The same from a keyboard that does not say that it repeats.
+    again = "new KeyboardEvent('keydown', {key: 'Enter', code: 'Enter', bubbles: true, cancelable: true})"
+    page.evaluate(f"document.activeElement.dispatchEvent({again})")
+    assert question_number(page) == 2
+    page.keyboard.up("Enter")
+    page.keyboard.down("2")
+    page.keyboard.press("3")
+    page.keyboard.down("2")
+    page.keyboard.down("2")
+    page.keyboard.up("2")
+    page.keyboard.press("Enter")
+    assert question_number(page) == 3
+
+
 def test_keys_with_control_alt_or_meta_are_the_browsers_own(page: Page, at_work: Callable[..., Session]) -> None:
     at_work(instances=2)
     question_number(page)

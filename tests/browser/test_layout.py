@@ -1,0 +1,140 @@
+"""One compact block in any window: nothing below the fold, nothing over anything, nothing moved by what is shown."""
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import PIL.Image
+import pytest
+from django.core.files.storage import default_storage
+from playwright.sync_api import Page, expect
+
+from annotation.models import Session
+from studies.actions.images import rendition_name
+from studies.models import Image, Instance, InstanceImage, Project
+from tests.browser.stage import question_number
+from tests.factories import make_image, make_instance, make_project
+
+# Phones held either way, tablets, laptops, screens; and a laptop's window at 150 and 200 percent.
+WINDOWS = [
+    (360, 640),
+    (390, 844),
+    (844, 390),
+    (768, 1024),
+    (1024, 768),
+    (1280, 720),
+    (1366, 768),
+    (1440, 900),
+    (1536, 864),
+    (1920, 1080),
+    (2560, 1440),
+    (640, 360),
+    (911, 512),
+    (683, 384),
+]
+# The same laptop at 400 percent.
+SMALLEST = (341, 192)
+SHORT = "A vase beside two cups."
+LONGER = "A man in a red jacket holds a small brown dog while a woman rides past the market."
+LONGEST = "Рыжая кошка спит на синем кресле, рядом стоят две белые чашки, тарелка, чайник. " * 5
+# What stands in the question: its boxes that must not lie over each other, and where the answers' labels are.
+BOXES = """() => {
+  const box = (element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return [left, top, right, bottom].map(Math.round);
+  };
+  const all = (names) => [...document.querySelectorAll(`[data-stage] :is(${names})`)];
+  return {
+    apart: all("legend, .caption, .card-choice, .pictures, .texts label, .scale label, .others label, [data-send]").map(
+      (element) => [element.className || element.localName, ...box(element)]
+    ),
+    labels: all("label .choice, label.choice").map((label) => box(label)[3]),
+    send: box(document.querySelector("[data-stage] [data-send]")),
+    wide: document.documentElement.scrollWidth,
+    tooWide: all("label, legend, .caption").filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML),
+    window: [innerWidth, innerHeight],
+  };
+}"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A study of two questions, the first of square pictures and short texts, the second of others."""
+
+    kind: str
+    images: int = 0
+    roles: Sequence[str] = ()
+    ask: Mapping[str, Any] = field(default_factory=dict)
+
+
+CASES = [
+    Case("best_of_n", images=4),
+    Case("best_of_n", images=2),
+    Case("image_to_text", roles=["image"], ask={"images": ["image"]}),
+    Case("rating", roles=["image"]),
+]
+
+
+def picture(instance: Instance, role: str, size: tuple[int, int]) -> None:
+    """Give `instance` a picture of `size` in `role`."""
+    image = make_image(f"{instance.key}-{role}-{size}", width=size[0], height=size[1])
+    InstanceImage.objects.create(instance=instance, role=role, filename=f"{role}.png", image=image)
+
+
+def resize(project: Project, size: tuple[int, int]) -> None:
+    """Make the pictures of the project's first instance as large as `size`, in the storage too."""
+    out = io.BytesIO()
+    PIL.Image.new("RGB", size, (90, 120, 60)).save(out, "WEBP")
+    for image in Image.objects.filter(uses__instance=project.instances.first()):
+        for rendition in ("view", "full"):
+            with default_storage.open(rendition_name(image.sha256, rendition), "wb") as stream:
+                stream.write(out.getvalue())
+
+
+def overlaps(boxes: Sequence[tuple[str, int, int, int, int]]) -> list[tuple[str, str]]:
+    """Return the pairs of boxes that lie over each other by more than a pixel."""
+    return [
+        (one[0], other[0])
+        for number, one in enumerate(boxes)
+        for other in boxes[number + 1 :]
+        if min(one[3], other[3]) - max(one[1], other[1]) > 1 and min(one[4], other[4]) - max(one[2], other[2]) > 1
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.images}")
+def test_one_block_fits_every_window_and_stays_where_it_is(
+    page: Page, at_work: Callable[..., Session], case: Case
+) -> None:
+    for key, caption in (("one", SHORT), ("two", LONGER)):
+        captions = {"caption": caption, "negative_caption": caption.replace("vase", "map").replace("dog", "cat")}
+        instance = make_instance(make_project(), key, candidates=case.images, captions=captions)
+        for role in case.roles:
+            picture(instance, role, (512, 512))
+    at_work(instances=2, kind=case.kind, ask=case.ask)
+    resize(make_project(), (600, 200))
+    labels = []
+    for number in (1, 2):
+        assert question_number(page) == number
+        places = {}
+        for width, height in WINDOWS:
+            page.set_viewport_size({"width": width, "height": height})
+            seen = page.evaluate(BOXES)
+            assert not seen["tooWide"], (width, height)
+            assert not overlaps(seen["apart"]), (width, height)
+            for name, left, top, right, bottom in seen["apart"]:
+                assert 0 <= left <= right <= width, (name, width, height)
+                assert 0 <= top <= bottom <= height, (name, width, height)
+            # The labels and Send are what a hand goes to; of texts only Send has a place of its own.
+            places[width, height] = seen["send"] if case.kind == "image_to_text" else (seen["labels"], seen["send"])
+        labels.append(places)
+        page.set_viewport_size({"width": SMALLEST[0], "height": SMALLEST[1]})
+        seen = page.evaluate(BOXES)
+        assert seen["wide"] == SMALLEST[0]
+        assert not overlaps(seen["apart"])
+        page.locator("[data-stage] [data-send]").scroll_into_view_if_needed()
+        expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
+        if number == 1:
+            page.keyboard.press("1")
+            page.keyboard.press("Enter")
+    assert labels[0] == labels[1]
