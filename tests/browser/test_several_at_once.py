@@ -1,6 +1,6 @@
 """Questions that ask several things at once: answered by keyboard alone; pictures and Send in sight in any window."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.utils import timezone
@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
 from tests.browser.stage import question_number
+from tests.browser.test_accessibility import assert_accessible
 from tests.contracts.stage import launched
 from tests.factories import arrive_at_work
 
@@ -18,6 +19,7 @@ STATEMENTS = [f"There are {number} things or more." for number in range(2, 10)]
 CHECK = {"image": "zqx_image", "captions": ["zqx_caption"], "statements": STATEMENTS}
 CRITERIA = ["Fits the description best", "Is nicest to look at", "Looks most like a photo"]
 COMPARE = {"caption": "zqx_caption", "images": ["zqx_image", "zqx_negative_image"], "criteria": CRITERIA}
+COLOURS: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 PLACES = """() => {
   const box = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -62,10 +64,17 @@ def assert_all_in_sight(page: Page) -> None:
         assert found["groups"][3] - found["groups"][1] >= 90, window
 
 
+def assert_accessible_in_any_light(page: Page) -> None:
+    for light in COLOURS:
+        page.emulate_media(color_scheme=light)
+        assert_accessible(page)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_nine_statements_are_checked_by_keyboard_alone_and_fit_any_window(page: Page, live_server: LiveServer) -> None:
     session = at_work(page, live_server, "check", CHECK)
     assert_all_in_sight(page)
+    assert_accessible_in_any_light(page)
     groups = page.locator("[data-stage] [data-group]")
     expect(groups).to_have_count(9)
     for digit in "123123123":
@@ -89,6 +98,7 @@ def test_nine_statements_are_checked_by_keyboard_alone_and_fit_any_window(page: 
 def test_images_are_compared_by_letters_and_digits_and_fit_any_window(page: Page, live_server: LiveServer) -> None:
     session = at_work(page, live_server, "compare", COMPARE)
     assert_all_in_sight(page)
+    assert_accessible_in_any_light(page)
     for key in ("a", "2", "0"):
         page.keyboard.press(key)
     page.keyboard.press("z")
