@@ -150,12 +150,12 @@ def _pictures(folder: Path) -> Iterator[str]:
         yield f"{number}.jpg"
 
 
-def begin_sitting(site: Site, person: str) -> str:
-    """Take a person to the first question, and return the address of the session."""
+def begin_sitting(site: Site, person: str, *, study: str = STUDY) -> str:
+    """Take a person to the first question of `study`, and return the address of the session."""
     with httpx.Client(base_url=site.address, follow_redirects=True, timeout=30) as client:
         an_id = sha256(person.encode()).hexdigest()[:24]
         query = {"PROLIFIC_PID": an_id, "STUDY_ID": "benchmark", "SESSION_ID": an_id}
-        page = client.post(f"/take/{STUDY}/", params=query).url
+        page = client.post(f"/take/{study}/", params=query).url
         client.post(f"{page}begin/")
     return str(page)
 

@@ -1,0 +1,145 @@
+"""How far a hand goes for one answer, and how long that takes by the book: python -m benchmarks.pointer_travel.
+
+Measures, for each kind of question in a real Chromium, the mean distance from the middle of an option (its whole card
+chooses) to the middle of Send, and predicts the time of an answer that needs no thought beyond one decision, with the
+keystroke-level model (Card, Moran and Newell 1980: K 0.20 s for a skilled typist, B 0.10 s for a press or a release,
+M 1.35 s) and, for pointing, their measured law of the mouse (Card, English and Burr 1978: 1.03 + 0.096 log2(D/S + 0.5)
+seconds). By mouse: decide, point at the option from the middle of the window, click, point at Send, click; by keyboard:
+decide, press the option's key, press Enter. What a person looks at and thinks of takes longer than all of it.
+"""
+
+import argparse
+import io
+import itertools
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.page import begin_sitting
+from benchmarks.site import PRODUCTION, Site, served
+from rehearsal.demo.drawing import draw_scene
+from rehearsal.demo.scenes import describe_instances
+from studies.kinds import KINDS
+
+WINDOW = (1366, 768)
+KEY, BUTTON, MENTAL = 0.20, 0.10, 1.35
+GOAL = 350
+INSTANCES = 3
+BOXES = """() => {
+  const box = (element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2, size: Math.min(width, height) };
+  };
+  const stage = document.querySelector("[data-stage]");
+  return {
+    options: [...stage.querySelectorAll("[data-option] label")].map(box),
+    send: box(stage.querySelector("[data-send]")),
+  };
+}"""
+
+Box = Mapping[str, float]
+
+
+def distance(one: Box, other: Box) -> float:
+    return math.hypot(one["x"] - other["x"], one["y"] - other["y"])
+
+
+def pointing(way: float, size: float) -> float:
+    """Return the seconds of moving a mouse by `way` pixels to something `size` pixels wide."""
+    return 1.03 + 0.096 * math.log2(way / size + 0.5)
+
+
+def by_mouse(option: Box, send: Box) -> float:
+    middle = {"x": WINDOW[0] / 2, "y": WINDOW[1] / 2}
+    to_option = pointing(distance(middle, option), option["size"])
+    return MENTAL + to_option + 2 * BUTTON + pointing(distance(option, send), send["size"]) + 2 * BUTTON
+
+
+def by_keyboard() -> float:
+    return MENTAL + 2 * KEY
+
+
+def make_studies(folder: Path) -> None:
+    """Launch a study of every kind, as it is usually asked, about the same drawn scenes."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    quiet: dict[str, Any] = {"stdout": io.StringIO()}
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    images = folder / "images"
+    images.mkdir()
+    rows = []
+    scenes = describe_instances(seed="travel", per_category=INSTANCES)
+    for number, instance in enumerate(itertools.islice(scenes, INSTANCES)):
+        names = [f"{number}-{place}.png" for place in range(4)]
+        for place, name in enumerate(names):
+            draw_scene(instance.candidates[place], seed=name).save(images / name)
+        texts = {"caption": "A blue ball to the left of a house.", "negative_caption": "A ball in a blue house."}
+        roles = {"image": names[:1], "negative_image": names[1:2], "candidate": names}
+        rows.append({"key": str(number), **texts, "images": roles})
+    manifest = folder / "manifest.jsonl"
+    manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    call_command("import_instances", "travel", str(manifest), format="jsonl", images=images, verbosity=0, **quiet)
+    for kind in KINDS:
+        design = folder / f"{kind}.yaml"
+        slug = kind.replace("_", "-")
+        design.write_text(
+            json.dumps({"study": slug, "title": kind, "kind": kind, "contact": "bench@example.org"}), encoding="utf-8"
+        )
+        call_command("create_study", str(design), project="travel", **quiet)
+        call_command("launch_study", slug, **quiet)
+
+
+def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float]:
+    """Return the mean way from an option of `kind` to Send in pixels, and the mean predicted seconds by mouse."""
+    page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
+    page.goto(begin_sitting(site, kind, study=kind.replace("_", "-")))
+    page.locator("[data-stage] [data-seen]").wait_for()
+    boxes = page.evaluate(BOXES)
+    page.close()
+    options, send = boxes["options"], boxes["send"]
+    ways = [distance(option, send) for option in options]
+    return sum(ways) / len(ways), sum(by_mouse(option, send) for option in options) / len(options)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="lineup-bench-") as name:
+        folder = Path(name)
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": f"sqlite:///{folder / 'travel.sqlite3'}",
+            "DATA_DIR": name,
+            "STATIC_ROOT": str(folder / "staticfiles"),
+            "LOG_LEVEL": "WARNING",
+        }
+        os.environ.update(environment)
+        make_studies(folder)
+        with (
+            served("config.wsgi", environment=environment, workers=1, threads=4, configuration=PRODUCTION) as site,
+            sync_playwright() as playwright,
+        ):
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            figures = {kind: measure(browser, site, kind) for kind in KINDS}
+            browser.close()
+    print(f"{WINDOW[0]} x {WINDOW[1]}, from the middle of an option to the middle of Send; goal <= {GOAL} px")
+    print(f"{'':<16}{'px':>8}{'s by mouse':>14}{'s by keyboard':>16}")
+    for kind, (way, seconds) in figures.items():
+        print(f"{kind:<16}{way:>8.0f}{seconds:>14.2f}{by_keyboard():>16.2f}")
+    ways = [way for way, _ in figures.values()]
+    print(f"{'mean':<16}{sum(ways) / len(ways):>8.0f}")
+
+
+if __name__ == "__main__":
+    main()

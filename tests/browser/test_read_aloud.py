@@ -1,0 +1,124 @@
+"""The page of a question as a screen reader tells it: what is there, called what, and in which order."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Session
+from tests.browser.stage import question_number
+from tests.browser.test_layout import picture
+from tests.factories import make_instance, make_project
+
+CAPTIONS = {"caption": "A vase.", "negative_caption": "A map."}
+CHOICES = """\
+- form "Question 1 of 1":
+  - heading "Question 1 of 1" [level=1]
+  - group "Which image shows everything the description says?":
+    - text: Which image shows everything the description says?
+    - paragraph: {caption}
+    - img "Image A"
+    - radio "Image A"
+    - text: Image A
+    - link "Enlarge image A":
+      - /url: /\\/images\\//
+    - img "Image B"
+    - radio "Image B"
+    - text: Image B
+    - link "Enlarge image B":
+      - /url: /\\/images\\//
+{last}\
+    - button "Send" [disabled]
+    - paragraph: Choose an answer first.
+    - alert
+"""
+LAST = '    - radio "{name}"\n    - text: {name}\n'
+# What is read aloud of each kind, line by line.
+SCRIPTS = {
+    "best_of_n": CHOICES.format(caption="A map.", last=LAST.format(name="None of these")),
+    "ambiguity": CHOICES.format(caption="A vase.", last=LAST.format(name="Both")),
+    "text_to_image": CHOICES.format(caption="A vase.", last=""),
+    "image_to_text": """\
+- form "Question 1 of 1":
+  - heading "Question 1 of 1" [level=1]
+  - group "Which description fits the image?":
+    - text: Which description fits the image?
+    - link "The image (enlarge)":
+      - /url: /\\/images\\//
+      - img "The image"
+      - text: (enlarge)
+    - radio /A (vase|map)\\./
+    - text: /A (vase|map)\\./
+    - radio /A (vase|map)\\./
+    - text: /A (vase|map)\\./
+    - button "Send" [disabled]
+    - paragraph: Choose an answer first.
+    - alert
+""",
+    "rating": """\
+- form "Question 1 of 1":
+  - heading "Question 1 of 1" [level=1]
+  - group "How well does the image show what the description says?":
+    - text: How well does the image show what the description says?
+    - paragraph: A vase.
+    - link "The image (enlarge)":
+      - /url: /\\/images\\//
+      - img "The image"
+      - text: (enlarge)
+    - radio "1 (not at all)"
+    - text: 1 (not at all)
+    - radio "2"
+    - text: "2"
+    - radio "3"
+    - text: "3"
+    - radio "4"
+    - text: "4"
+    - radio "5 (perfectly)"
+    - text: 5 (perfectly)
+    - button "Send" [disabled]
+    - paragraph: Choose an answer first.
+    - alert
+""",
+}
+ASKS = {
+    "text_to_image": {"captions": ["caption"]},
+    "image_to_text": {"images": ["image"]},
+}
+ENLARGED = """\
+- dialog "Image A":
+  - heading "Image A" [level=2]
+  - paragraph: A map.
+  - button "Close"
+  - img "Image A"
+  - group "Images":
+    - button "Image A": A
+    - button "Image B": B
+  - button "Before"
+  - button "After"
+  - button "Further away"
+  - button "Whole image; now at 100 %"
+  - button "Closer"
+  - button "Choose this image"
+  - button "Send"
+  - status
+  - checkbox "Open the next enlarged"
+  - text: Open the next enlarged
+"""
+
+
+def shown(page: Page, at_work: Callable[..., Session], kind: str) -> None:
+    """Bring the page to the only question of a study of `kind`."""
+    instance = make_instance(make_project(), "one", candidates=2, captions=CAPTIONS)
+    for role in ("image", "negative_image"):
+        picture(instance, role, (64, 64))
+    at_work(instances=1, kind=kind, ask=ASKS.get(kind, {}))
+    question_number(page)
+
+
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_a_question_is_read_aloud_in_this_order(page: Page, at_work: Callable[..., Session], kind: str) -> None:
+    shown(page, at_work, kind)
+    expect(page.locator("[data-stage]")).to_match_aria_snapshot(SCRIPTS[kind])
+    if kind == "best_of_n":
+        page.keyboard.press("z")
+        expect(page.locator("#zoom")).to_match_aria_snapshot(ENLARGED)
