@@ -10,7 +10,8 @@ from django.utils import timezone
 from annotation.actions import sessions
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Session, SessionState
-from tests.annotation.test_pipeline import make_pipeline_project, make_step_4, next_slot, send
+from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
+from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of
 from tests.factories import TESTS, arrive, arrive_at_work, launch_study
 
@@ -58,8 +59,8 @@ def test_nobody_gets_to_the_answers_of_another_sitting(client: Client) -> None:
     assert (response.status_code, response["Location"]) == (303, page_of(own))
 
 
-def with_last_look(**design: object) -> Session:
-    return arrive_at_work(launch_study(instances=2, answering={"last_look": True}, **design))
+def with_last_look() -> Session:
+    return arrive_at_work(launch_study(instances=2, answering={"last_look": True}))
 
 
 def test_a_last_look_shows_every_answer_and_finishes_when_the_annotator_says_so(client: Client) -> None:
