@@ -214,7 +214,7 @@ def test_everything_that_can_be_pressed_is_large_enough_for_a_finger(browser: Br
         page.goto(f"{live_server.url}/s/{session.token}/")
         question_number(page)
         assert {name: side for name, side in smallest_sides(page).items() if side < 44} == {}
-        page.get_by_role("link", name="Enlarge image A").tap()
+        page.get_by_role("link", name="Image A (enlarge)").tap()
         buttons = page.locator("#zoom button:visible, #zoom .check").all()
         assert len(buttons) >= 12
         for button in buttons:
