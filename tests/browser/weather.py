@@ -39,7 +39,8 @@ SEND = """(value) => {
   form.querySelector("[data-send]").click();
   const isTaken = scripts === "lost" ? !submitted?.defaultPrevented : scripts !== "starting";
   const isSent = submitted !== null && isTaken;
-  return { slot: form.dataset.slot, isSent, isChange: form.elements.replaces !== undefined };
+  const isChange = form.elements.replaces !== undefined;
+  return { slot: form.dataset.slot, isSent, isChange, isForm: scripts === "lost" };
 }"""
 CHOOSE = """(value) => document.querySelector(`[data-stage] [name=choice][value="${value}"]`)?.click()"""
 SAYS = """() => ({
@@ -60,7 +61,6 @@ class Press:
     device: int
     tab: int
     at: float
-    reached: bool = False
 
 
 @dataclass
@@ -141,10 +141,8 @@ class Walk:
             self.late.append({"url": request.url, "content": request.post_data, "headers": dict(request.headers)})
             route.fulfill(status=504, body="Gateway timeout")
         elif is_form and kind == "fair":
-            self._reached(fields)
             route.continue_()
         else:
-            self._reached(fields)
             reply = route.fetch(max_redirects=0)
             if kind == "lost":
                 route.abort()
@@ -155,11 +153,6 @@ class Walk:
             else:
                 self._heard(fields, reply.text())
                 route.fulfill(response=reply)
-
-    def _reached(self, fields: dict[str, str]) -> None:
-        for press in self.presses:
-            if press.slot == fields.get("slot") and press.value == fields.get("choice"):
-                press.reached = True
 
     def _heard(self, fields: dict[str, str], text: str) -> None:
         said = json.loads(text)
@@ -230,7 +223,9 @@ class Walk:
         value = self.dice.choice(VALUES)
         pressed = self._ask(SEND, value)
         self.report.append(f"    {value}: {pressed}")
-        if pressed and pressed["isSent"]:
+        # What a form loses without a line is said by the browser itself, in the place of the page.
+        is_lost = pressed and pressed["isForm"] and self.offline[self.device]
+        if pressed and pressed["isSent"] and not is_lost:
             press = Press(pressed["slot"], value, pressed["isChange"], self.device, self.tab, time.monotonic())
             self.presses.append(press)
 
