@@ -93,17 +93,10 @@ def test_every_state_of_the_question_is_accessible(
     question_number(page)
     page.wait_for_load_state("networkidle")
     context.set_offline(True)
-<<<<<<< HEAD
-    answer(page, "2")
-    answer(page, "2")
-    page.get_by_text("You are offline. The next question comes").wait_for()
-    page.get_by_role("status").filter(has_text="No connection").wait_for()
-=======
     while page.locator("[data-stage] [data-question]").count():
         answer(page, "2")
     page.get_by_text("You are offline. The next question comes").wait_for()
     page.get_by_role("status").filter(has_text="Offline. Answers safe on this device").wait_for()
->>>>>>> weather
     assert_accessible(page)
     context.set_offline(False)
     question_number(page)
