@@ -1,7 +1,7 @@
 """Amounts of money as the reader's language writes them."""
 
 from django.utils.formats import number_format
-from django.utils.translation import pgettext
+from django.utils.translation import gettext
 
 from studies.design import Pay
 
@@ -15,5 +15,5 @@ def in_words(pay: Pay) -> str:
         return ""
     amount = number_format(pay.per_session, decimal_pos=2, use_l10n=True, force_grouping=True)
     # Translators: an amount of money, such as US$ 8.00, with the sign where it stands in your language.
-    pattern = pgettext("money", "%(currency)s %(amount)s").replace(" ", "\N{NO-BREAK SPACE}")
+    pattern = gettext("%(currency)s %(amount)s").replace(" ", "\N{NO-BREAK SPACE}")
     return pattern % {"currency": _SIGNS.get(pay.currency, pay.currency), "amount": amount}

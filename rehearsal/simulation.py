@@ -30,7 +30,7 @@ from results.simulated import SIMULATED_STUDY
 from studies.kinds import get_kind
 from studies.models import PracticeQuestion, Question, Study
 
-STEPS = ("go-on", "consent", "begin", "practice", "answer")
+STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 TIMEOUT_SECONDS = 30
 # Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
 MOST_PAGES = 10_000
@@ -245,7 +245,7 @@ def _next_page(visit: _Visit) -> Page | None:
     form = _form_to_send(visit.page)
     if form is not None:
         return _SENDERS[_step(form)](visit, form)
-    onward = visit.page.html.select_one('main a[href^="/s/"]')
+    onward = visit.page.html.select_one('main a[data-onward][href^="/s/"]')
     return visit.browser.open(str(onward["href"])) if onward else None
 
 
@@ -311,13 +311,15 @@ _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
     "begin": _begin,
     "practice": _practise,
     "answer": _answer,
+    "finish": _begin,
 }
 
 
 def _measured(visit: _Visit) -> dict[str, str]:
     """Return what a page's script would say of the time this answer took: around 8 seconds, as long as people take."""
     send_ms = 1000 * min(60.0, visit.pace.lognormvariate(2.1, 0.45))
-    return {"first_choice_ms": str(int(0.8 * send_ms)), "send_ms": str(int(send_ms)), "hidden_ms": "0"}
+    measured = {"first_choice_ms": int(0.8 * send_ms), "send_ms": int(send_ms), "hidden_ms": 0}
+    return {"unmeasured": "", **{name: str(ms) for name, ms in measured.items()}}
 
 
 def _chosen(visit: _Visit, question: Question) -> str:

@@ -37,7 +37,6 @@ OF_ANNOTATORS = {
     "annotation.actions.practice.terms",
     "annotation.actions.reporting.report",
     "annotation.actions.responses.answer_in",
-    "annotation.actions.responses.is_built_on",
     "annotation.actions.responses.open_slots",
     "annotation.actions.responses.own_answers",
     "annotation.actions.responses.own_slots",

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
-from annotation.actions import removals
+from annotation.actions import removals, taking_out
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.launching import launch
 from annotation.actions.responses import open_slots
@@ -66,6 +66,12 @@ def settled() -> Question:
     return asked
 
 
+def _taken_out() -> Question:
+    asked = question()
+    taking_out.take_out(question=asked, reason="broken", by=make_person("ben"), now=NOON)
+    return asked
+
+
 def frozen() -> Release:
     release, _ = prepare_release(study=visited(), about=About(release="v1"), by=make_person("ben"), now=NOON)
     freeze_release(release=release)
@@ -111,6 +117,8 @@ def with_fixed(action: Callable[..., object], **fixed: Any) -> Callable[..., obj
 ACTIONS: dict[str, tuple[str, Prepare]] = {
     "settle": ("question settled", lambda _: with_fixed(settle, question=question(), choice="none", note="")),
     "unsettle": ("question unsettled", lambda _: with_fixed(unsettle, question=settled())),
+    "take_out": ("question taken out", lambda _: with_fixed(taking_out.take_out, question=question(), reason="broken")),
+    "put_back": ("question put back", lambda _: with_fixed(taking_out.put_back, question=_taken_out())),
     "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
     "freeze": ("dataset set", lambda _: with_fixed(launch, study=create_draft())),
     "end_early": (

@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, health, imports, projects, sessions, studies
+from workspace.views import drafts, health, imports, projects, questions, sessions, studies
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -29,6 +29,7 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
     path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
     path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
+    path("studies/<slug:project>/<slug:slug>/questions/<int:question>/", questions.in_or_out, name="study_question"),
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -12,7 +12,7 @@ from annotation.actions.decisions import recount
 from annotation.actions.undoing import follow_answers, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Removal, Response, Session, SessionState
-from annotation.models.responses import ResponseQuerySet
+from annotation.models.responses import LeftOut, ResponseQuerySet
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
@@ -106,7 +106,9 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
         raise CannotRemove("This person is not excluded, so there is nothing to take back.")
     Removal.objects.in_force().filter(annotator=annotator, project=project).update(ended_at=now)
     without_place = reopening.take_back(annotator=annotator, project=project, now=now)
-    _answers(annotator, project).filter(left_out=Why.EXCLUDED).update(left_out="")
+    theirs = _answers(annotator, project).filter(left_out=Why.EXCLUDED)
+    theirs.filter(question__taken_out_at__isnull=False).update(left_out=LeftOut.TAKEN_OUT)
+    theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
     followed = _follow(questions, before=Followed(without_place=without_place), now=now)
     record(

@@ -198,7 +198,10 @@ def _locked_session(token: str) -> Session | None:
 
 
 def was_skipped(*, session: Session, slot: Slot) -> bool:
-    """Tell whether the annotator has gone on without this question, in this session or another."""
+    """Tell whether the annotator has gone on without this question, in this session or another, or was made to: it was
+    taken out."""
+    if slot.question.taken_out_at is not None:
+        return True
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 

@@ -46,7 +46,7 @@ def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
     asked = asked.select_for_update(of=("self",), no_key=True)
     counted = set(answers.counted().values_list("pk", flat=True))
     undone = [each.pk for each in asked if each.undone_at is None and each.source_id not in counted]
-    restored = [each.pk for each in asked if each.undone_at is not None and each.source_id in counted]
+    restored = [each.pk for each in asked if _may_stand_again(each) and each.source_id in counted]
     Question.objects.filter(pk__in=undone).update(undone_at=now)
     Question.objects.filter(pk__in=restored).update(undone_at=None)
     return Undone(len(undone), len(restored))
@@ -77,13 +77,18 @@ def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone
         asked = list(drawn.select_for_update(of=("self",), no_key=True))
         standing = _standing(study, asked)
         undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
-        restored = [question for question in asked if question.undone_at is not None and question.pk in standing]
+        restored = [question for question in asked if _may_stand_again(question) and question.pk in standing]
         Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
         Question.objects.filter(pk__in=[question.pk for question in restored]).update(undone_at=None)
         followed += Undone(len(undone), len(restored))
         if changed := {question.instance_id for question in (*undone, *restored)}:
             followed += follow(study=fed, instances=changed, now=now)
     return followed
+
+
+def _may_stand_again(question: Question) -> bool:
+    """Tell whether `question` is undone by nobody's will: what a researcher took out stays out."""
+    return question.undone_at is not None and question.taken_out_at is None
 
 
 def _standing(study: Study, asked: Collection[Question]) -> set[int]:

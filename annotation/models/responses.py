@@ -11,7 +11,8 @@ from studies.models import PracticeQuestion, Question, Study
 
 
 def counts(path: str = "") -> models.Q:
-    """Return what picks counted answers: current, in a slot, and of nobody who withdrew or was excluded.
+    """Return what picks counted answers: current, in a slot, to no question that was taken out, and of nobody who
+    withdrew or was excluded.
 
     The one definition behind every number. Answers to practice questions are no responses. `path` leads from the row
     that is filtered to its responses, such as "responses__".
@@ -21,6 +22,14 @@ def counts(path: str = "") -> models.Q:
 
 # What questions that are made from a response have as the type of their source; its id is the response's.
 RESPONSE = "response"
+
+
+class LeftOut(models.TextChoices):
+    """Why an answer counts nowhere: because of the person who gave it, or of its question."""
+
+    WITHDRAWN = Removal.Why.WITHDRAWN.value, Removal.Why.WITHDRAWN.label
+    EXCLUDED = Removal.Why.EXCLUDED.value, Removal.Why.EXCLUDED.label
+    TAKEN_OUT = "taken_out", "Its question was taken out"
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):
@@ -66,11 +75,11 @@ class Response(models.Model):
     is_current = models.BooleanField(default=True, help_text="False once a newer version has taken its place.")
     left_out = models.CharField(
         max_length=10,
-        choices=Removal.Why.choices,
+        choices=LeftOut.choices,
         blank=True,
         default="",
         db_default="",
-        help_text="Why it counts nowhere, because of the person who gave it.",
+        help_text="Why it counts nowhere, because of the person who gave it or of its question.",
     )
     submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
     choice = models.CharField(max_length=100, blank=True)

@@ -64,7 +64,7 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
 
     @annotator_view
     @wraps(view)
-    def with_session(request: HttpRequest, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def with_session(request: HttpRequest, /, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         session = get_object_or_404(Session.objects.select_related("study", "last_seat"), token=token)
         speak(session.study.design.language)
         return view(request, session, *args, **kwargs)

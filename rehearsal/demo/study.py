@@ -88,6 +88,7 @@ CHECK_FILE = """\
 # What is true of the chosen pictures: two people check both descriptions and a statement that is made of all of them.
 study: drawn-scenes-statements
 title: What is true of the picture?
+contact: whoever started this demo
 kind: check
 ask: {image: negative_image, captions: [caption, negative_caption], statements: [Something in the picture is blue.]}
 instances: {from: drawn-scenes}
@@ -104,6 +105,7 @@ COMPARE_FILE = """\
 # Whether the original or the chosen picture fits the chosen one's description better, and which is nicer to look at.
 study: drawn-scenes-preferences
 title: Which picture is better?
+contact: whoever started this demo
 kind: compare
 ask:
   caption: negative_caption

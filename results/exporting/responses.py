@@ -26,7 +26,10 @@ class Responses(TextWriter):
         Column("is_current", "sc:Boolean", "Whether it is the last version."),
         Column("counted", "sc:Boolean", "Whether it counts: not replaced, not late, of nobody who was excluded."),
         Column(
-            "left_out", "sc:Text", "excluded when a researcher let this person's answers count nowhere; else empty."
+            "left_out",
+            "sc:Text",
+            "excluded when a researcher let this person's answers count nowhere, taken_out when the question was taken "
+            "out; else empty.",
         ),
         Column("simulated", "sc:Boolean", "Whether a program gave it, no person; empty where nobody noted that."),
         Column("shown_order", "sc:Text", "All options in the order in which they were shown, a JSON list."),

@@ -105,8 +105,8 @@ def _exported(study: str, told: Details) -> str:
     return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
 
 
-def _removed(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence about a person, with what followed."""
+def _followed(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence about a person or a question, with what followed."""
 
     def sentence(study: str, told: Details) -> str:
         followed = [_counted(told["answers"], "answer"), f"{_counted(told['decisions'], 'question')} decided otherwise"]
@@ -114,7 +114,7 @@ def _removed(template: str) -> Callable[[str, Details], str]:
             followed.append(f"{_counted(told['undone'], 'question')} out of the dataset")
         if told["restored"]:
             followed.append(f"{_counted(told['restored'], 'question')} back in the dataset")
-        return f"{template.format_map(told)}: {', '.join(followed)}"
+        return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
 
     return sentence
 
@@ -154,11 +154,13 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.STUDY_CLOSED: _simple("closed {study}"),
     What.QUESTION_SETTLED: _simple("settled the question of {study} about {about} with {choice}"),
     What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
+    What.QUESTION_TAKEN_OUT: _followed("took a question about {instance} out of {study}, because: {reason}"),
+    What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
     What.SEAT_FREED: _freed,
     What.SESSION_LAPSED: _lapsed,
-    What.ANNOTATOR_WITHDRAWN: _removed("noted that {annotator} took their consent back"),
-    What.ANNOTATOR_EXCLUDED: _removed("excluded {annotator} ({reason})"),
-    What.ANNOTATOR_LET_BACK: _removed("let the answers of {annotator} count again"),
+    What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),
+    What.ANNOTATOR_EXCLUDED: _followed("excluded {annotator} ({reason})"),
+    What.ANNOTATOR_LET_BACK: _followed("let the answers of {annotator} count again"),
     What.SLOTS_REOPENED: _reopened,
     What.ANNOTATOR_FORGOTTEN: _forgotten,
     What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),

@@ -35,6 +35,7 @@ class ReportedQuestion:
     instance: str
     address: str
     variant: str
+    taken_out: bool
     reasons: Sequence[tuple[str, int]]
     reports: Sequence[ReportLine]
 
@@ -68,6 +69,7 @@ def _question(reports: Sequence[Report]) -> ReportedQuestion:
         instance=question.instance.key,
         address=name_in_address(question.instance.key, pk=question.instance_id),
         variant=question.variant,
+        taken_out=question.taken_out_at is not None,
         reasons=Counter(report.get_reason_display() for report in reports).most_common(),
         reports=[_line(report) for report in reports],
     )

@@ -8,6 +8,7 @@ const ANSWER = `lineup:answer:${session}:`;
 const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
+const ARRIVED = `lineup:arrived:${session}`;
 const MOST_EARLIER = 20;
 const own = new Map();
 const done = new Set();
@@ -66,7 +67,7 @@ export async function recover() {
 }
 
 export function forgetAnswers() {
-  for (const prefix of [ANSWER, GIVEN, OLDER]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
 }
 
 for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });

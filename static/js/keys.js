@@ -1,10 +1,12 @@
 // Single keys press what is on the page; the page's own listeners do the rest.
 
 const SWITCH_KEY = "lineup:keys";
+// The image after lies where reading goes on.
+const [AFTER, BEFORE] = document.documentElement.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
 const ZOOM_KEYS = {
   z: "[data-closes]",
-  arrowleft: "[data-zoom-step='-1']",
-  arrowright: "[data-zoom-step='1']",
+  [BEFORE]: "[data-zoom-step='-1']",
+  [AFTER]: "[data-zoom-step='1']",
   "+": "[data-zoom-scale='1']",
   "=": "[data-zoom-scale='1']",
   "-": "[data-zoom-scale='-1']",

@@ -5,6 +5,8 @@ const CLOSEST = 8;
 const STEP = 1.5;
 const DOUBLE_CLICK = 2.5;
 const SWIPE = 60;
+// To where reading goes on: from right to left a swipe to the right brings what comes after.
+const FORWARD = document.documentElement.dir === "rtl" ? -1 : 1;
 const KEY_SHARE = 0.2;
 const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const dialog = document.getElementById("zoom");
@@ -82,7 +84,7 @@ for (const end of ["pointerup", "pointercancel"]) {
     if (!pointers.delete(event.pointerId) || pointers.size || gesture.pinched || end === "pointercancel") return;
     const [across, down] = [event.clientX - gesture.from.clientX, event.clientY - gesture.from.clientY];
     if (view.closer === 1 && Math.abs(across) > SWIPE && Math.abs(across) > 2 * Math.abs(down))
-      dialog.querySelector(`[data-zoom-step='${across < 0 ? 1 : -1}']`).click();
+      dialog.querySelector(`[data-zoom-step='${across * FORWARD < 0 ? 1 : -1}']`).click();
   });
 }
 

@@ -18,26 +18,25 @@ let timer;
 
 const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
 
-// The slots whose answers arrived last, for the page after a reload: it may have been asked for before an answer arrived
-// and come after, and would ask the same once more. Taken out when read, so that a page can be wrong only once.
+// When the last answers arrived, for pages that were asked for before and come after, here or in another tab: they would
+// ask the same once more.
+function arrivals() {
+  try {
+    return JSON.parse(localStorage.getItem(arrivedKey)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
 function rememberArrived(slot) {
   try {
-    const slots = [...(JSON.parse(sessionStorage.getItem(arrivedKey)) ?? []), slot];
-    sessionStorage.setItem(arrivedKey, JSON.stringify(slots.slice(-ARRIVED_KEPT)));
+    localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
   } catch {
     // Without a storage the question is asked again, and the first answer counts.
   }
 }
 
-function takeArrived() {
-  try {
-    const slots = JSON.parse(sessionStorage.getItem(arrivedKey)) ?? [];
-    sessionStorage.removeItem(arrivedKey);
-    return slots;
-  } catch {
-    return [];
-  }
-}
+const arrivedSinceAskedFor = () => arrivals().filter(({ at }) => at >= performance.timeOrigin).map(({ slot }) => slot);
 
 const isAway = () => navigator.onLine === false;
 
@@ -142,8 +141,10 @@ export function openOutbox() {
   const open = (arrived) => {
     tell("outbox:opened", { slots: [...arrived, ...unsent().map((answer) => answer.slot)] });
     if (unsent().length || isAway()) showWhereAnswersAre();
+    // Only whoever knows what is on its way can say it.
+    else if (state?.querySelector("noscript")) showState("saved");
     sendAll();
   };
-  open(takeArrived());
+  open(arrivedSinceAskedFor());
   recover().then((count) => count && open([]));
 }

@@ -127,15 +127,12 @@ document.addEventListener("change", ({ target }) => {
   showCurrent();
 });
 
-// The next question takes the place of the one before, enlarged too where that is wished.
+// What follows an answer is shown by the page; the next question enlarged too, where that is wished.
+document.addEventListener("submit", () => dialog.close(), { capture: true });
+
 document.addEventListener("question:shown", ({ target }) => {
   const first = target.querySelector("[data-zoom]");
   if (always.checked && first) open(first);
-  else if (dialog.open) dialog.close();
-});
-
-document.addEventListener("answer:given", () => {
-  if (dialog.open && !shownForm()) dialog.close();
 });
 
 // What the page has to say about it stands under the dialog.
@@ -143,6 +140,8 @@ for (const trouble of ["answer:refused", "image:failed"])
   document.addEventListener(trouble, () => setTimeout(() => dialog.close()));
 
 dialog.addEventListener("close", () => {
+  // The event comes late: the next question may be open already.
+  if (dialog.open) return;
   stage.replaceChildren();
   strip.replaceChildren();
   if (dialog.hasAttribute("data-by-pointer")) focusQuestion();

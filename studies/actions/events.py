@@ -42,6 +42,8 @@ class What(StrEnum):
     STUDY_CLOSED = "study closed"
     QUESTION_SETTLED = "question settled"
     QUESTION_UNSETTLED = "question unsettled"
+    QUESTION_TAKEN_OUT = "question taken out"
+    QUESTION_PUT_BACK = "question put back"
     SEAT_FREED = "seat freed"
     SESSION_LAPSED = "session lapsed"
     ANNOTATOR_WITHDRAWN = "annotator withdrawn"

@@ -244,7 +244,8 @@ class Kind(ABC):
         """Return what a page posts whose form holds the answer `value`, so that it can be changed: `parse` reads it."""
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
-        """Return what agreement compares: unit -> label. One unit, "", for most kinds; none for a free text."""
+        """Return what agreement compares: unit -> label. One unit, "", for most kinds; none for a free text; several in
+        the order of `content`, since a database may hand the entries of `value` back in another."""
         return {"": label} if label else {}
 
     def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
@@ -341,7 +342,6 @@ class SeveralChoices(Kind):
         return [option.key for option in self.options(content)]
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
-        # A database may hand the entries of an answer back in another order.
         return {group.key: value[group.key] for group in self.groups(content)}
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:

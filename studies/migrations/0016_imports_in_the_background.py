@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     """Imports can be asked for now and done by a worker later; going back forgets what became of those."""
     dependencies = [
         ("background", "0001_jobs"),
-        ("studies", "0015_outcomes_of_stopping_and_lapsing"),
+        ("studies", "0015_endings_and_questions_taken_out"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -53,7 +53,11 @@ class Question(models.Model):
     undone_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When the acceptance that it was drawn from was undone: since then nothing follows from it.",
+        help_text="When the acceptance that it was drawn from was undone, or it was taken out: since then nothing "
+        "follows from it.",
+    )
+    taken_out_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a researcher took it out: since then its answers count nowhere."
     )
 
     class Meta:

@@ -114,7 +114,7 @@ def test_practice_is_in_spanish_and_so_is_its_feedback(british: Client) -> None:
     feedback = british.post(f"{page}practice/", fields)["Location"]
     text = read(british, feedback)
     assert "No del todo" in text
-    assert "La mejor respuesta es: Imagen" in text
+    assert "Has elegido: Ninguna de estas; la mejor respuesta es: Imagen" in text
 
 
 def test_a_session_given_up_after_one_answer_speaks_of_one(british: Client) -> None:

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from annotation.actions import sessions
 from annotation.errors import NothingLeft
-from annotation.models import Decision, Response, Session, SessionState
-from tests.annotation.test_pipeline import make_pipeline_project, make_step_4, next_slot, send
+from annotation.models import Decision, Response, Session, SessionState, Slot
+from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
+from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of
 from tests.factories import TESTS, arrive, arrive_at_work, launch_study
 
@@ -58,8 +59,8 @@ def test_nobody_gets_to_the_answers_of_another_sitting(client: Client) -> None:
     assert (response.status_code, response["Location"]) == (303, page_of(own))
 
 
-def with_last_look(**design: object) -> Session:
-    return arrive_at_work(launch_study(instances=2, answering={"last_look": True}, **design))
+def with_last_look() -> Session:
+    return arrive_at_work(launch_study(instances=2, answering={"last_look": True}))
 
 
 def test_a_last_look_shows_every_answer_and_finishes_when_the_annotator_says_so(client: Client) -> None:
@@ -92,6 +93,17 @@ def test_whoever_forgets_the_last_look_has_finished_all_the_same(client: Client)
     sessions.expire(by=TESTS, now=timezone.now() + timedelta(days=2))
     session.refresh_from_db()
     assert session.state == SessionState.FINISHED
+
+
+def test_whoever_is_left_without_a_question_comes_to_an_end(client: Client) -> None:
+    """However it came about, their page does not lead to itself for ever."""
+    session = arrive_at_work(launch_study(instances=2))
+    answer_all(client, session, "1")
+    Slot.objects.filter(seat__session=session, answered_at=None).update(annotator=None)
+    assert client.get(page_of(session))["Location"] == page_of(session)
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED
+    assert client.get(page_of(session)).status_code == 200
 
 
 def test_an_answer_that_another_study_builds_on_is_shown_as_final(client: Client) -> None:

@@ -127,6 +127,18 @@ def test_a_repeat_of_the_last_answer_is_answered_like_the_first(client: Client) 
     assert Response.objects.count() == 1
 
 
+def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    fields = form_of(client.get(page_of(session)).content)
+    client.post(f"{page_of(session)}answer/", fields | {"choice": "1"})
+    here, there = (form_of(client.get(f"{page_of(session)}change/").content) for _ in range(2))
+    client.post(f"{page_of(session)}answer/", there | {"choice": "none"})
+    late = client.post(f"{page_of(session)}answer/", here | {"choice": "2"}, follow=True)
+    assert "had been changed elsewhere meanwhile; that change is kept." in late.content.decode()
+    assert post_json(client, session, here | {"choice": "3"}).json()["go"] == f"{page_of(session)}?kept=newer"
+    assert Response.objects.get(is_current=True).choice == "none"
+
+
 BAD_POSTS = [
     ({"slot": ""}, "no question"),
     ({"slot": "abc"}, "no question"),

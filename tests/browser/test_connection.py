@@ -148,6 +148,29 @@ def test_a_server_error_keeps_the_answer_until_it_is_taken(
     assert stored_pictures(session) == [clicked]
 
 
+def test_what_answers_in_the_servers_place_is_not_believed(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    impostors: list[dict[str, Any]] = [
+        {"status": 200, "json": {"status": "login required"}},
+        {"status": 403, "json": {"error": "Blocked."}},
+    ]
+
+    def answer_in_its_place(route: Route) -> None:
+        if impostors:
+            route.fulfill(**impostors.pop())
+        else:
+            route.continue_()
+
+    page.route(ANSWERS, answer_in_its_place)
+    clicked = answer(page, "1")
+    for _ in range(2):
+        expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+        page.evaluate("() => { window.dispatchEvent(new Event('online')); }")
+    wait_for_answered(page, 1)
+    assert not impostors
+    assert stored_pictures(session) == [clicked]
+
+
 def test_an_answer_the_server_cannot_take_comes_back_with_the_reason(
     page: Page, at_work: Callable[..., Session]
 ) -> None:

@@ -147,7 +147,7 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     if way == "key":
         page.keyboard.press("z")
     else:
-        page.get_by_role("link", name="Enlarge image A").click()
+        page.get_by_role("link", name="Image A (enlarge)").click()
     zoom = page.get_by_role("dialog", name="Image A")
     expect(zoom).to_be_visible()
     assert zoomed_picture(page) == pictures[0]
@@ -172,7 +172,7 @@ def test_after_enlarging_by_mouse_enter_sends(page: Page, at_work: Callable[...,
     at_work(instances=2)
     question_number(page)
     page.keyboard.press("2")
-    page.get_by_role("link", name="Enlarge image A").click()
+    page.get_by_role("link", name="Image A (enlarge)").click()
     page.keyboard.press("z")
     page.keyboard.press("Enter")
     assert question_number(page) == 2
@@ -191,7 +191,7 @@ def test_the_whole_card_chooses_and_without_scripts_too(
         plain.goto(page.url)
         plain.locator("[data-stage] [data-option='2'] img").click()
         expect(plain.get_by_role("radio", name="Image B")).to_be_checked()
-        plain.get_by_role("link", name="Enlarge image B").click()
+        plain.get_by_role("link", name="Image B (enlarge)").click()
         expect(plain).to_have_url(re.compile(r"/images/[0-9a-f]{64}/full$"))
 
 

@@ -20,12 +20,12 @@ CHOICES = """\
     - img "Image A"
     - radio "Image A"
     - text: Image A
-    - link "Enlarge image A":
+    - link "Image A (enlarge)":
       - /url: /\\/images\\//
     - img "Image B"
     - radio "Image B"
     - text: Image B
-    - link "Enlarge image B":
+    - link "Image B (enlarge)":
       - /url: /\\/images\\//
 {last}\
     - button "Send" [disabled]

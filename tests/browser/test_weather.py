@@ -15,7 +15,7 @@ from tests.factories import arrive_at_work
 # WEATHER_WALKS=40 WEATHER_SEED=100 walks on from one seed to the next.
 WALKS = int(os.environ.get("WEATHER_WALKS", "1"))
 FIRST_SEED = int(os.environ.get("WEATHER_SEED", "1"))
-STEPS = int(os.environ.get("WEATHER_STEPS", "70"))
+STEPS = int(os.environ.get("WEATHER_STEPS", "45"))
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + WALKS))

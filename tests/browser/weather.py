@@ -25,22 +25,26 @@ VALUES = ("1", "2", "3", "4", "none")
 SETTLE_SECONDS = 30
 # Long after the page has said "Saving…" of what is on its way.
 SAYS_SO_SECONDS = 1.0
+# Of each step, so that little of the walk is spent before a page that cannot come.
+BACK_ON_LINE = 0.3
 
 SEND = """(value) => {
   const form = document.querySelector("[data-stage] [data-question], .stage [data-question]");
   const input = form?.querySelector(`[name=choice][value="${value}"]`);
   if (!input) return null;
   input.click();
-  let isSubmitted = false;
+  let submitted = null;
   const scripts = document.documentElement.dataset.scripts;
-  document.addEventListener("submit", () => (isSubmitted = true), { once: true, capture: true });
+  window.addEventListener("submit", (event) => (submitted = event), { once: true, capture: true });
   form.querySelector("[data-send]").click();
-  const isSent = isSubmitted && scripts !== "starting" && form.checkValidity();
-  return { slot: form.dataset.slot, isSent, isChange: form.elements.replaces !== undefined };
+  const isTaken = scripts === "lost" ? !submitted?.defaultPrevented : scripts !== "starting";
+  const isSent = submitted !== null && isTaken;
+  const isChange = form.elements.replaces !== undefined;
+  return { slot: form.dataset.slot, isSent, isChange, isForm: scripts === "lost" };
 }"""
 CHOOSE = """(value) => document.querySelector(`[data-stage] [name=choice][value="${value}"]`)?.click()"""
 SAYS = """() => ({
-  saved: document.querySelector("[data-saved]")?.textContent.trim() === "Saved",
+  saved: document.querySelector("[data-saved]")?.innerText.trim() === "Saved",
   answered: Number(document.querySelector("[data-answered]")?.textContent ?? 0),
 })"""
 IS_SETTLED = """() => document.body?.dataset.session !== undefined && document.body.dataset.unsent === undefined
@@ -57,7 +61,6 @@ class Press:
     device: int
     tab: int
     at: float
-    reached: bool = False
 
 
 @dataclass
@@ -88,7 +91,8 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.devices: list[BrowserContext] = []
-        self.tabs: list[tuple[int, Page]] = []
+        # Each with its device and a number of its own.
+        self.tabs: list[tuple[int, Page, int]] = []
         self.offline = [False, False]
         self.here = 0
         self.opened = 0
@@ -137,10 +141,8 @@ class Walk:
             self.late.append({"url": request.url, "content": request.post_data, "headers": dict(request.headers)})
             route.fulfill(status=504, body="Gateway timeout")
         elif is_form and kind == "fair":
-            self._reached(fields)
             route.continue_()
         else:
-            self._reached(fields)
             reply = route.fetch(max_redirects=0)
             if kind == "lost":
                 route.abort()
@@ -151,11 +153,6 @@ class Walk:
             else:
                 self._heard(fields, reply.text())
                 route.fulfill(response=reply)
-
-    def _reached(self, fields: dict[str, str]) -> None:
-        for press in self.presses:
-            if press.slot == fields.get("slot") and press.value == fields.get("choice"):
-                press.reached = True
 
     def _heard(self, fields: dict[str, str], text: str) -> None:
         said = json.loads(text)
@@ -186,10 +183,14 @@ class Walk:
     def device(self) -> int:
         return self.tabs[self.here][0]
 
+    @property
+    def tab(self) -> int:
+        return self.tabs[self.here][2]
+
     def _open(self, device: int) -> None:
-        self.tabs.append((device, self.devices[device].new_page()))
-        self.here = len(self.tabs) - 1
         self.opened += 1
+        self.tabs.append((device, self.devices[device].new_page(), self.opened))
+        self.here = len(self.tabs) - 1
         self._go(self.address)
 
     def _go(self, address: str) -> None:
@@ -200,7 +201,9 @@ class Walk:
         """Do one thing at random, and hear what the page says of it."""
         steps = list(STEPS)
         name = self.dice.choices(steps, [STEPS[step] for step in steps])[0]
-        self.report.append(f"{name} (device {self.device}, tab {self.here})")
+        if self.offline[self.device] and self.dice.random() < BACK_ON_LINE:
+            name = "line"
+        self.report.append(f"{name} (device {self.device}, tab {self.tab})")
         with suppress(Error):
             getattr(self, f"_{name}")()
         self._listen()
@@ -214,11 +217,16 @@ class Walk:
     def _send(self) -> None:
         if self.dice.random() < 0.8:
             self._wait("() => document.querySelector('[data-stage] [data-seen]') !== null", 0.8)
+        if not self.offline[self.device] and not self._ask("() => document.querySelector('.stage') !== null"):
+            # Whoever sees what the browser says of a page that did not come opens it again.
+            self._go(self.address)
         value = self.dice.choice(VALUES)
         pressed = self._ask(SEND, value)
         self.report.append(f"    {value}: {pressed}")
-        if pressed and pressed["isSent"]:
-            press = Press(pressed["slot"], value, pressed["isChange"], self.device, self.here, time.monotonic())
+        # What a form loses without a line is said by the browser itself, in the place of the page.
+        is_lost = pressed and pressed["isForm"] and self.offline[self.device]
+        if pressed and pressed["isSent"] and not is_lost:
+            press = Press(pressed["slot"], value, pressed["isChange"], self.device, self.tab, time.monotonic())
             self.presses.append(press)
 
     def _wait(self, condition: str, seconds: float) -> bool:
@@ -250,17 +258,17 @@ class Walk:
         self.page.go_forward(wait_until="commit")
 
     def _another_tab(self) -> None:
-        mine = [place for place, (device, _) in enumerate(self.tabs) if device == self.device]
+        mine = [place for place, (device, _, _) in enumerate(self.tabs) if device == self.device]
         if len(mine) < 2:
             self._open(self.device)
         else:
             self.here = next(place for place in mine if place != self.here)
 
     def _close_tab(self) -> None:
-        device, page = self.tabs.pop(self.here)
+        device, page, _ = self.tabs.pop(self.here)
         self.here = 0
         page.close()
-        mine = [place for place, (other, _) in enumerate(self.tabs) if other == device]
+        mine = [place for place, (other, _, _) in enumerate(self.tabs) if other == device]
         if mine:
             self.here = mine[0]
         else:
@@ -268,7 +276,7 @@ class Walk:
 
     def _another_device(self) -> None:
         device = 1 - self.device
-        mine = [place for place, (other, _) in enumerate(self.tabs) if other == device]
+        mine = [place for place, (other, _, _) in enumerate(self.tabs) if other == device]
         if mine:
             self.here = mine[0]
         else:
@@ -306,7 +314,7 @@ class Walk:
         self.session.refresh_from_db()
         if says["answered"] > self.session.questions_answered:
             self.untrue.append(f"{says['answered']} answered, stored are {self.session.questions_answered}")
-        mine = [press for press in self.presses if press.tab == self.here and press.device == self.device]
+        mine = [press for press in self.presses if press.tab == self.tab and press.device == self.device]
         if says["saved"] and mine and time.monotonic() - mine[-1].at > SAYS_SO_SECONDS:
             last = mine[-1]
             stored = Response.objects.filter(session=self.session, slot=int(last.slot))
@@ -324,8 +332,8 @@ class Walk:
         for device, context in enumerate(self.devices):
             context.set_offline(False)
             self.offline[device] = False
-        for device in {device for device, _ in self.tabs}:
-            for _, page in [tab for tab in self.tabs if tab[0] == device]:
+        for device in {tab[0] for tab in self.tabs}:
+            for _, page, _ in [tab for tab in self.tabs if tab[0] == device]:
                 page.close()
             self.tabs = [tab for tab in self.tabs if tab[0] != device]
             self._open(device)

@@ -28,7 +28,7 @@ NOT_READ = [
     re.compile(r"{% block body_(?:class|attributes) %}.*?{% endblock %}"),
     re.compile(r"{%\s*blocktranslate\b.*?{%\s*endblocktranslate\s*%}", re.S),
     re.compile(r"{#.*?#}|{%.*?%}|{{.*?}}", re.S),
-    re.compile(r"<kbd>(?:[A-Z]|Esc)</kbd>|<title>Lineup</title>|<!doctype html>"),
+    re.compile(r"<kbd[^<]*>(?:[A-Z]|Esc)</kbd>|<title>Lineup</title>|<!doctype html>"),
 ]
 READ_ATTRIBUTE = re.compile(r'(?:alt|title|placeholder|aria-label|data-text-\w+)="([^"]*)"')
 

@@ -195,7 +195,7 @@ class Checklist(Kind):
         return {f"statement-{n}": value[statement] for n, statement in enumerate(content["statements"], 1)}
 
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
-        return dict(value)
+        return {statement: value[statement] for statement in content["statements"]}
 
     def made_up(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""

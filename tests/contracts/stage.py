@@ -109,7 +109,7 @@ def draw_thing(project: Project, kind: Kind, ask: Mapping[str, Any], number: int
     return instance
 
 
-def file_of(kind: Kind, ask: Mapping[str, Any], **entries: Any) -> str:
+def file_of(kind: Kind, ask: Mapping[str, Any], /, **entries: Any) -> str:
     """Return a study file about `kind`; JSON is YAML, too."""
     file = {
         "study": "things",

@@ -19,6 +19,7 @@ from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
+from studies.design import Endings
 from studies.models import Event, Import, Instance, Membership, Project, Question, Study, StudyState
 from studies.permissions import Verb
 from tests.databases import kept
@@ -30,6 +31,7 @@ from tests.factories import (
     make_person,
     make_project,
     make_study,
+    redesign,
     sit_down,
 )
 
@@ -94,6 +96,8 @@ PRIVATE = {
     # Without a name.
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
+    # Without a reason.
+    "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/imports/": all_alike(LOOK),
     # One that failed: there is nothing to cancel, and it can be tried again.
@@ -314,7 +318,7 @@ NO_PAGES = {
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
     *("exclude_person", "withdraw_person", "project_dataset", "import_again"),
-    *("free_seat", "session_returned", "settle", "unsettle"),
+    *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete"),
     *("study_exports", "study_releases"),
@@ -328,6 +332,7 @@ def leads_to_403(browser: Client, link: str) -> bool:
 
 def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     study = Study.objects.get(slug="birds-step-3")
+    redesign(study, endings=Endings(stopped="code", time_over="code"))
     secrets = {study.invite_token, *study.completion_codes.values_list("code", flat=True)}
     EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
     browser = sign_in_as("viewer")

@@ -1,0 +1,118 @@
+"""Taking a question out of a study: it is asked of nobody any more, and its answers count nowhere, until it is put
+back. Nothing is deleted."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from annotation.actions import sessions
+from annotation.actions.decisions import recount
+from annotation.actions.removals import Followed
+from annotation.actions.undoing import follow, follow_answers, follow_questions
+from annotation.errors import AnnotationError
+from annotation.models import Removal, Response, Session, SessionState, Slot
+from annotation.models.responses import RESPONSE, LeftOut
+from annotation.models.sessions import OPEN_STATES
+from studies.actions.events import Actor, What, record
+from studies.models import Question, Study
+
+
+class CannotTakeOut(AnnotationError):
+    """It cannot be done like this; the message says why, for the researcher."""
+
+
+@transaction.atomic
+def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Followed:
+    """Ask `question` of nobody any more, and let its answers count nowhere; twice is once.
+
+    Whoever has it before them goes on without it and loses nothing. Raises CannotTakeOut without a reason.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
+    question = _locked(question)
+    if question.taken_out_at is not None:
+        return Followed()
+    ended = _spare_those_who_have_it(question, now=now)
+    Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
+    counted = Response.objects.counted().filter(question=question).count()
+    Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
+    followed = _follow(question, answers=counted, sessions=ended, now=now)
+    _record(question, What.QUESTION_TAKEN_OUT, by, now, reason=reason, **asdict(followed))
+    return followed
+
+
+@transaction.atomic
+def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
+    """Let the answers to `question` count again, but those of people who are out themselves, and ask it of whoever
+    comes next where answers are still wanted; twice is once."""
+    question = _locked(question)
+    if question.taken_out_at is None:
+        return Followed()
+    Question.objects.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
+    answers = Response.objects.filter(question=question, left_out=LeftOut.TAKEN_OUT)
+    removals = Removal.objects.in_force().filter(project=question.study.project_id, annotator=OuterRef("annotator"))
+    for why in (Removal.Why.WITHDRAWN, Removal.Why.EXCLUDED):
+        answers.filter(Exists(removals.filter(why=why))).update(left_out=why)
+    answers.update(left_out="")
+    _follow_what_it_rests_on(question, now=now)
+    counted = Response.objects.counted().filter(question=question).count()
+    followed = _follow(question, answers=counted, sessions=0, now=now)
+    _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
+    return followed
+
+
+def _locked(question: Question) -> Question:
+    """Return `question` as it is now. Nothing is drawn from what its study accepted until the transaction ends."""
+    Study.objects.select_for_update(of=("self",), no_key=True).get(pk=question.study_id)
+    return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
+
+
+def _spare_those_who_have_it(question: Question, *, now: datetime) -> int:
+    """Let every open session go on without `question`; return how many had nothing left and were ended."""
+    open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
+    # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.
+    holding = Session.objects.filter(state__in=OPEN_STATES, seat__slots__in=open_here).order_by("pk")
+    ended = 0
+    for session in holding.select_for_update(of=("self",)).select_related("study"):
+        mine = Slot.objects.filter(question=question, annotator=session.annotator_id, answered_at=None)
+        if not mine.update(annotator=None):
+            continue
+        Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1)
+        session.refresh_from_db(fields=["questions_total"])
+        if session.questions_answered == session.questions_total:
+            _end(session, now=now)
+            ended += 1
+    return ended
+
+
+def _end(session: Session, *, now: datetime) -> None:
+    if session.state == SessionState.WORKING:
+        sessions.finish(session=session, now=now)
+    else:
+        sessions.leave(session=session, to=SessionState.STOPPED, now=now)
+
+
+def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
+    """Undo `question` again where the acceptance or the answer that it was made from does not stand any more."""
+    if question.study.fed_by is not None and question.drawn_from_id is not None:
+        follow(study=question.study.fed_by, instances=[question.instance_id], now=now)
+    if question.source_type == RESPONSE:
+        asked = Response.objects.filter(pk=question.source_id).values_list("question_id", flat=True)
+        follow_answers(questions=list(asked), now=now)
+
+
+def _follow(question: Question, *, answers: int, sessions: int, now: datetime) -> Followed:
+    """Count the answers again, and let later studies follow: also those that rest on what a researcher has settled."""
+    undone = follow_answers(questions=[question.pk], now=now)
+    decided = recount(questions=[question.pk], now=now)
+    undone += follow_questions(questions=[question.pk], now=now)
+    return Followed(answers, len(decided), undone.undone, undone.restored, sessions)
+
+
+def _record(question: Question, what: What, by: Actor, now: datetime, **told: object) -> None:
+    study = question.study
+    about = {"instance": question.instance.key, "question": question.pk}
+    record(project=study.project, study=study, what=what, by=by, now=now, **about, **told)

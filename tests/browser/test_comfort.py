@@ -1,0 +1,84 @@
+"""Colours, contrast and text size, as the device asks or as chosen on it; and what helps to read breaks nothing."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from annotation.models import Session
+from tests.browser.stage import question_number
+from tests.browser.test_accessibility import assert_accessible
+from tests.browser.test_layout import BOXES, overlaps
+
+GROUND = "getComputedStyle(document.body).backgroundColor"
+TEXT = "getComputedStyle(document.documentElement).fontSize"
+WHITE, BLACK, LIGHT, DARK = "rgb(255, 255, 255)", "rgb(0, 0, 0)", "rgb(250, 248, 244)", "rgb(25, 24, 22)"
+# WCAG 2.2, 1.4.12: what readers may set by themselves.
+SPACING = """() => document.querySelectorAll("[data-stage] *").forEach(({ style }) => {
+  style.setProperty("line-height", "1.5", "important");
+  style.setProperty("letter-spacing", "0.12em", "important");
+  style.setProperty("word-spacing", "0.16em", "important");
+})"""
+OUTLINED = """() => {
+  const card = document.querySelector("[data-stage] .card-choice:has(:checked)");
+  const parts = [card.querySelector(".frame"), card.querySelector(".choice")];
+  return parts.map((part) => getComputedStyle(part).borderTopWidth);
+}"""
+SIGN = "getComputedStyle(document.querySelector('[data-stage] .choice:has(:checked)'), '::before').content"
+
+
+def wish(page: Page, **settings: str) -> None:
+    """Come back to the page on a device that remembers `settings`."""
+    page.evaluate("(wished) => localStorage.setItem('lineup:comfort', JSON.stringify(wished))", settings)
+    page.reload()
+    question_number(page)
+
+
+def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(GROUND) == LIGHT
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(GROUND) == DARK
+    page.emulate_media(color_scheme="dark", contrast="more")
+    assert page.evaluate(GROUND) == BLACK
+    page.emulate_media(color_scheme="dark", contrast="no-preference")
+    wish(page, theme="light", contrast="more", text="150")
+    assert page.evaluate(GROUND) == WHITE
+    assert page.evaluate(TEXT) == "24px"
+    assert_accessible(page)
+    page.emulate_media(color_scheme="light")
+    wish(page, theme="dark", contrast="more")
+    assert page.evaluate(GROUND) == BLACK
+    assert_accessible(page)
+
+
+def test_what_is_chosen_has_a_sign_and_a_border_besides_its_colour(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.keyboard.press("2")
+    assert "✓" in page.evaluate(SIGN)
+    page.emulate_media(forced_colors="active")
+    assert page.evaluate(OUTLINED) == ["4px", "4px"]
+
+
+def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    wish(page, text="150")
+    for width, height in ((360, 640), (640, 360), (1366, 650)):
+        page.set_viewport_size({"width": width, "height": height})
+        seen = page.evaluate(BOXES)
+        assert seen["wide"] == width
+        assert not seen["tooWide"]
+        assert not overlaps(seen["apart"])
+        page.locator("[data-stage] [data-send]").scroll_into_view_if_needed()
+        expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
+    wish(page)
+    page.evaluate(SPACING)
+    for width, height in ((360, 640), (1366, 650)):
+        page.set_viewport_size({"width": width, "height": height})
+        seen = page.evaluate(BOXES)
+        assert not seen["tooWide"]
+        assert not overlaps(seen["apart"])
+        expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
