@@ -5,6 +5,9 @@ WORKERS ?= auto
 export DEMO_PORT ?= 8000
 export DEMO_DIR ?= $(CURDIR)/demo-data
 
+# Whatever the shell says: or each process that the tests start compiles everything anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help
 help:  ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST)

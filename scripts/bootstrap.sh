@@ -36,6 +36,8 @@ missing_packages() {
     have redis-server || echo redis-server
     have initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
     have chromium || have google-chrome || echo chromium fonts-liberation
+    # The browser tests take it before chromium, for it is quicker. Ubuntu has none.
+    have chromium || ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || echo chromium-headless-shell
 }
 
 install_packages() {

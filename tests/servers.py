@@ -118,13 +118,14 @@ class Cluster:
     def log(self) -> str:
         return (self.directory / "log").read_text(encoding="utf-8", errors="replace")
 
-    def url(self, database: str, *, create: bool = True) -> str:
-        """Return DATABASE_URL of `database`, which is made when it does not exist."""
+    def url(self, database: str, *, create: bool = True, like: str = "template1") -> str:
+        """Return DATABASE_URL of `database`, which is made, as a copy of `like`, when it does not exist."""
         if create:
             with psycopg.connect(self.url("postgres", create=False), autocommit=True) as connection:
                 known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
                 if known is None:
-                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+                    names = sql.Identifier(database), sql.Identifier(like)
+                    connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
         return f"postgresql://lineup@127.0.0.1:{self.port}/{database}"
 
     def stop(self) -> None:

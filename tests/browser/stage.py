@@ -59,6 +59,13 @@ def come_from_prolific(page: Page, site: str, study: Study, person: str = "ann")
         page.wait_for_url("**/s/**")
 
 
+def assert_no_wider_than_the_window(page: Page) -> None:
+    """On a phone, and on a laptop, where the page is left."""
+    for width, height in ((390, 844), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (page.url, width)
+
+
 def question_number(page: Page) -> int:
     """Return the number of the question that is shown, once its images have been seen."""
     page.locator("[data-stage] [data-question][data-seen]").wait_for()

@@ -1,14 +1,12 @@
 """Instances, disagreements and results in a real browser: accessible, as wide as the window, settled by keyboard."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
 from studies.models import Image
-from tests.browser.stage import draw
+from tests.browser.stage import assert_no_wider_than_the_window, draw
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import PASSWORD, make_person
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
@@ -47,22 +45,13 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_accessible(signed_in: Page, live_server: LiveServer, scheme: Any) -> None:
-    signed_in.emulate_media(color_scheme=scheme)
+def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: Page, live_server: LiveServer) -> None:
     for address in PAGES:
         signed_in.goto(f"{live_server.url}{address}")
+        assert_no_wider_than_the_window(signed_in)
         for summary in signed_in.locator("main details > summary").all():
             summary.click()
         assert_accessible(signed_in)
-
-
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
-    signed_in.set_viewport_size({"width": width, "height": height})
-    for address in PAGES:
-        signed_in.goto(f"{live_server.url}{address}")
-        assert signed_in.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
 
 
 def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:

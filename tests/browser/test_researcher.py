@@ -4,7 +4,6 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -16,7 +15,7 @@ from background import jobs
 from background.models import Job, JobState
 from background.tasks import run_job
 from studies.models import Image, Membership, Study
-from tests.browser.stage import draw, question_number
+from tests.browser.stage import assert_no_wider_than_the_window, draw, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
     PASSWORD,
@@ -65,12 +64,11 @@ def signed_in(page: Page, live_server: LiveServer, study: Study) -> Page:
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_of_the_researcher_is_accessible(
-    signed_in: Page, live_server: LiveServer, scheme: Any, study: Study
+def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_window(
+    signed_in: Page, live_server: LiveServer, study: Study
 ) -> None:
     page = signed_in
-    page.emulate_media(color_scheme=scheme)
+    assert_no_wider_than_the_window(page)
     page.get_by_text("Show codes").click()
     assert_accessible(page)
     for address in (
@@ -83,19 +81,18 @@ def test_every_page_of_the_researcher_is_accessible(
         "/password/",
     ):
         page.goto(f"{live_server.url}{address}")
+        assert_no_wider_than_the_window(page)
         assert_accessible(page)
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("heading", name="Sign in").wait_for()
     assert_accessible(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
-    signed_in: Page, live_server: LiveServer, scheme: Any
+    signed_in: Page, live_server: LiveServer
 ) -> None:
     Membership.objects.update(role="viewer")
     page = signed_in
-    page.emulate_media(color_scheme=scheme)
     for address in ("/projects/birds/", f"{STUDY}annotators/", f"{STUDY}releases/", STUDY):
         page.goto(f"{live_server.url}{address}")
         assert_accessible(page)
@@ -107,15 +104,6 @@ def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
     assert_accessible(page)
     page.get_by_role("link", name="To the project").press("Enter")
     expect(page.get_by_role("heading", name="Birds", exact=True)).to_be_visible()
-
-
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-def test_no_page_is_wider_than_the_window(signed_in: Page, live_server: LiveServer, width: int, height: int) -> None:
-    page = signed_in
-    page.set_viewport_size({"width": width, "height": height})
-    for address in ("/", "/projects/birds/", STUDY, "/studies/birds/draft/launch/", "/password/"):
-        page.goto(f"{live_server.url}{address}")
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
 
 
 def test_progress_comes_by_itself(signed_in: Page, study: Study) -> None:

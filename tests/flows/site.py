@@ -73,7 +73,17 @@ class Site:
 
 @contextmanager
 def running_site(*, database_url: str, data_dir: Path, workers: int = 2) -> Iterator[Site]:
-    """Run the site on a spare port over an existing database, which is migrated first."""
+    """Run the site on a spare port over a database that is migrated."""
+    site = site_over(database_url=database_url, data_dir=data_dir)
+    try:
+        site.start(workers=workers)
+        yield site
+    finally:
+        site.stop()
+
+
+def site_over(*, database_url: str, data_dir: Path) -> Site:
+    """Return a site that does not run yet, over an existing database."""
     environment = os.environ | {
         "DATABASE_URL": database_url,
         "DATA_DIR": str(data_dir),
@@ -83,10 +93,4 @@ def running_site(*, database_url: str, data_dir: Path, workers: int = 2) -> Iter
         "ARRIVALS_PER_NETWORK": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    site = Site(url=f"http://127.0.0.1:{spare_port()}", environment=environment)
-    site.run("manage.py", "migrate", "--verbosity", "0")
-    try:
-        site.start(workers=workers)
-        yield site
-    finally:
-        site.stop()
+    return Site(url=f"http://127.0.0.1:{spare_port()}", environment=environment)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import psycopg
 import pytest
 
 from tests.flows.crowd import Crowd
-from tests.flows.site import Site, running_site
+from tests.flows.site import Site, running_site, site_over
 from tests.servers import Cluster, postgresql_cluster
 
 ANNOTATORS = 32
-QUESTIONS = 1000
+# Forty surveys: more than there are annotators, so that they race for seats until the end.
+QUESTIONS, SIZE = 240, 6
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +25,32 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def study_of(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
+    """Return what gives the name of a database with a study that asks for so many answers, each made once."""
+
+    @cache
+    def make(answers: int) -> str:
+        name = f"crowd_{answers}"
+        site = site_over(database_url=cluster.url(name), data_dir=tmp_path_factory.mktemp(name))
+        site.run("manage.py", "migrate", "--verbosity", "0")
+        size = ("--questions", str(QUESTIONS), "--answers", str(answers), "--size", str(SIZE))
+        site.run("-m", "tests.flows.crowd_study", "crowd", *size)
+        return name
+
+    return make
+
+
 @pytest.fixture
-def site(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
-    url = cluster.url(f"crowd_{abs(hash(request.node.name))}")
+def answers() -> int:
+    return 1
+
+
+@pytest.fixture
+def site(
+    cluster: Cluster, study_of: Callable[[int], str], answers: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Site]:
+    url = cluster.url(f"crowd_{abs(hash(request.node.name))}", like=study_of(answers))
     with running_site(database_url=url, data_dir=tmp_path) as running:
         yield running
 
@@ -37,7 +62,6 @@ def ask(site: Site, query: str, *parameters: int) -> Any:
 
 def send_a_crowd(site: Site, *, answers: int, meanwhile: Callable[[Crowd], None] | None = None) -> Crowd:
     """Let 32 annotators answer everything, `meanwhile` something happens; then check what must hold."""
-    site.run("-m", "tests.flows.crowd_study", "crowd", "--questions", str(QUESTIONS), "--answers", str(answers))
     crowd = Crowd(url=site.url, slug="crowd")
     if meanwhile is not None:
         threading.Thread(target=meanwhile, args=(crowd,), daemon=True).start()
@@ -72,7 +96,7 @@ def test_nothing_acknowledged_is_lost_when_a_web_worker_is_killed(site: Site) ->
     killed: list[int] = []
 
     def kill_workers(crowd: Crowd) -> None:
-        for answers in (200, 500):
+        for answers in (60, 150):
             wait_for(crowd, answers)
             killed.append(site.worker_pids()[0])
             site.kill_a_worker()
@@ -86,7 +110,7 @@ def test_nothing_acknowledged_is_lost_when_the_database_is_killed_and_restarted(
     restarts: list[int] = []
 
     def restart_database(crowd: Crowd) -> None:
-        wait_for(crowd, 300)
+        wait_for(crowd, 80)
         cluster.kill()
         restarts.append(len(crowd.acknowledged))
         time.sleep(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.flows.site import Site, running_site
+from tests.flows.site import Site, running_site, site_over
 from tests.servers import Cluster, postgresql_cluster
 
 PASSWORD = "a password of the tests"
@@ -24,7 +24,9 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
-    with running_site(database_url=cluster.url("outage"), data_dir=tmp_path, workers=1) as running:
+    url = cluster.url("outage")
+    site_over(database_url=url, data_dir=tmp_path).run("manage.py", "migrate", "--verbosity", "0")
+    with running_site(database_url=url, data_dir=tmp_path, workers=1) as running:
         yield running
 
 

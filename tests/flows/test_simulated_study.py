@@ -12,6 +12,10 @@ from annotation.models import Decision, Response, Seat
 from studies.models import Study
 from tests.factories import launch_study, make_instance, make_project
 
+on_postgresql = pytest.mark.once(
+    on="postgresql",
+    because="who chooses what is the simulation's; tests/rehearsal/test_simulate.py simulates on both",
+)
 OPTIONS = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
 
 
@@ -23,6 +27,7 @@ def _study(*, questions: int, size: int, double_seats: int) -> Study:
 
 
 @pytest.mark.django_db
+@on_postgresql
 def test_a_crowd_of_stated_skill_gives_exactly_the_answers_wanted() -> None:
     # 240 questions: 3 surveys of 40 with two seats, 3 with one: 9 seats, 360 answers.
     study = _study(questions=240, size=40, double_seats=3)
@@ -48,6 +53,7 @@ def test_a_crowd_of_stated_skill_gives_exactly_the_answers_wanted() -> None:
 
 
 @pytest.mark.django_db
+@on_postgresql
 def test_answers_that_are_not_right_go_to_every_other_option() -> None:
     study = _study(questions=60, size=60, double_seats=0)
 
