@@ -134,7 +134,7 @@ def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
     first = next_slot(session)
     send(session, first, "1")
     arrive(make_step_4(project), "ben")
-    with pytest.raises(BadAnswer, match="already in use"):
+    with pytest.raises(BadAnswer, match="builds on this answer"):
         send(session, first, "none", replaces=1)
 
 
