@@ -16,9 +16,9 @@ from tests.factories import arrive_at_work
 # Laptop, phones held either way, tablet.
 WINDOWS = [(1366, 768), (390, 844), (360, 640), (844, 390), (768, 1024)]
 STATEMENTS = [f"There are {number} things or more." for number in range(2, 10)]
-CHECK = {"image": "zqx_image", "captions": ["zqx_caption"], "statements": STATEMENTS}
+CHECK = {"image": "zqxjkv_image", "captions": ["zqxjkv_caption"], "statements": STATEMENTS}
 CRITERIA = ["Fits the description best", "Is nicest to look at", "Looks most like a photo"]
-COMPARE = {"caption": "zqx_caption", "images": ["zqx_image", "zqx_negative_image"], "criteria": CRITERIA}
+COMPARE = {"caption": "zqxjkv_caption", "images": ["zqxjkv_image", "zqxjkv_negative_image"], "criteria": CRITERIA}
 COLOURS: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 PLACES = """() => {
   const box = (element) => {
@@ -92,7 +92,7 @@ def test_nine_statements_are_checked_by_keyboard_alone_and_fit_any_window(page: 
     assert [said[statement] for statement in STATEMENTS] == [
         *("true", "cannot tell", "true", "false", "cannot tell", "true", "false", "cannot tell"),
     ]
-    assert said["zqx_caption"] == "true"
+    assert said["zqxjkv_caption"] == "true"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -28,7 +28,7 @@ from tests.factories import NOON, TESTS, draw_image, make_project
 
 NAMES = [*KINDS, *made_up.KINDS]
 # Stands in every name of a role, and so in every key, file name and address that is made of one.
-SECRET = "zqx"
+SECRET = "zqxjkv"
 # How many images an instance may need in a role, the fewest first.
 SO_MANY = (1, 2, 3, 10)
 ADJECTIVES = ("blue", "tall", "old", "round", "quiet", "wooden", "bright", "heavy", "narrow", "soft")

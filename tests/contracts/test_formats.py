@@ -38,7 +38,7 @@ WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `
 def study(db: None) -> Study:
     """A study that two people answered, and which accepts."""
     study = launched("best_of_n")
-    answered(study, say=lambda person, number: "none" if number == 1 else "zqx_candidate-0")
+    answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
     return study
 
 

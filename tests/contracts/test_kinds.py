@@ -137,7 +137,7 @@ def test_what_it_makes_up_is_read_as_an_answer_with_that_label(name: str) -> Non
 
 
 @every_kind
-@pytest.mark.parametrize("posted", [{}, {"choice": ""}, {"choice": "zqx"}, {"choice": "\0"}, {"zqx": "1"}])
+@pytest.mark.parametrize("posted", [{}, {"choice": ""}, {"choice": "zqxjkv"}, {"choice": "\0"}, {"zqxjkv": "1"}])
 def test_what_is_no_answer_gets_a_sentence(name: str, posted: dict[str, str]) -> None:
     kind, questions = asked(name)
     for built in questions:

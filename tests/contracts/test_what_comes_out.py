@@ -158,7 +158,7 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
 
 def test_images_that_were_preferred_have_scores_and_stand_beside_what_was_said() -> None:
     study = launched("compare")
-    first, second, same = "zqx_image", "zqx_negative_image", "no difference"
+    first, second, same = "zqxjkv_image", "zqxjkv_negative_image", "no difference"
     report = said(study, [first, first, second], [first, second, same])
     by_image = {row["Image"]: row for row in rows(report.table("preferences"))}
     counted = {image: (row["Comparisons"], row["Preferred"], row["No difference"]) for image, row in by_image.items()}
@@ -201,7 +201,7 @@ def test_a_question_about_a_text_shows_who_said_what_and_cannot_be_settled() -> 
 
 def test_the_tenth_option_is_offered_and_stored() -> None:
     study = launched("ten_words")
-    key = "zqx_caption-9"
+    key = "zqxjkv_caption-9"
     said(study, [key] * 3, [key] * 3)
     name_annotators(project=study.project)
     answers = list(persons_answers(study, facts_alone(study).studies[0].answerable))

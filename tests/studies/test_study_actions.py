@@ -24,8 +24,9 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
     study = create_draft()
     codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
     assert study.state == StudyState.DRAFT
-    assert {outcome for outcome, _ in codes} == {"finished", "no_consent", "failed_checks", "left_out"}
-    assert len({code for _, code in codes}) == 4
+    known = {"finished", "no_consent", "failed_checks", "left_out", "stopped", "time_over"}
+    assert {outcome for outcome, _ in codes} == known
+    assert len({code for _, code in codes}) == 6
 
 
 def test_a_name_can_be_used_once() -> None:
