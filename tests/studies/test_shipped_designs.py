@@ -20,13 +20,16 @@ DESIGNS = [FILES[name] for name in (*FIRST, *sorted(FILES.keys() - set(FIRST)))]
 
 
 @pytest.fixture
-def two_projects() -> None:
+def two_projects(tmp_path: Path) -> None:
+    """As somebody uses them: with a line that says whom to write to."""
     for name in ("birds", "fish"):
         instance = make_instance(make_project(name), f"{name}-1")
         for role in ("image", "model_a", "model_b", "model_c"):
             InstanceImage.objects.create(instance=instance, role=role, position=0, filename=f"{role}.png")
         for design in DESIGNS:
-            call_command("create_study", str(design), project=name, stdout=StringIO())
+            own = tmp_path / design.name
+            own.write_text(design.read_text(encoding="utf-8").replace('contact: ""', "contact: Ada"), encoding="utf-8")
+            call_command("create_study", str(own), project=name, stdout=StringIO())
 
 
 @pytest.mark.usefixtures("two_projects")

@@ -47,7 +47,7 @@ def test_a_changed_draft_is_launched_as_it_was_changed() -> None:
 
 def test_a_file_with_mistakes_changes_nothing() -> None:
     draft = create_draft()
-    with pytest.raises(DesignRefused, match="Line 4: `answers` is 0"):
+    with pytest.raises(DesignRefused, match="Line 5: `answers` is 0"):
         update_draft(study=draft, source=FILE + "answers: 0\n", by=TESTS, now=NOON)
     assert Study.objects.get().source == draft.source
 
@@ -137,7 +137,7 @@ def test_a_study_in_any_state_can_be_duplicated(state: str) -> None:
     assert copy.questions.count() == 0
     assert {copy.invite_token, copy.public_token} & {study.invite_token, study.public_token} == set()
     theirs, its = (set(one.completion_codes.values_list("code", flat=True)) for one in (study, copy))
-    assert (len(its), theirs & its) == (4, set())
+    assert (len(its), theirs & its) == (6, set())
     event = Event.objects.get(what="study duplicated")
     assert (event.study, event.details) == (copy, {"original": "best-vase"})
 
