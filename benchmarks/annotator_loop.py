@@ -1,5 +1,8 @@
 """Submit-and-next cycles per second beside a bare Django view, in one run: python -m benchmarks.annotator_loop.
 
+The bare view does its statements in plain SQL; one that does them through the ORM stands beside it. All get requests
+with the headers of a browser, and answers compressed where they are.
+
 Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on, and get
 the same load from the same generator, one after the other. Everything shares the machine's cores. With several sizes,
 `--questions 1000 100000`, each has a database and a site of its own, and the last column compares it with the first.
@@ -30,6 +33,7 @@ from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
 from tests.servers import Cluster, postgresql_cluster
 
 BARE = "benchmarks/floor/gunicorn.conf.py"
+PLAIN, BY_ORM = "/plain/", "/answer/"
 SURVEY_SIZE = 100
 # What the platform's own commands make; larger studies are multiples of it.
 LAUNCHED = 1000
@@ -144,9 +148,11 @@ def make_instances(project: int, count: int) -> None:
     )
 
 
-def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] = ()) -> dict[str, Any]:
+def load(
+    site: Site, *, annotators: int, seconds: float, places: Sequence[str] = (), floor: str = PLAIN
+) -> dict[str, Any]:
     """Run the generator against a site once and return what it measured."""
-    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "places": places}
+    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "places": places, "floor": floor}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
         input=json.dumps(task),
@@ -161,17 +167,18 @@ def load(site: Site, *, annotators: int, seconds: float, places: Sequence[str] =
     return measured
 
 
-HEADINGS = "annotators  site                    cycles/s   p50 ms   p95 ms  errors  of floor  p95 of floor"
+HEADINGS = "annotators  site                    cycles/s   p50 ms   p95 ms  errors  of floor  of ORM  p95 of floor"
 
 
-def _row(annotators: int, name: str, figures: Figures, floor: Figures) -> str:
+def _row(annotators: int, name: str, figures: Figures, floor: Figures, orm: Figures) -> str:
     ratio = figures.cycles_per_second / floor.cycles_per_second
+    of_orm = figures.cycles_per_second / orm.cycles_per_second
     p50, p95 = percentile(figures.cycle_ms, 0.5), percentile(figures.cycle_ms, 0.95)
     slower = p95 / percentile(floor.cycle_ms, 0.95)
     short = "  RAN OUT OF QUESTIONS" if figures.out_of_questions else ""
     return (
         f"{annotators:>10}  {name:<22}{figures.cycles_per_second:>10.0f}{p50:>9.1f}{p95:>9.1f}"
-        f"{figures.errors:>8}{ratio:>10.2f}{slower:>14.2f}{short}"
+        f"{figures.errors:>8}{ratio:>10.2f}{of_orm:>8.2f}{slower:>14.2f}{short}"
     )
 
 
@@ -231,7 +238,8 @@ def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Na
 
 def _prepare_floor(cluster: Cluster, options: argparse.Namespace) -> dict[str, str]:
     environment = {"DATABASE_URL": cluster.url("floor")}
-    slots = int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
+    # Both ways of asking take of the same slots.
+    slots = 2 * int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
     prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions[0]), str(slots)]
     subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **environment})
     return environment
@@ -258,16 +266,18 @@ def _measure(products: Sequence[Product], bare: Site, sites: Sequence[Site], opt
     """Print a row for each site and number of annotators; tell whether any ran out of questions."""
     short = False
     for count in options.annotators:
-        floor, figures = Figures(), [Figures() for _ in products]
+        floor, orm, figures = Figures(), Figures(), [Figures() for _ in products]
         for _ in range(options.rounds):
             floor.add(load(bare, annotators=count, seconds=options.seconds))
+            orm.add(load(bare, annotators=count, seconds=options.seconds, floor=BY_ORM))
             for product, site, found in zip(products, sites, figures, strict=True):
                 found.add(product.round(site, annotators=count, seconds=options.seconds))
-        print(_row(count, "floor", floor, floor), flush=True)
+        print(_row(count, "floor, plain SQL", floor, floor, orm), flush=True)
+        print(_row(count, "floor, Django's ORM", orm, floor, orm), flush=True)
         for product, found in zip(products, figures, strict=True):
             growth = found.cycles_per_second / figures[0].cycles_per_second
             beside = f"  {growth:.2f} of {products[0].questions:,}" if product is not products[0] else ""
-            print(_row(count, product.name, found, floor) + beside, flush=True)
+            print(_row(count, product.name, found, floor, orm) + beside, flush=True)
             short |= found.out_of_questions
     return short
 

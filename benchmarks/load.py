@@ -7,6 +7,7 @@ again, inside the time that is measured.
 """
 
 import asyncio
+import gzip
 import json
 import re
 import sys
@@ -17,6 +18,23 @@ from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 from urllib.parse import urlencode
 
+# What Chromium sends along with what a page's script asks for.
+BROWSERS_HEADERS = (
+    'sec-ch-ua-platform: "Linux"\r\n'
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 "
+    "Safari/537.36\r\n"
+    'sec-ch-ua: "Chromium";v="156", "Not.A/Brand";v="24"\r\n'
+    "sec-ch-ua-mobile: ?0\r\n"
+    "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
+    "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-US,en;q=0.9\r\n"
+)
+# What the page's script measures of four pictures.
+SEEN = json.dumps(
+    [
+        {"value": str(number), "natural": [512, 512], "shown": [300, 300], "loaded_ms": 41, "failed_loads": 0}
+        for number in range(1, 5)
+    ]
+)
 SLOT = re.compile(r'name=\\?"slot\\?" value=\\?"(\d+)')
 WARM_UP_SECONDS = 1.0
 
@@ -74,11 +92,15 @@ class Connection:
         assert self._wire.transport is not None
         self._wire.answer = loop.create_future()
         self._wire.transport.write(
-            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nAccept: application/json\r\n"
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nConnection: keep-alive\r\n{BROWSERS_HEADERS}"
+            f"Origin: http://127.0.0.1:{self._port}\r\nReferer: http://127.0.0.1:{self._port}/\r\n"
+            "Accept: application/json\r\n"
             f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             + body
         )
-        return await self._wire.answer
+        status, head, received = await self._wire.answer
+        packed = re.search(rb"(?i)content-encoding: *gzip", head)
+        return status, head, gzip.decompress(received) if packed else received
 
 
 @dataclass
@@ -94,11 +116,11 @@ class Measured:
 Cycle = Callable[[], Awaitable[bool]]
 
 
-async def _floor_cycle(port: int) -> Cycle:
+async def _floor_cycle(port: int, floor: str) -> Cycle:
     connection = Connection(port)
 
     async def cycle() -> bool:
-        status, _, _ = await connection.ask("POST", "/answer/", {"choice": "candidate-1"})
+        status, _, _ = await connection.ask("POST", floor, {"choice": "candidate-1"})
         return status == 200
 
     return cycle
@@ -136,7 +158,14 @@ class Sitting:
             "have": ",".join(ahead),
             "choice": "1",
             "submission": str(uuid.uuid4()),
+            "unmeasured": "",
+            "first_choice_ms": "3100",
             "send_ms": "4000",
+            "hidden_ms": "0",
+            "changes_of_mind": "0",
+            "window_width": "1366",
+            "window_height": "650",
+            "images": SEEN,
         }
         status, _, body = await connection.ask("POST", f"{self.path}answer/", fields)
         if status != 200:
@@ -191,17 +220,18 @@ async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: floa
 
 
 class Task(TypedDict):
-    """`places` holds the name of a study for each sitting to take; without any, the floor is asked."""
+    """`places` holds the name of a study for each sitting to take; without any, the floor at that path is asked."""
 
     port: int
     annotators: int
     seconds: float
     places: list[str]
+    floor: str
 
 
 async def _cycles(task: Task) -> list[Cycle]:
     if not task["places"]:
-        return [await _floor_cycle(task["port"]) for _ in range(task["annotators"])]
+        return [await _floor_cycle(task["port"], task["floor"]) for _ in range(task["annotators"])]
     waiting = await _begun(task["port"], task["places"])
     return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
