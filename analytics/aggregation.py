@@ -17,7 +17,7 @@ from analytics.ratings import Floats, in_order
 from analytics.scores import Score
 
 Answer = tuple[Hashable, Hashable, Any]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 # Posteriors this close are a tie, and a tie has no label.
 TIE = 1e-9
@@ -53,14 +53,14 @@ class Aggregate:
 class _Table:
     """Answers by place: three columns of equal length, and what the places stand for, in order of appearance."""
 
-    task: Places
-    worker: Places
-    label: Places
+    task: Indices
+    worker: Indices
+    label: Indices
     tasks: tuple[Any, ...]
     workers: tuple[Any, ...]
     labels: tuple[Any, ...]
 
-    def totals(self, worker_or_task: Places, size: int, amounts: Floats) -> Floats:
+    def totals(self, worker_or_task: Indices, size: int, amounts: Floats) -> Floats:
         """Add up amounts (answers x labels) by worker or task: size x labels."""
         return np.stack([np.bincount(worker_or_task, weights=column, minlength=size) for column in amounts.T], axis=1)
 
@@ -233,14 +233,14 @@ def _read(answers: Iterable[Answer]) -> _Table:
     tasks, workers = (tuple(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
     labels = in_order({row[2] for row in rows})
     task, worker, label = (
-        _places([row[column] for row in rows], values) for column, values in enumerate((tasks, workers, labels))
+        _indices([row[column] for row in rows], values) for column, values in enumerate((tasks, workers, labels))
     )
     return _Table(task, worker, label, tasks, workers, labels)
 
 
-def _places(column: list[Any], values: tuple[Any, ...]) -> Places:
-    place = {value: position for position, value in enumerate(values)}
-    return np.array([place[value] for value in column], dtype=np.intp)
+def _indices(column: list[Any], values: tuple[Any, ...]) -> Indices:
+    index = {value: position for position, value in enumerate(values)}
+    return np.array([index[value] for value in column], dtype=np.intp)
 
 
 def _error_rates(table: _Table, posteriors: Floats) -> Floats:

@@ -173,9 +173,9 @@ def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Cate
     coded = code(ratings, categories)
     if label not in coded.categories:
         raise ValueError(f"{label!r} is none of the categories.")
-    place = coded.categories.index(label)
+    index = coded.categories.index(label)
     present = coded.codes != MISSING
-    per_unit, said = present.sum(axis=1), (coded.codes == place).sum(axis=1)
+    per_unit, said = present.sum(axis=1), (coded.codes == index).sum(axis=1)
     pairable, raters = int((per_unit > 1).sum()), coded.number_of_raters()
     possible = int((said * np.maximum(per_unit - 1, 0)).sum())
     value, reason = None, _nobody_to_compare(raters, pairable)

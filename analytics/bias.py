@@ -49,7 +49,7 @@ class PositionBias:
 
 
 @dataclass(frozen=True)
-class OwnPlaces:
+class OwnPositions:
     """Whether each of several annotators has a place of their own, whatever the others' are.
 
     by_annotator: the test of each one alone, in order of appearance. chi_squared, degrees: the sums over annotators;
@@ -94,36 +94,36 @@ def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
     chosen: the place of each answer, from 0. shown: how many places there were, for all answers or for each. Answers
     with different numbers of places are tested apart and their chi-squared and degrees of freedom added up.
     It takes answers for independent: people with habits of their own make it reject too often, and habits for different
-    places cancel out. `own_places` tests those.
+    places cancel out. `own_positions` tests those.
 
     Raises ValueError for a place that was not shown, and for lists of different lengths.
     Source: Pearson 1900; effect size Cohen 1988, "Statistical power analysis for the behavioral sciences", p. 216.
 
     Example: places chosen 30, 20, 25, 25 times of four: chi-squared 2, 3 degrees of freedom, p = 0.572, w = 0.141.
     """
-    places, sizes = _places(chosen, shown)
+    positions, sizes = _positions(chosen, shown)
     most = int(sizes.max(initial=0))
-    counts, expected = np.bincount(places, minlength=most), np.zeros(most)
+    counts, expected = np.bincount(positions, minlength=most), np.zeros(most)
     chi_squared, degrees, least = 0.0, 0, np.inf
     groups = []
     for size in np.unique(sizes):
-        observed = np.bincount(places[sizes == size], minlength=size)
+        observed = np.bincount(positions[sizes == size], minlength=size)
         equal = observed.sum() / size
         expected[:size] += equal
         if size > 1:
             chi_squared += float(((observed - equal) ** 2).sum() / equal)
             degrees, least = degrees + int(size) - 1, min(least, equal)
             groups.append((int(observed.sum()), int(size)))
-    found = (tuple(counts.tolist()), tuple(expected.tolist()), places.size)
+    found = (tuple(counts.tolist()), tuple(expected.tolist()), positions.size)
     if not degrees:
-        reason = NO_CHOICE if places.size else NOBODY
+        reason = NO_CHOICE if positions.size else NOBODY
         return PositionBias(*found, None, None, None, None, None, reason)
     p, method = _probability(chi_squared, degrees, groups, float(least))
-    effect = sqrt(chi_squared / places.size)
+    effect = sqrt(chi_squared / positions.size)
     return PositionBias(*found, float(least), chi_squared, degrees, p, effect, None, method)
 
 
-def own_places(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]) -> OwnPlaces:
+def own_positions(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]) -> OwnPositions:
     """Test whether annotators have habits of place, each their own: the sum of one chi-squared per annotator.
 
     chosen, shown and errors as for `position_bias`; annotators: whose answer each is, of the same length.
@@ -131,33 +131,35 @@ def own_places(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]
     Example: four people who each chose another one of four places ten times: together every place is chosen equally
     often (p = 1), yet each one's chi-squared is 30, and 120 with 12 degrees of freedom does not come by chance.
     """
-    places, sizes = _places(chosen, shown)
-    if len(annotators) != places.size:
-        raise ValueError(f"There are {places.size} choices of {len(annotators)} annotators; each choice has one.")
+    positions, sizes = _positions(chosen, shown)
+    if len(annotators) != positions.size:
+        raise ValueError(f"There are {positions.size} choices of {len(annotators)} annotators; each choice has one.")
     mine: dict[Hashable, list[int]] = {}
     for answer, annotator in enumerate(annotators):
         mine.setdefault(annotator, []).append(answer)
-    alone = {annotator: position_bias(places[at], sizes[at]) for annotator, at in mine.items()}
+    alone = {annotator: position_bias(positions[at], sizes[at]) for annotator, at in mine.items()}
     tested = [bias for bias in alone.values() if bias.chi_squared is not None]
     if not tested:
-        return OwnPlaces(alone, None, None, None, NO_CHOICE if places.size else NOBODY)
+        return OwnPositions(alone, None, None, None, NO_CHOICE if positions.size else NOBODY)
     chi_squared = sum(bias.chi_squared or 0.0 for bias in tested)
     degrees = sum(bias.degrees or 0 for bias in tested)
     groups = [(int((sizes[at] == size).sum()), int(size)) for at in mine.values() for size in np.unique(sizes[at])]
     least = min(bias.least_expected or 0.0 for bias in tested)
     p, method = _probability(chi_squared, degrees, [each for each in groups if each[1] > 1], least)
-    return OwnPlaces(alone, chi_squared, degrees, p, None, method)
+    return OwnPositions(alone, chi_squared, degrees, p, None, method)
 
 
-def _places(chosen: Whole, shown: Whole | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _positions(chosen: Whole, shown: Whole | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the place of each answer and how many places it had."""
-    places = np.asarray(chosen, dtype=np.int64)
-    sizes = np.broadcast_to(np.asarray(shown, dtype=np.int64), places.shape if np.ndim(shown) == 0 else np.shape(shown))
-    if places.shape != sizes.shape:
-        raise ValueError(f"There are {places.size} choices of {sizes.size} questions; each choice has one.")
-    if ((places < 0) | (places >= sizes)).any():
+    positions = np.asarray(chosen, dtype=np.int64)
+    sizes = np.broadcast_to(
+        np.asarray(shown, dtype=np.int64), positions.shape if np.ndim(shown) == 0 else np.shape(shown)
+    )
+    if positions.shape != sizes.shape:
+        raise ValueError(f"There are {positions.size} choices of {sizes.size} questions; each choice has one.")
+    if ((positions < 0) | (positions >= sizes)).any():
         raise ValueError("A place was chosen that was not shown; places are counted from 0.")
-    return places, sizes
+    return positions, sizes
 
 
 def _probability(

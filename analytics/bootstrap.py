@@ -237,12 +237,12 @@ def mean_over_annotators(
     """
     settings = _Settings("annotators", resamples, level)
     values = _numbers(outcomes)
-    people, places = np.unique(np.asarray(annotators), return_inverse=True)
-    if len(places) != len(values):
-        raise ValueError(f"There are {len(values)} outcomes of {len(places)} annotators; each answer has one.")
+    people, indices = np.unique(np.asarray(annotators), return_inverse=True)
+    if len(indices) != len(values):
+        raise ValueError(f"There are {len(values)} outcomes of {len(indices)} annotators; each answer has one.")
     if len(people) < 2:
         return settings.undefined(f"Drawing annotators anew takes two, and there are {len(people)}.", len(people))
-    sums, counts = np.bincount(places, weights=values), np.bincount(places)
+    sums, counts = np.bincount(indices, weights=values), np.bincount(indices)
     means = np.array([draw @ sums / (draw @ counts) for draw in _uniform_draws(len(people), resamples, rng)])
     return settings.interval(means, len(people))
 
@@ -346,9 +346,9 @@ def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.
     for start in range(0, size, per_call):
         here = min(per_call, size - start)
         # Each resample counts in places of its own.
-        places = row_of_unit[rng.integers(units, size=(here, units))]
-        places += rows * np.arange(here)[:, np.newaxis]
-        drawn[start : start + here] = np.bincount(places.ravel(), minlength=here * rows).reshape(here, rows)
+        bins = row_of_unit[rng.integers(units, size=(here, units))]
+        bins += rows * np.arange(here)[:, np.newaxis]
+        drawn[start : start + here] = np.bincount(bins.ravel(), minlength=here * rows).reshape(here, rows)
     return drawn
 
 

@@ -138,7 +138,7 @@ class CohenKappa:
             raise ValueError("Weighted kappa needs the order of these labels: declare them in order as categories.")
         first, second = (_category_totals(column[:, None], _present(column[:, None]), coded) for column in rows.codes.T)
         apart = _distance(rows, self.weights)
-        places = np.arange(len(coded.categories), dtype=np.float64)
+        points = np.arange(len(coded.categories), dtype=np.float64)
 
         def values(weightings: Floats) -> Floats:
             left, right = first(weightings), second(weightings)
@@ -150,7 +150,7 @@ class CohenKappa:
                 by_chance = (below_left * (units[:, None] - below_right)).sum(axis=1)
                 by_chance += (below_right * (units[:, None] - below_left)).sum(axis=1)
             else:
-                by_chance = units * ((left + right) @ places**2) - 2 * (left @ places) * (right @ places)
+                by_chance = units * ((left + right) @ points**2) - 2 * (left @ points) * (right @ points)
             return 1 - _over(units * (weightings @ apart), by_chance)
 
         return values
@@ -203,9 +203,9 @@ class _Pairs:
                 same += 2 * equal * self.copies[:, left] * self.copies[:, right]
         return same
 
-    def squares(self, places: Floats) -> Floats:
+    def squares(self, points: Floats) -> Floats:
         """Return, per row, the sum over ordered pairs of the squared distance between the places of their labels."""
-        at = places[self.codes]
+        at = points[self.codes]
         once, squared = (self.copies * at).sum(axis=1), (self.copies * at**2).sum(axis=1)
         squares: Floats = np.maximum(0, 2 * (self.ratings * squared - once**2))
         return squares
@@ -236,15 +236,15 @@ def _nominal_alpha(pairs: _Pairs) -> Statistic:
     return values
 
 
-def _interval_alpha(pairs: _Pairs, places: Floats) -> Statistic:
+def _interval_alpha(pairs: _Pairs, points: Floats) -> Statistic:
     # Distances do not change when all places move; around 0 their squares lose no digits. A rating that nothing is
     # compared with, however far off, has no say in where 0 is.
     compared = pairs.codes[(pairs.pairable[:, None] * pairs.copies) > 0]
-    places = places - places[np.unique(compared)].mean() if compared.size else np.zeros(max(1, places.size))
-    at = places[pairs.codes]
+    points = points - points[np.unique(compared)].mean() if compared.size else np.zeros(max(1, points.size))
+    at = points[pairs.codes]
     counted = pairs.copies * pairs.pairable[:, None]
     sums = np.column_stack([(counted * at**power).sum(axis=1) for power in range(3)])
-    apart = pairs.squares(places) * pairs.per_pair
+    apart = pairs.squares(points) * pairs.per_pair
 
     def values(weights: Floats) -> Floats:
         given, once, squared = (weights @ sums).T
@@ -270,13 +270,13 @@ def _ordinal_alpha(pairs: _Pairs) -> Statistic:
     return lambda weights: np.array([value(row) for row in weights])
 
 
-def _ratio_alpha(pairs: _Pairs, places: Floats) -> Statistic:
-    if (places < 0).any():
+def _ratio_alpha(pairs: _Pairs, points: Floats) -> Statistic:
+    if (points < 0).any():
         raise ValueError("Ratio alpha needs numbers of at least 0: it compares differences with sums.")
     apart = np.zeros(len(pairs.codes))
     for left in range(pairs.codes.shape[1]):
         for right in range(left):
-            distance = _ratio(places[pairs.codes[:, left]], places[pairs.codes[:, right]])
+            distance = _ratio(points[pairs.codes[:, left]], points[pairs.codes[:, right]])
             apart += 2 * distance * pairs.copies[:, left] * pairs.copies[:, right]
     apart *= pairs.per_pair
     totals = _category_totals(pairs.codes, pairs.copies * pairs.pairable[:, None], pairs.coded)
@@ -284,8 +284,8 @@ def _ratio_alpha(pairs: _Pairs, places: Floats) -> Statistic:
     def values(weights: Floats) -> Floats:
         labels = totals(weights)
         by_chance = np.zeros(len(weights))
-        for place, column in zip(places, labels.T, strict=True):
-            by_chance += column * (labels @ _ratio(place, places))
+        for point, column in zip(points, labels.T, strict=True):
+            by_chance += column * (labels @ _ratio(point, points))
         return _alpha(labels.sum(axis=1), weights @ apart, by_chance)
 
     return values

@@ -170,12 +170,12 @@ def holm(probabilities: Sequence[float | None]) -> list[float | None]:
 
     Example: 0.01, 0.04, 0.03 become 0.03, 0.06, 0.06.
     """
-    made = sorted((p, place) for place, p in enumerate(probabilities) if p is not None)
+    made = sorted((p, index) for index, p in enumerate(probabilities) if p is not None)
     adjusted: list[float | None] = [None] * len(probabilities)
     largest = 0.0
-    for before, (p, place) in enumerate(made):
+    for before, (p, index) in enumerate(made):
         largest = max(largest, min(1.0, (len(made) - before) * p))
-        adjusted[place] = largest
+        adjusted[index] = largest
     return adjusted
 
 

@@ -109,8 +109,8 @@ def mean_of_pairs(
     # Here, because loading it takes longer than everything else that a page of the site loads.
     from scipy.special import stdtrit
 
-    place = {group: number for number, group in enumerate(groups)}
-    sums = np.bincount([place[group] for group, _ in known], weights=values - mean)
+    index = {group: number for number, group in enumerate(groups)}
+    sums = np.bincount([index[group] for group, _ in known], weights=values - mean)
     error = sqrt(len(groups) / (len(groups) - 1) * float((sums**2).sum())) / len(known)
     half = float(stdtrit(len(groups) - 1, (1 + level) / 2)) * error
     return MeanOfPairs(mean, max(-1.0, mean - half), min(1.0, mean + half), *counts)

@@ -47,10 +47,10 @@ def percentile(values: Sequence[float], share: Fraction) -> float:
     if not 0 <= share <= 1:
         raise ValueError(f"A share lies between 0 and 1, not at {share}.")
     ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    lower = int(place)
+    rank = share * (len(ordered) - 1)
+    lower = int(rank)
     upper = min(lower + 1, len(ordered) - 1)
-    return ordered[lower] + (ordered[upper] - ordered[lower]) * float(place - lower)
+    return ordered[lower] + (ordered[upper] - ordered[lower]) * float(rank - lower)
 
 
 def hourly_wage(per_session: Decimal, seconds: Sequence[float]) -> Wage:

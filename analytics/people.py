@@ -228,5 +228,5 @@ def _lower_limit(share: float, n: int, design_effect: float, degrees: float, lev
 
 
 def _numbered(column: Sequence[Any]) -> NDArray[np.intp]:
-    place: dict[Any, int] = {}
-    return np.array([place.setdefault(value, len(place)) for value in column], dtype=np.intp)
+    index: dict[Any, int] = {}
+    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.intp)

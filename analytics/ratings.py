@@ -98,16 +98,16 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     rows = list(answers)
     given, labels = _code_labels([rating for _, _, rating in rows])
     rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
-    given, unit, rater = given[given != MISSING], _places(row[0] for row in rows), _places(row[1] for row in rows)
+    given, unit, rater = given[given != MISSING], _indices(row[0] for row in rows), _indices(row[1] for row in rows)
     order = np.argsort(unit, kind="stable")
     unit, rater, given = unit[order], rater[order], given[order]
     if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
         raise ValueError("A rater has rated a unit twice; each rates a unit once.")
     _, first, counts = np.unique(unit, return_index=True, return_counts=True)
     shape = (len(counts), max(1, int(counts.max(initial=0))))
-    place = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
+    cell = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
     codes, raters = np.full(shape, MISSING, dtype=np.int32), np.full(shape, MISSING, dtype=np.int32)
-    codes[place], raters[place] = given, rater
+    codes[cell], raters[cell] = given, rater
     return _declared(replace(_coded(codes, labels), raters=raters), categories)
 
 
@@ -131,13 +131,13 @@ def by_unit(
     order = np.argsort(unit, kind="stable")
     _, first, counts = np.unique(unit[order], return_index=True, return_counts=True)
     codes = np.full((len(counts), max(1, int(counts.max(initial=0)))), MISSING, dtype=np.int32)
-    place = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
-    codes[place] = label[order]
+    cell = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
+    codes[cell] = label[order]
     numbers = None if values is None else np.array(values, dtype=np.float64)
     if raters is None:
         return Coded(codes, tuple(categories), numbers, ordered=True)
     who = np.full(codes.shape, MISSING, dtype=np.int32)
-    who[place] = np.unique(np.asarray(raters, dtype=np.int64), return_inverse=True)[1][order]
+    who[cell] = np.unique(np.asarray(raters, dtype=np.int64), return_inverse=True)[1][order]
     return Coded(codes, tuple(categories), numbers, ordered=True, raters=who)
 
 
@@ -145,9 +145,9 @@ def by_rater(coded: Coded) -> Coded:
     """Lay out a long table as units x raters."""
     if coded.raters is None:
         return coded
-    units, places = np.nonzero(coded.codes != MISSING)
+    units, columns = np.nonzero(coded.codes != MISSING)
     codes = np.full((len(coded.codes), coded.number_of_raters()), MISSING, dtype=np.int32)
-    codes[units, coded.raters[units, places]] = coded.codes[units, places]
+    codes[units, coded.raters[units, columns]] = coded.codes[units, columns]
     return replace(coded, codes=codes, raters=None)
 
 
@@ -160,10 +160,10 @@ def _coded(codes: Codes, labels: tuple[Any, ...]) -> Coded:
     return Coded(codes, labels, values, ordered=True)
 
 
-def _places(column: Iterable[Hashable]) -> Codes:
+def _indices(column: Iterable[Hashable]) -> Codes:
     """Number the values of a column in order of appearance."""
-    place: dict[Hashable, int] = {}
-    return np.array([place.setdefault(value, len(place)) for value in column], dtype=np.int32)
+    index: dict[Hashable, int] = {}
+    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.int32)
 
 
 def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
@@ -173,9 +173,9 @@ def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
     low, high = float(np.nanmin(array)), float(np.nanmax(array))
     _refuse_infinite(low, high)
     if high - low <= NARROW:
-        places = np.where(present, array - low, MISSING).astype(np.int32)
-        if np.array_equal(places[present], array[present] - low):
-            return _without_gaps(places, low)
+        steps = np.where(present, array - low, MISSING).astype(np.int32)
+        if np.array_equal(steps[present], array[present] - low):
+            return _without_gaps(steps, low)
     values = np.unique(array[present])
     codes = np.full(array.shape, MISSING, dtype=np.int32)
     codes[present] = np.searchsorted(values, array[present])
@@ -187,21 +187,21 @@ def _refuse_infinite(low: float, high: float) -> None:
         raise ValueError("A rating is infinite; a rating is a finite number, and a missing one is nan.")
 
 
-def _without_gaps(places: Codes, low: float) -> tuple[Codes, Floats]:
-    used = np.flatnonzero(np.bincount(places.ravel() + 1)[1:])
+def _without_gaps(steps: Codes, low: float) -> tuple[Codes, Floats]:
+    used = np.flatnonzero(np.bincount(steps.ravel() + 1)[1:])
     rank = np.full(int(used[-1]) + 2, MISSING, dtype=np.int32)
     rank[used] = np.arange(used.size)
     # The last place of `rank` is MISSING, and MISSING is the index of the last place.
     values: Floats = used.astype(np.float64) + low
-    return rank[places], values
+    return rank[steps], values
 
 
 def _code_labels(ratings: list[Any]) -> tuple[Codes, tuple[Any, ...]]:
     # A value that differs from itself is nan.
     labels = {value for value in set(ratings) if value is not None and value != "" and value == value}
     ordered = in_order(labels)
-    place = {label: position for position, label in enumerate(ordered)}
-    return np.fromiter((place.get(value, MISSING) for value in ratings), dtype=np.int32, count=len(ratings)), ordered
+    index = {label: position for position, label in enumerate(ordered)}
+    return np.fromiter((index.get(value, MISSING) for value in ratings), dtype=np.int32, count=len(ratings)), ordered
 
 
 def in_order(labels: Iterable[Any]) -> tuple[Any, ...]:
@@ -214,13 +214,13 @@ def _declared(coded: Coded, categories: Categories | None) -> Coded:
     if categories is None:
         return coded
     labels = tuple(categories.tolist() if isinstance(categories, np.ndarray) else categories)
-    place = {label: position for position, label in enumerate(labels)}
-    if len(place) != len(labels):
+    index = {label: position for position, label in enumerate(labels)}
+    if len(index) != len(labels):
         raise ValueError("A category is declared twice.")
-    unknown = [label for label in coded.categories if label not in place]
+    unknown = [label for label in coded.categories if label not in index]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is a rating, but not one of the declared categories.")
-    recode = np.array([*(place[label] for label in coded.categories), MISSING], dtype=np.int32)
+    recode = np.array([*(index[label] for label in coded.categories), MISSING], dtype=np.int32)
     numbers = all(isinstance(label, Real) for label in labels)
     values = np.array(labels, dtype=np.float64) if numbers else None
     return replace(coded, codes=recode[coded.codes], categories=labels, values=values, ordered=True)

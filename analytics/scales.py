@@ -46,7 +46,7 @@ def distribution(
 
 def number_of(steps: Sequence[str], values: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return the number that each step stands for: those of `values`, or 1, 2, ... in the order of the scale."""
-    return {step: float(values[step]) if values else float(place) for place, step in enumerate(steps, start=1)}
+    return {step: float(values[step]) if values else float(rank) for rank, step in enumerate(steps, start=1)}
 
 
 @dataclass(frozen=True)

@@ -218,9 +218,9 @@ def truth_values(values: ArrayLike) -> Bools:
     if array.dtype == np.bool_:
         return array
     flat = array.ravel().tolist() if array.dtype != object else [*array.ravel()]
-    for place, value in enumerate(flat):
+    for index, value in enumerate(flat):
         if not isinstance(value, (bool, int, float, np.bool_, np.number)) or value not in (0, 1):
-            raise ValueError(f"Value {place} (counted from 0) is {value!r}, neither true nor false.")
+            raise ValueError(f"Value {index} (counted from 0) is {value!r}, neither true nor false.")
     truths: Bools = array.astype(np.bool_)
     return truths
 
@@ -273,12 +273,12 @@ def right_choices(scores: ArrayLike, right: ArrayLike | int) -> Bools:
     if matrix.ndim != 2:
         raise ValueError(f"Scores have the shape n x options, not {matrix.shape}.")
     _refuse_nan(matrix)
-    place = np.broadcast_to(np.asarray(right, dtype=np.int64), len(matrix))
-    if ((place < 0) | (place >= matrix.shape[1])).any():
+    column = np.broadcast_to(np.asarray(right, dtype=np.int64), len(matrix))
+    if ((column < 0) | (column >= matrix.shape[1])).any():
         raise ValueError(f"The right option is one of 0 to {matrix.shape[1] - 1}.")
     rows = np.arange(len(matrix))
-    not_beaten = matrix >= matrix[rows, place][:, None]
-    not_beaten[rows, place] = False
+    not_beaten = matrix >= matrix[rows, column][:, None]
+    not_beaten[rows, column] = False
     return np.logical_not(not_beaten.any(axis=1))
 
 
@@ -353,10 +353,10 @@ def groups(length: int, *labels: Sequence[str]) -> Iterator[tuple[Group, NDArray
     if any(len(column) != length for column in labels):
         raise ValueError(f"Every label column has one label for each of the {length} instances.")
     members: dict[Group, list[int]] = {}
-    for place, group in enumerate(zip(*labels, strict=True)):
-        members.setdefault(tuple(str(label) for label in group), []).append(place)
-    for group, places in members.items():
-        yield group, np.array(places, dtype=np.int64)
+    for index, group in enumerate(zip(*labels, strict=True)):
+        members.setdefault(tuple(str(label) for label in group), []).append(index)
+    for group, indices in members.items():
+        yield group, np.array(indices, dtype=np.int64)
 
 
 def _refuse_nan(rows: Floats) -> None:

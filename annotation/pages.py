@@ -247,10 +247,10 @@ def _pictured(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _option_page(option: Option, *, value: str, place: int) -> OptionPage:
+def _option_page(option: Option, *, value: str, position: int) -> OptionPage:
     shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
-    letter = LETTERS[place] if place < len(LETTERS) else value
-    digit = value if place < MOST_DIGITS else ""
+    letter = LETTERS[position] if position < len(LETTERS) else value
+    digit = value if position < MOST_DIGITS else ""
     return OptionPage(value=value, letter=letter, digit=digit, **shown)
 
 
@@ -286,7 +286,9 @@ def question_page(
         template=f"kinds/{kind_name}.html",
         texts=[text.text for text in shown.texts],
         images=[ShownImage(**_pictured(picture), mark=picture.mark) for picture in shown.pictures],
-        options=[_option_page(option, value=value, place=place) for place, (value, option) in enumerate(shuffled)],
+        options=[
+            _option_page(option, value=value, position=position) for position, (value, option) in enumerate(shuffled)
+        ],
         fixed=[
             FixedOption(value=value, label=last_label(option), digit=option.digit)
             for value, option in in_order

@@ -72,17 +72,17 @@ class Figures:
         self.out_of_questions |= measured["out_of_questions"]
 
 
-def places_needed(*, questions: int, annotators: int, seconds: float) -> int:
+def entries_needed(*, questions: int, annotators: int, seconds: float) -> int:
     """Return how many sittings a round may use up: all it can answer, and one begun for each annotator."""
     size = min(SURVEY_SIZE, questions)
     return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + WARM_UP_SECONDS) / size) + annotators
 
 
-def make_studies(*, questions: int, places: int, folder: Path, environment: Mapping[str, str]) -> list[str]:
+def make_studies(*, questions: int, entries: int, folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Make studies of `questions` questions, surveys of 100 and one answer each, in the database of `environment`.
 
     The platform's own commands make them; a study of thousands is one of a thousand, multiplied. Returns at least
-    `places` places: the name of each study as often as it has seats.
+    `entries` places: the name of each study as often as it has seats.
     """
     os.environ.update(environment)
     django.setup()
@@ -97,7 +97,7 @@ def make_studies(*, questions: int, places: int, folder: Path, environment: Mapp
     size = min(SURVEY_SIZE, questions)
     seats = questions // size
     made: list[str] = []
-    while len(made) < places:
+    while len(made) < entries:
         slug = f"annotator-loop-{len(made) // seats + 1}"
         file = folder / f"{slug}.yaml"
         file.write_text(DESIGN.format(slug=slug, size=size), encoding="utf-8")
@@ -149,10 +149,10 @@ def make_instances(project: int, count: int) -> None:
 
 
 def load(
-    site: Site, *, annotators: int, seconds: float, places: Sequence[str] = (), floor: str = PLAIN
+    site: Site, *, annotators: int, seconds: float, entries: Sequence[str] = (), floor: str = PLAIN
 ) -> dict[str, Any]:
     """Run the generator against a site once and return what it measured."""
-    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "places": places, "floor": floor}
+    task = {"port": site.port, "annotators": annotators, "seconds": seconds, "entries": entries, "floor": floor}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
         input=json.dumps(task),
@@ -200,20 +200,20 @@ def _check_answers(url: str) -> str:
 
 @dataclass
 class Product:
-    """The platform with studies of `questions` questions; `places` are the sittings that are left."""
+    """The platform with studies of `questions` questions; `entries` are the sittings that are left."""
 
     questions: int
     environment: Mapping[str, str]
-    places: list[str]
+    entries: list[str]
 
     @property
     def name(self) -> str:
         return f"product, {self.questions:,}"
 
     def round(self, site: Site, *, annotators: int, seconds: float) -> dict[str, Any]:
-        wanted = places_needed(questions=self.questions, annotators=annotators, seconds=seconds)
-        taken, self.places = self.places[:wanted], self.places[wanted:]
-        return load(site, annotators=annotators, seconds=seconds, places=taken)
+        wanted = entries_needed(questions=self.questions, annotators=annotators, seconds=seconds)
+        taken, self.entries = self.entries[:wanted], self.entries[wanted:]
+        return load(site, annotators=annotators, seconds=seconds, entries=taken)
 
 
 def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Namespace) -> Product:
@@ -225,13 +225,13 @@ def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Na
         "STATIC_ROOT": folder,
         "LOG_LEVEL": "WARNING",
     }
-    places = options.rounds * sum(
-        places_needed(questions=questions, annotators=count, seconds=options.seconds) for count in options.annotators
+    entries = options.rounds * sum(
+        entries_needed(questions=questions, annotators=count, seconds=options.seconds) for count in options.annotators
     )
     # In a process of its own: Django reads once which database is its own.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         made = apart.submit(
-            make_studies, questions=questions, places=places, folder=Path(folder), environment=environment
+            make_studies, questions=questions, entries=entries, folder=Path(folder), environment=environment
         ).result()
     return Product(questions, environment, made)
 

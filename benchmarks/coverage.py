@@ -149,8 +149,8 @@ def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: n
         ratings[np.argsort(rng.random((500, people)), axis=1) >= each] = np.nan
         alpha = KrippendorffAlpha()
         over_units = agreement_over_units(alpha, ratings, rng=rng, resamples=300, method="BCa")
-        for place, found in enumerate((over_units, agreement_over_both(alpha, ratings))):
-            held[place] += found.low is not None and found.high is not None and found.low <= truth <= found.high
+        for index, found in enumerate((over_units, agreement_over_both(alpha, ratings))):
+            held[index] += found.low is not None and found.high is not None and found.low <= truth <= found.high
     return [float(share) for share in held / rounds]
 
 

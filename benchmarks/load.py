@@ -175,10 +175,10 @@ class Sitting:
         return bool(told["saved"])
 
 
-async def _begun(port: int, places: list[str]) -> list[Sitting]:
+async def _begun(port: int, entries: list[str]) -> list[Sitting]:
     """Begin a sitting for each place (the name of a study), before anything is measured."""
     connection = Connection(port)
-    sittings = [Sitting(study) for study in places]
+    sittings = [Sitting(study) for study in entries]
     for sitting in sittings:
         await sitting.begin(connection)
     return sittings
@@ -220,19 +220,19 @@ async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: floa
 
 
 class Task(TypedDict):
-    """`places` holds the name of a study for each sitting to take; without any, the floor at that path is asked."""
+    """`entries` holds the name of a study for each sitting to take; without any, the floor at that path is asked."""
 
     port: int
     annotators: int
     seconds: float
-    places: list[str]
+    entries: list[str]
     floor: str
 
 
 async def _cycles(task: Task) -> list[Cycle]:
-    if not task["places"]:
+    if not task["entries"]:
         return [await _floor_cycle(task["port"], task["floor"]) for _ in range(task["annotators"])]
-    waiting = await _begun(task["port"], task["places"])
+    waiting = await _begun(task["port"], task["entries"])
     return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
 

@@ -33,9 +33,9 @@ def problem_with_line(text: str) -> str:
     """
     if not text:
         return "It is empty."
-    for place, sign in enumerate(text, start=1):
+    for position, sign in enumerate(text, start=1):
         if unicodedata.category(sign) in _NOT_IN_A_LINE:
-            return f"{_character(sign, place)} is a control character or ends the line. Remove it."
+            return f"{_character(sign, position)} is a control character or ends the line. Remove it."
     if text != text.strip():
         return "It begins or ends with a space. Remove it."
     return ""
@@ -48,9 +48,9 @@ def problem_with_name(name: str) -> str:
     """
     if reason := problem_with_line(name):
         return reason
-    for place, sign in enumerate(name, start=1):
+    for position, sign in enumerate(name, start=1):
         if not sign.isprintable():
-            return f"{_character(sign, place)} cannot be seen. Remove it, or write a plain space."
+            return f"{_character(sign, position)} cannot be seen. Remove it, or write a plain space."
     return ""
 
 
@@ -88,5 +88,5 @@ def name_in_address(key: str, *, pk: int) -> str:
     return f"{BY_ID}{pk}" if problem_with_key(key) or key.startswith(BY_ID) else key
 
 
-def _character(sign: str, place: int) -> str:
-    return f"Its character {place} (U+{ord(sign):04X})"
+def _character(sign: str, position: int) -> str:
+    return f"Its character {position} (U+{ord(sign):04X})"

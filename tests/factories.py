@@ -152,13 +152,13 @@ def draw_instance(project: Project, number: int, *, candidates: int = 4, **field
     InstanceImage.objects.create(
         instance=instance, role="image", filename=f"{number}.png", image=draw_image(first), source="drawn"
     )
-    for place in range(candidates):
+    for position in range(candidates):
         InstanceImage.objects.create(
             instance=instance,
             role="candidate",
-            position=place,
-            filename=f"{number}_{place}.png",
-            image=draw_image(first + 1 + place),
+            position=position,
+            filename=f"{number}_{position}.png",
+            image=draw_image(first + 1 + position),
             source="drawn",
             licence="CC0",
             generator="Pillow",
@@ -243,8 +243,8 @@ def make_launched(study: Study, *, size: int = 100, seats: int = 1, now: datetim
 
 def _make_question(study: Study, instance: Instance, answers: int) -> Question:
     images: dict[str, list[ImageFacts]] = {}
-    for place in instance.images.all():
-        images.setdefault(place.role, []).append(ImageFacts(place.image_id, 8, 6, place.filename))
+    for position in instance.images.all():
+        images.setdefault(position.role, []).append(ImageFacts(position.image_id, 8, 6, position.filename))
     (built,) = get_kind(study.kind).questions(InstanceFacts(instance.key, instance.captions, images), ASK, seed="")
     content = built.content
     question = Question.objects.create(

@@ -114,7 +114,7 @@ STEPS = {
     "studies.actions.images.rendition",
     "studies.actions.importing.refuse_unknown",
     "studies.actions.studies.add_surveys",
-    "studies.actions.studies.place_questions",
+    "studies.actions.studies.fill_survey",
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {

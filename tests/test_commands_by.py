@@ -69,11 +69,11 @@ def project() -> Project:
 def run(project: Project, tmp_path: Path) -> Callable[..., str]:
     """Run a command of the table and return what it complained of."""
     (tmp_path / "study.yaml").write_text("nothing")
-    places = {"FILE": str(tmp_path / "study.yaml"), "OUT": str(tmp_path / "out")}
+    paths = {"FILE": str(tmp_path / "study.yaml"), "OUT": str(tmp_path / "out")}
 
     def run(called: str, *more: str) -> str:
         name, *option = called.split()
-        arguments = [places.get(argument, argument) for argument in TABLE[called][0]]
+        arguments = [paths.get(argument, argument) for argument in TABLE[called][0]]
         try:
             call_command(name, *arguments, *option, *more, verbosity=0)
         except CommandError as error:

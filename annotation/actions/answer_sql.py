@@ -154,8 +154,8 @@ def _fields() -> Mapping[str, Field[Any, Any]]:
 
 @cache
 def _insert_into(columns: Sequence[str]) -> str:
-    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO annotation_response ({names}) VALUES ({places})"  # noqa: S608 (columns of the model)
+    names, placeholders = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    return f"INSERT INTO annotation_response ({names}) VALUES ({placeholders})"  # noqa: S608 (columns of the model)
 
 
 def store_decision(

@@ -13,7 +13,7 @@ from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
 from studies.actions.questions import About, Source, origin_of, questions_per_instance, selected_instances
-from studies.actions.studies import add_surveys, place_questions
+from studies.actions.studies import add_surveys, fill_survey
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
 from studies.planning import PlannedSurvey, in_parts
@@ -127,6 +127,6 @@ def _ask_again(study: Study, annotator: Annotator | None) -> bool:
     Question.objects.filter(pk__in=[question.pk for question in questions]).update(
         answers_wanted=F("answers_wanted") + 1
     )
-    place_questions(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{survey.number}"))
+    fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{survey.number}"))
     seats.open_seats(study=study, surveys=[survey])
     return True

@@ -46,12 +46,12 @@ def take_back(*, annotator: Annotator, project: Project, now: datetime) -> int:
     lost = list(in_time.select_related("session").order_by("session__last_seat", "pk"))
     seats = {seat for response in lost if (seat := response.session.last_seat_id) is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
-    back = sum(_take_place(response) for response in lost)
+    back = sum(_take_slot(response) for response in lost)
     _fill(seats, now=now)
     return len(lost) - back
 
 
-def _take_place(response: Response) -> bool:
+def _take_slot(response: Response) -> bool:
     """Give `response` the slot back that it had in the seat of its session; tell whether nobody holds that now."""
     slot = Slot.objects.filter(seat=response.session.last_seat, question=response.question_id).first()
     if slot is None:

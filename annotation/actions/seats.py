@@ -21,13 +21,13 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
     for seat in seats:
-        places = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list(
+        survey_questions = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list(
             "question_id", "position", "question__part"
         )
         Slot.objects.bulk_create(
             (
                 Slot(seat=seat, question_id=question, position=position, part=part)
-                for question, position, part in places
+                for question, position, part in survey_questions
             ),
             batch_size=BATCH,
         )

@@ -19,7 +19,7 @@ from studies.naming import problem_with_name
 
 BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
-_Place = tuple[int, str, str, str]
+_Question = tuple[int, str, str, str]
 _Stored = tuple[int, str, str, str, dict[str, float] | None, bool | None, str]
 
 
@@ -76,7 +76,7 @@ def import_predictions(
     known = list(_known_instances(project))
     joined = join([(row.number, row.instance) for row in rows], known)
     _refuse_unjoined(joined, skip_unknown=skip_unknown)
-    answers = _answers_by_place(rows, joined, rules={one.id: one.caption_rule for one in known})
+    answers = _answers_by_question(rows, joined, rules={one.id: one.caption_rule for one in known})
     try:
         with transaction.atomic():
             maker = _maker(model, now=now, dry_run=dry_run)
@@ -146,18 +146,18 @@ def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
         raise PredictionsRefused(["No record is about an instance of the project. Check the project and the file."])
 
 
-def _answers_by_place(
+def _answers_by_question(
     rows: Sequence[Row], joined: Joined, *, rules: Mapping[int, str]
-) -> dict[_Place, tuple[int, Answer]]:
-    answers: dict[_Place, tuple[int, Answer]] = {}
+) -> dict[_Question, tuple[int, Answer]]:
+    answers: dict[_Question, tuple[int, Answer]] = {}
     problems = []
     for row in rows:
         instance = joined.instances.get(row.number)
         if instance is None:
             continue
         for answer in row.answers:
-            place = (instance, answer.kind, answer.variant, row.caption_rule or rules[instance])
-            first, _ = answers.setdefault(place, (row.number, answer))
+            asked = (instance, answer.kind, answer.variant, row.caption_rule or rules[instance])
+            first, _ = answers.setdefault(asked, (row.number, answer))
             if first != row.number:
                 question = _words(answer.kind, answer.variant)
                 problems.append(f"Record {row.number}: It answers the same question ({question}) as record {first}.")
@@ -174,8 +174,8 @@ def _maker(model: ModelName, *, now: datetime, dry_run: bool) -> Model:
 
 
 def _new_ones(
-    project: Project, maker: Model, answers: dict[_Place, tuple[int, Answer]]
-) -> dict[_Place, tuple[int, Answer]]:
+    project: Project, maker: Model, answers: dict[_Question, tuple[int, Answer]]
+) -> dict[_Question, tuple[int, Answer]]:
     """Return the answers that are not there yet; refuses when one is there that says something else."""
     new = dict(answers)
     problems = []
@@ -203,7 +203,7 @@ def _words(kind: str, variant: str) -> str:
     return f"{kind} {variant}".strip()
 
 
-def _save(maker: Model, new: dict[_Place, tuple[int, Answer]], *, file: str, now: datetime) -> None:
+def _save(maker: Model, new: dict[_Question, tuple[int, Answer]], *, file: str, now: datetime) -> None:
     Prediction.objects.bulk_create(
         (
             Prediction(

@@ -16,10 +16,10 @@ def read(path: Path) -> list[Row]:
     questions = [(*question, getattr(file.outcomes, score.lower())) for score, question in finer_scores().items()]
     return [
         Row(
-            place + 1,
+            index + 1,
             instance,
-            tuple(Answer(kind, variant, bool(right[place])) for kind, variant, right in questions),
+            tuple(Answer(kind, variant, bool(right[index])) for kind, variant, right in questions),
             caption_rule="bivlc-release-v1",
         )
-        for place, instance in enumerate(file.instances)
+        for index, instance in enumerate(file.instances)
     ]

@@ -11,10 +11,10 @@ def read(path: Path) -> list[Row]:
     file = read_correct(path)
     return [
         Row(
-            place + 1,
+            index + 1,
             instance,
-            (Answer(*CAPTION_OF_IMAGE, bool(file.correct[place])),),
+            (Answer(*CAPTION_OF_IMAGE, bool(file.correct[index])),),
             caption_rule="as-is-v1",
         )
-        for place, instance in enumerate(file.instances)
+        for index, instance in enumerate(file.instances)
     ]

@@ -359,9 +359,9 @@ def _clouds(picture: Image.Image, rng: random.Random) -> None:
     _paint_softly(picture, (255, 255, 255), mask.filter(ImageFilter.GaussianBlur(3)))
 
 
-def _backdrop(place: str, rng: random.Random) -> Image.Image:
-    backdrop = BACKDROPS[place]
-    night = place == "under the stars"
+def _backdrop(setting: str, rng: random.Random) -> Image.Image:
+    backdrop = BACKDROPS[setting]
+    night = setting == "under the stars"
     horizon = round(CANVAS * HORIZON)
     picture = _gradient(backdrop.sky, (CANVAS, CANVAS)).copy()
     _sky_light(picture, backdrop, rng, night=night)
@@ -376,7 +376,7 @@ def _backdrop(place: str, rng: random.Random) -> Image.Image:
 
 
 @dataclass(frozen=True)
-class Place:
+class Spot:
     """Where a thing stands: the middle of its foot, in shares of the picture, and the side of its tile."""
 
     x: float
@@ -399,39 +399,39 @@ def _cast_shadow(picture: Image.Image, x: float, side: float, *, faint: bool) ->
     _paint_softly(picture, (20, 24, 40), mask.filter(ImageFilter.GaussianBlur(4)))
 
 
-def _put(picture: Image.Image, thing: Thing, place: Place) -> None:
-    side = place.side * SIZE_FACTORS[thing.size] * (1.0, 0.62, 0.5)[thing.count - 1]
+def _put(picture: Image.Image, thing: Thing, spot: Spot) -> None:
+    side = spot.side * SIZE_FACTORS[thing.size] * (1.0, 0.62, 0.5)[thing.count - 1]
     side = min(side, WIDEST_ROW / thing.count)
     pixels = round(side * CANVAS)
     half_row = thing.count * side / 2
-    middle = min(max(place.x, MARGIN + half_row), 1 - MARGIN - half_row)
+    middle = min(max(spot.x, MARGIN + half_row), 1 - MARGIN - half_row)
     for number in range(thing.count):
         x = middle + (number - (thing.count - 1) / 2) * side * 1.04
-        _cast_shadow(picture, x, side * 0.8, faint=place.flies)
+        _cast_shadow(picture, x, side * 0.8, faint=spot.flies)
         tile = _tile(thing, pixels)
-        picture.paste(tile, (round(x * CANVAS - pixels / 2), round(place.foot * CANVAS - pixels)), tile)
+        picture.paste(tile, (round(x * CANVAS - pixels / 2), round(spot.foot * CANVAS - pixels)), tile)
 
 
-def _places(scene: Scene, rng: random.Random) -> tuple[Place, Place]:
+def _spots(scene: Scene, rng: random.Random) -> tuple[Spot, Spot]:
     """Return where subject and other of a scene told from one side stand."""
     shift, grow = rng.uniform(-0.03, 0.03), rng.uniform(0.95, 1.08)
     if scene.relation == LEFT:
         side = 0.33 * grow
-        return Place(0.26 + shift, GROUND, side), Place(0.75 + shift, GROUND, side)
+        return Spot(0.26 + shift, GROUND, side), Spot(0.75 + shift, GROUND, side)
     side = 0.34 * grow
-    return Place(0.5 + shift, 0.46, side, flies=True), Place(0.5 + shift, GROUND, side)
+    return Spot(0.5 + shift, 0.46, side, flies=True), Spot(0.5 + shift, GROUND, side)
 
 
 def draw_scene(scene: Scene, *, seed: str) -> Image.Image:
     """Return the picture of a scene, 512 x 512 RGB; the same scene and seed give the same pixels."""
-    rng = random.Random(f"{seed}|{scene.place}")  # noqa: S311 (drawings, not secrets)
+    rng = random.Random(f"{seed}|{scene.setting}")  # noqa: S311 (drawings, not secrets)
     scene = scene.from_one_side()
-    picture = _backdrop(scene.place, rng)
-    subject, other = _places(scene, rng)
+    picture = _backdrop(scene.setting, rng)
+    subject, other = _spots(scene, rng)
     if scene.extra is not None:
         # Above something, the sky's middle is taken.
         x = rng.uniform(0.1, 0.16) if scene.relation == ABOVE else rng.uniform(0.4, 0.6)
-        _put(picture, scene.extra, Place(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
+        _put(picture, scene.extra, Spot(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
     _put(picture, scene.other, other)
     _put(picture, scene.subject, subject)
     return picture.resize((SIDE, SIDE), Image.Resampling.LANCZOS)

@@ -12,7 +12,7 @@ COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "white"
 KINDS = ("ball", "balloon", "box", "car", "fish", "flower", "house", "kite", "mug", "mushroom", "tent", "umbrella")
 PATTERNS = ("striped", "spotted")
 SIZES = ("tiny", "huge")
-PLACES = ("on a meadow", "on a beach", "in the snow", "in a desert", "under the stars")
+SETTINGS = ("on a meadow", "on a beach", "in the snow", "in a desert", "under the stars")
 LEFT, RIGHT, ABOVE, BELOW = "to the left of", "to the right of", "above", "below"
 RELATIONS = (LEFT, RIGHT, ABOVE, BELOW)
 MIRRORED = {RIGHT: LEFT, BELOW: ABOVE}
@@ -42,7 +42,7 @@ class Thing:
 class Scene:
     """`subject` stands in `relation` to `other`; `extra`, if there is one, is in the sky."""
 
-    place: str
+    setting: str
     subject: Thing
     relation: str
     other: Thing
@@ -50,7 +50,7 @@ class Scene:
 
     @property
     def caption(self) -> str:
-        text = f"{self.subject.words} {self.relation} {self.other.words} {self.place}"
+        text = f"{self.subject.words} {self.relation} {self.other.words} {self.setting}"
         if self.extra is not None:
             text += f", with {self.extra.words} in the sky"
         return f"{text[0].upper()}{text[1:]}."
@@ -73,7 +73,7 @@ def _shows_thing(drawn: Thing, asked: Thing) -> bool:
 def shows(drawn: Scene, asked: Scene) -> bool:
     """Return whether a drawing of `drawn` has everything that the caption of `asked` says."""
     drawn, asked = drawn.from_one_side(), asked.from_one_side()
-    if (drawn.place, drawn.relation) != (asked.place, asked.relation):
+    if (drawn.setting, drawn.relation) != (asked.setting, asked.relation):
         return False
     if not (_shows_thing(drawn.subject, asked.subject) and _shows_thing(drawn.other, asked.other)):
         return False
@@ -88,7 +88,7 @@ def first_scene(rng: random.Random) -> Scene:
     """Return a scene of two things that differ in kind and in colour."""
     kinds, colours = rng.sample(KINDS, 2), rng.sample(COLOURS, 2)
     return Scene(
-        place=rng.choice(PLACES),
+        setting=rng.choice(SETTINGS),
         subject=Thing(kinds[0], colours[0], count=rng.choice((1, 1, 2, 3))),
         relation=rng.choice(RELATIONS),
         other=Thing(kinds[1], colours[1]),
@@ -219,10 +219,10 @@ def describe_instances(*, seed: str, per_category: int) -> Iterator[SceneInstanc
             wrong = _unfaithful(negative, scene, rng)
             none_right = (category_number + number) % NONE_RIGHT_EVERY == NONE_RIGHT_EVERY - 1
             right = None if none_right else rng.randrange(CANDIDATES)
-            places = list(range(CANDIDATES))
-            rng.shuffle(places)
+            positions = list(range(CANDIDATES))
+            rng.shuffle(positions)
             candidates = [negative] * CANDIDATES
-            for place in places:
-                if place != right:
-                    candidates[place] = next(wrong)
+            for position in positions:
+                if position != right:
+                    candidates[position] = next(wrong)
             yield SceneInstance(key, type_, subtype, scene, negative, tuple(candidates), right)

@@ -54,13 +54,13 @@ def read_accepted(path: Path) -> dict[str, int | None]:
 
 
 def _released(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int | None]:
-    accepted, place = row["accepted"].strip().lower(), row["release_row"].strip()
-    if accepted not in {"true", "false"} or (accepted == "true" and not place.isdecimal()):
+    accepted, release_row = row["accepted"].strip().lower(), row["release_row"].strip()
+    if accepted not in {"true", "false"} or (accepted == "true" and not release_row.isdecimal()):
         raise CannotReplay(
-            f"Record {number} of {path.name} has accepted {accepted!r} and release_row {place!r}; it must be true with "
-            "a row number, or false."
+            f"Record {number} of {path.name} has accepted {accepted!r} and release_row {release_row!r}; it must be "
+            "true with a row number, or false."
         )
-    return row["index"], int(place) if accepted == "true" else None
+    return row["index"], int(release_row) if accepted == "true" else None
 
 
 def fates(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed: str) -> dict[str, Fate]:
@@ -112,9 +112,9 @@ def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair
     disagreed = chosen[: split.of_chosen] + none[: split.of_none]
     dice.shuffle(disagreed)
     first, second = dict(settled), dict(settled)
-    for place, key in enumerate(disagreed):
+    for index, key in enumerate(disagreed):
         image = settled[key] if settled[key] != NONE else dice.choice(CANDIDATES)
-        first[key], second[key] = (image, NONE) if place < split.only_first else (NONE, image)
+        first[key], second[key] = (image, NONE) if index < split.only_first else (NONE, image)
     for key in chosen[split.of_chosen :: OTHER_IMAGE_EVERY]:
         second[key] = dice.choice([image for image in CANDIDATES if image != settled[key]])
     return Pair(first, second)

@@ -33,14 +33,14 @@ def fill_with_stand_ins(*, project: Project, photo_role: str, photo_key: str, pr
     ]
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
     waiting = InstanceImage.objects.filter(instance__project=project, image=None)
-    places = list(waiting.order_by("pk"))
-    images = _draw(sorted({place.filename for place in places}), progress)
+    uses = list(waiting.order_by("pk"))
+    images = _draw(sorted({use.filename for use in uses}), progress)
     # What is the same for all of them goes in one statement: written row by row it took longer than drawing them.
     waiting.update(source=SOURCE, licence="", generator=GENERATOR)
-    progress.begin("their places", len(places))
-    for batch in _batches(places):
-        for place in batch:
-            place.image = images[place.filename]
+    progress.begin("their places", len(uses))
+    for batch in _batches(uses):
+        for use in batch:
+            use.image = images[use.filename]
         InstanceImage.objects.bulk_update(batch, ["image"])
         progress.step(len(batch))
     return len(images)

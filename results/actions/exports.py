@@ -21,7 +21,7 @@ from background.work import Running, Work
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_format, check_offered, freeze_release, write_release
-from results.actions.whole_files import new_place, pack, stored_bytes, why_not
+from results.actions.whole_files import pack, stored_bytes, why_not, written_whole
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
@@ -68,11 +68,11 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     name_annotators(project=study.project)
     total = count_rows(writer.rows, study)
     try:
-        with new_place(path) as place:
-            with writer.open(place, stored_bytes) as write:
+        with written_whole(path) as unfinished:
+            with writer.open(unfinished, stored_bytes) as write:
                 done = write_rows(write, exported_rows(writer.rows, study), total, report)
             if writer.is_folder:
-                add_papers(place, writer, study_dossier(study, About()))
+                add_papers(unfinished, writer, study_dossier(study, About()))
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(done, done)
@@ -89,14 +89,14 @@ def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | Non
         return None
     path = tables[0].parent / DESCRIPTION
     try:
-        with new_place(path) as place:
+        with written_whole(path) as unfinished:
             text = describe_files(
                 path.parent,
                 written={table.name for table in tables},
                 ours=_tables_of(project),
                 dossier=exports_dossier(project),
             )
-            place.write_text(text, encoding="utf-8", newline="\n")
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path

@@ -20,7 +20,7 @@ from django.db import transaction
 from annotation.models import Removal
 from results.actions.dataset_documents import ANNOTATIONS, add_papers
 from results.actions.pseudonyms import name_for_release
-from results.actions.whole_files import new_place, stored_bytes, why_not
+from results.actions.whole_files import stored_bytes, why_not, written_whole
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
@@ -178,26 +178,26 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     check_offered(release)
     check_frozen(release)
     try:
-        with new_place(path) as place:
-            rows = _write_data(release, writer, place, report)
+        with written_whole(path) as unfinished:
+            rows = _write_data(release, writer, unfinished, report)
             others = [get_writer(name) for name in OTHERS]
-            (place / ANNOTATIONS).mkdir(parents=True)
+            (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
-                with other.open(place / ANNOTATIONS / other.filename, stored_bytes) as write:
+                with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
                     for row in _frozen_rows(release, other.rows):
                         write(row)
-            add_papers(place, writer, Dossier(**release.dossier), others)
+            add_papers(unfinished, writer, Dossier(**release.dossier), others)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(rows, rows)
     return Written(path, rows)
 
 
-def _write_data(release: Release, writer: Writer, place: Path, report: Report) -> int:
+def _write_data(release: Release, writer: Writer, unfinished: Path, report: Report) -> int:
     if not writer.is_folder:
-        place.mkdir()
-        place = place / writer.filename
-    with writer.open(place, stored_bytes) as write:
+        unfinished.mkdir()
+        unfinished = unfinished / writer.filename
+    with writer.open(unfinished, stored_bytes) as write:
         return write_rows(write, _frozen_rows(release, "instances"), release.instances, report)
 
 
@@ -248,10 +248,10 @@ def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: dateti
     path = folder / f"{release.study.slug}-{release.name}-provider-ids.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, place = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+        handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
             out.write(provider_ids(release=release, by=by, now=now))
-        os.replace(place, path)
+        os.replace(unfinished, path)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from results.actions.whole_files import new_place, why_not
+from results.actions.whole_files import why_not, written_whole
 from results.errors import CannotExport
 from results.queries.reporting import project_facts
 from results.reports.build import report_of
@@ -34,8 +34,8 @@ def write_report(*, project: Project, format: str, folder: Path | None, now: dat
 
 def _write(path: Path, text: str) -> Path:
     try:
-        with new_place(path) as place:
-            place.write_text(text, encoding="utf-8", newline="\n")
+        with written_whole(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path

@@ -20,23 +20,23 @@ _BLOCK = 1024 * 1024
 
 
 @contextmanager
-def new_place(path: Path) -> Iterator[Path]:
+def written_whole(path: Path) -> Iterator[Path]:
     """Yield where to write the file or folder that then takes the name `path`, in place of what had it before.
 
     When the block fails, nothing of it is left and what was there stays. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".", suffix=".part") as passing:
-        place = Path(passing) / path.name
-        yield place
-        _settle(place)
+        unfinished = Path(passing) / path.name
+        yield unfinished
+        _settle(unfinished)
         if path.is_dir() and not path.is_symlink():
             path.rename(Path(passing) / "before")
-        os.replace(place, path)
+        os.replace(unfinished, path)
 
 
-def _settle(place: Path) -> None:
-    for written in [place, *place.rglob("*")]:
+def _settle(unfinished: Path) -> None:
+    for written in [unfinished, *unfinished.rglob("*")]:
         os.chmod(written, 0o755 if written.is_dir() else 0o644)
         if written.is_file():
             with written.open("rb") as out:

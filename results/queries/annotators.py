@@ -44,8 +44,8 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             choice=choice,
             right=right,
             seconds=seconds_in_view(send_ms, hidden_ms),
-            place=order.index(choice) if choice and choice not in last[kind] else None,
-            places=len(order) - len(last[kind]),
+            position=order.index(choice) if choice and choice not in last[kind] else None,
+            positions=len(order) - len(last[kind]),
             added=survey > planned.get(question, survey),
             units=units.get(pk, {}),
         )

@@ -47,8 +47,8 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
             category=(type, subtype),
             choice=choice,
             right=right,
-            place=None if choice in last[kind] else order.index(choice),
-            places=len(order) - len(last[kind]),
+            position=None if choice in last[kind] else order.index(choice),
+            positions=len(order) - len(last[kind]),
             seconds=None,
             times=times,
         )

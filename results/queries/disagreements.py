@@ -36,7 +36,7 @@ def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
 def page_of_disagreements(study: Study, shown: str, page: Any) -> Page[History]:
     found: Page[Any] = Paginator(questions_shown(study, shown), PER_PAGE).get_page(page)
     ids = [question.pk for question in found.object_list]
-    order = {pk: place for place, pk in enumerate(ids)}
+    order = {pk: index for index, pk in enumerate(ids)}
     read = histories(Question.objects.filter(pk__in=ids), project=study.project)
     found.object_list = sorted(read, key=lambda history: order[history.question.pk])
     return found

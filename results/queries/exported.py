@@ -104,7 +104,7 @@ def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
         yield chunk
 
 
-def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[ExportedImage]) -> AcceptedInstance:
+def _accepted_instance(row: tuple[Any, ...], study: Study, images_used: Sequence[ExportedImage]) -> AcceptedInstance:
     values = {name.rpartition("__")[2]: value for name, value in zip(_DECISION_FIELDS, row, strict=True)}
     del values["instance_id"]
     winner, kind = values["winner"], values["kind"]
@@ -117,7 +117,7 @@ def _accepted_instance(row: tuple[Any, ...], study: Study, places: Sequence[Expo
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
-        images=_with_gained(places, pictures, winner),
+        images=_with_gained(images_used, pictures, winner),
         **values,
     )
 
@@ -144,22 +144,22 @@ _IMAGE_FIELDS = (
 
 def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
     """Return the images of each instance, in the order of roles and positions."""
-    places = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
+    uses = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
     images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
-    for instance, *place in places.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
-        images[instance].append(ExportedImage(*place))
+    for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
+        images[instance].append(ExportedImage(*use))
     return images
 
 
-def _with_gained(places: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
+def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
     """Return the images of an instance, first those in the roles that the decision gave them."""
-    first = [_find(places, role, sha256, winner) for role, sha256 in gained.items()]
-    return first + [image for image in places if image.position or image.role not in gained]
+    first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
+    return first + [image for image in images_used if image.position or image.role not in gained]
 
 
-def _find(places: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
+def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
     # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
-    same = [image for image in places if image.sha256 == sha256]
+    same = [image for image in images_used if image.sha256 == sha256]
     same.sort(key=lambda image: f"{image.role}-{image.position}" != winner)
     # An instance may have lost the picture since it was asked about; what was asked stands.
     found = same[0] if same else ExportedImage(role, 0, "", sha256)

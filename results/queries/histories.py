@@ -38,14 +38,14 @@ class ShownOption:
 @dataclass(frozen=True)
 class GivenAnswer:
     """One version of one answer: the `option` chosen, None where the answer is none, and what was `said`, in words.
-    `place`: where the option stood, from 1; None for one that stands at the same place for everybody. `places`: how
-    many options were shown, 0 where all of them stand at the same place for everybody."""
+    `position`: where the option stood, from 1; None for one that stands at the same place for everybody. `positions`:
+    how many options were shown, 0 where all of them stand at the same place for everybody."""
 
     name: str
     option: ShownOption | None
     said: str
-    place: int | None
-    places: int
+    position: int | None
+    positions: int
     version: int
     counted: bool
     status: str
@@ -57,9 +57,9 @@ class GivenAnswer:
         """Where the option stood that was chosen, "" where the answer is none."""
         if self.option is None:
             return ""
-        if self.place is not None:
-            return f"{self.place} of {self.places}"
-        return "always last" if self.places else "same for all"
+        if self.position is not None:
+            return f"{self.position} of {self.positions}"
+        return "always last" if self.positions else "same for all"
 
 
 @dataclass(frozen=True)
@@ -225,13 +225,13 @@ def _answer(
 ) -> GivenAnswer:
     order, option = response.shown_order, options.get(response.choice)
     shuffled = any(each.shuffled for each in options.values())
-    placed = option is not None and option.shuffled
+    positioned = option is not None and option.shuffled
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,
         said=option.label if option else in_words(question, response),
-        place=order.index(response.choice) + 1 if placed else None,
-        places=len(order) if shuffled else 0,
+        position=order.index(response.choice) + 1 if positioned else None,
+        positions=len(order) if shuffled else 0,
         version=response.version,
         counted=response.is_counted,
         status=_status(response),

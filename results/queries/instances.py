@@ -59,9 +59,9 @@ def instance_lines(project: Project, studies: Sequence[Study], wanted: Wanted, p
 def images_of(instances: Iterable[Instance]) -> dict[int, list[InstanceImage]]:
     """Return the pictures of each instance, those that stand alone in their role first."""
     images: dict[int, list[InstanceImage]] = {instance.pk: [] for instance in instances}
-    places = InstanceImage.objects.filter(instance__in=images).select_related("image")
-    for place in places.order_by(F("role").desc(), "position"):
-        images[place.instance_id].append(place)
+    uses = InstanceImage.objects.filter(instance__in=images).select_related("image")
+    for use in uses.order_by(F("role").desc(), "position"):
+        images[use.instance_id].append(use)
     return images
 
 
@@ -110,11 +110,11 @@ def _in_project(project: Project, outcome: Outcome) -> Q:
     while (feeding := way[-1].fed_by) is not None:
         way.append(feeding)
     standing = _in_any(way[:1], outcome)
-    for place, study in enumerate(way[1:], start=1):
+    for index, study in enumerate(way[1:], start=1):
         here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
         if outcome is Outcome.NONE_YET:
             here |= _in_any([study], Outcome.ACCEPTED)
-        standing |= here & ~Q(_asked_by(way[:place]))
+        standing |= here & ~Q(_asked_by(way[:index]))
     return standing
 
 

@@ -98,6 +98,6 @@ def waiting_for_launch(study: Study) -> Waiting:
     return _waiting(shown)
 
 
-def _waiting(places: QuerySet[InstanceImage]) -> Waiting:
-    counts = places.filter(image=None).aggregate(images=Count("pk"), instances=Count("instance_id", distinct=True))
+def _waiting(uses: QuerySet[InstanceImage]) -> Waiting:
+    counts = uses.filter(image=None).aggregate(images=Count("pk"), instances=Count("instance_id", distinct=True))
     return Waiting(**counts)

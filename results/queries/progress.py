@@ -201,17 +201,17 @@ def _seconds(study: Study) -> Seconds:
     n = timed.count()
     if not n:
         return Seconds(0)
-    places = [share * (n - 1) / 4 for share in (1, 2, 3)]
-    wanted = {int(place) + step for place in places for step in (1, 2)}
-    numbered = timed.annotate(ms=in_view).annotate(place=Window(RowNumber(), order_by=("ms", "pk")))
-    at = dict(numbered.filter(place__in=wanted).values_list("place", "ms"))
-    lower, median, upper = (_between(at, place) / 1000 for place in places)
+    ranks = [share * (n - 1) / 4 for share in (1, 2, 3)]
+    wanted = {int(rank) + step for rank in ranks for step in (1, 2)}
+    numbered = timed.annotate(ms=in_view).annotate(rank=Window(RowNumber(), order_by=("ms", "pk")))
+    at = dict(numbered.filter(rank__in=wanted).values_list("rank", "ms"))
+    lower, median, upper = (_between(at, rank) / 1000 for rank in ranks)
     return Seconds(n, lower, median, upper)
 
 
-def _between(at: dict[int, int], place: float) -> float:
-    first = at[int(place) + 1]
-    return first + (at.get(int(place) + 2, first) - first) * (place - int(place))
+def _between(at: dict[int, int], rank: float) -> float:
+    first = at[int(rank) + 1]
+    return first + (at.get(int(rank) + 2, first) - first) * (rank - int(rank))
 
 
 @dataclass(frozen=True)

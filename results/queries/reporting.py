@@ -185,10 +185,10 @@ def _parts(study: Study) -> list[PartFacts]:
 
 def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
     """Return the questions of `study`, and the category of each instance they ask about."""
-    places = {
-        (part.kind, variant): place
+    indices = {
+        (part.kind, variant): index
         for part in study.design.parts
-        for place, variant in enumerate(get_kind(part.kind).variants(part.ask))
+        for index, variant in enumerate(get_kind(part.kind).variants(part.ask))
     }
     decisions = Decision.objects.filter(study=study).order_by("question_id")
     about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
@@ -203,9 +203,9 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
             state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
         )
         # A kind may make questions whose names only their instances know.
-        place = places.get((kind, variant), 0)
+        index = indices.get((kind, variant), 0)
         questions.append(
-            QuestionFacts(pk, instance, kind, place, right, outcome, winner, answers, wanted, bool(settled))
+            QuestionFacts(pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled))
         )
         categories[instance] = once.keep(tuple(of))
     return questions, categories
@@ -227,8 +227,8 @@ def _answers(study: Study) -> list[AnswerFacts]:
     A changed answer stays in its slot, whenever it was changed.
     """
     counted = Response.objects.counted_in(study)
-    place = ("slot__seat__survey__number", "slot__seat__number")
-    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *place, "choice")
+    seat_columns = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *seat_columns, "choice")
     planned = planned_surveys(study)
     once = _Once()
     labelled = [
@@ -245,8 +245,10 @@ def _answers_of_several_labels(study: Study, planned: Mapping[int, int]) -> list
     if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return []
     counted = Response.objects.counted_in(study).filter(choice="").order_by("pk")
-    place = ("slot__seat__survey__number", "slot__seat__number")
-    rows = counted.values_list("question__kind", "question__content", "question_id", "annotator_id", *place, "answer")
+    seat_columns = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.values_list(
+        "question__kind", "question__content", "question_id", "annotator_id", *seat_columns, "answer"
+    )
     return [
         AnswerFacts(question, annotator, survey, label, seat, survey > planned.get(question, survey), unit)
         for kind, content, question, annotator, survey, seat, answer in rows.iterator(chunk_size=CHUNK)

@@ -15,7 +15,7 @@ from analytics.aggregation import (
     mace,
     with_enough_answers,
 )
-from analytics.bias import own_places, position_bias
+from analytics.bias import own_positions, position_bias
 from analytics.pay import percentile
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score
@@ -42,8 +42,8 @@ TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the mo
 class PersonsAnswer:
     """One counted answer. `right`: the right option, "" where none is known.
 
-    `seconds`: with the page in view, as the browser measured it. `place`: where the chosen option stood among the
-    `places` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
+    `seconds`: with the page in view, as the browser measured it. `position`: where the chosen option stood among the
+    `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
     answers differed. `units`: unit -> label, of an answer that has no one label.
     """
 
@@ -53,8 +53,8 @@ class PersonsAnswer:
     choice: str
     right: str
     seconds: float | None
-    place: int | None = None
-    places: int = 0
+    position: int | None = None
+    positions: int = 0
     added: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,7 +88,7 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
     columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
     columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
     columns += [Column("MACE", "share"), Column("Dawid-Skene", "share")]
-    applies = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
+    applies = [index for index in range(len(columns)) if any(row[index] is not None for row in rows)]
     if len(asked) == 1:
         applies.remove(2)
     notes = [*_notes(_several([one for one in answers if not one.added]), kinds), *_habits(answers)]
@@ -97,7 +97,7 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
             "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
             "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
         )
-    columns, rows = [columns[place] for place in applies], [tuple(row[place] for place in applies) for row in rows]
+    columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
 
@@ -133,7 +133,7 @@ def _rows_of(
             *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )
         row = (
-            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), _place_habit(mine)),
+            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), _position_habit(mine)),
             *_on_scale(uses.get(name), alone),
             # Free texts cannot be the same.
             *(shared[name], *(compared if any(one.labels for one in mine) else (None,) * len(compared))),
@@ -141,12 +141,12 @@ def _rows_of(
         yield (*_first_the_odd(name, beside), kind), row
 
 
-def _place_habit(mine: Iterable[PersonsAnswer]) -> Cell:
+def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
     """Return how probable places as uneven as this annotator's are by chance; None where nobody's place is known."""
-    placed = [(one.place, one.places) for one in mine if one.place is not None]
-    if not placed:
+    positioned = [(one.position, one.positions) for one in mine if one.position is not None]
+    if not positioned:
         return None
-    found = position_bias([place for place, _ in placed], [of for _, of in placed])
+    found = position_bias([position for position, _ in positioned], [of for _, of in positioned])
     return value_or_reason(found.p, found.reason)
 
 
@@ -154,11 +154,13 @@ def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
     """Yield for each kind what the habits of place of all annotators, whichever they are, say together."""
     kinds = list(dict.fromkeys(one.kind for one in answers))
     for kind in kinds:
-        placed = [
-            (one.place, one.places, one.annotator) for one in answers if one.kind == kind and one.place is not None
+        positioned = [
+            (one.position, one.positions, one.annotator)
+            for one in answers
+            if one.kind == kind and one.position is not None
         ]
-        chosen, shown, who = ([each[column] for each in placed] for column in range(3))
-        found = own_places([int(place) for place in chosen], [int(of) for of in shown], who)
+        chosen, shown, who = ([each[column] for each in positioned] for column in range(3))
+        found = own_positions([int(position) for position in chosen], [int(of) for of in shown], who)
         if found.p is not None:
             of_kind = f" ({kind})" if len(kinds) > 1 else ""
             said = cell_text(found.p, "p")

@@ -28,7 +28,7 @@ NOBODY_TIMED = "No browser has measured a time."
 class AnswerDetails:
     """One counted answer, or `times` equal ones.
 
-    `right`: the right option, "" where none is known. `place`: where the chosen option stood among the `places`
+    `right`: the right option, "" where none is known. `position`: where the chosen option stood among the `positions`
     shuffled ones, from 0; None for one that always comes last. `seconds`: with the page in view, as the browser
     measured it.
     """
@@ -37,8 +37,8 @@ class AnswerDetails:
     category: Category
     choice: str
     right: str
-    place: int | None
-    places: int
+    position: int | None
+    positions: int
     seconds: float | None
     times: int = 1
 
@@ -123,18 +123,19 @@ def rates_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
     chosen: dict[str, list[tuple[int, int]]] = {}
     for answer in answers:
-        if not answer.places:
+        if not answer.positions:
             # Everything stands where it always stands.
             continue
-        places = chosen.setdefault(answer.kind, [])
-        if answer.place is not None:
-            places.extend([(answer.place, answer.places)] * answer.times)
+        positions = chosen.setdefault(answer.kind, [])
+        if answer.position is not None:
+            positions.extend([(answer.position, answer.positions)] * answer.times)
     return {
-        kind: position_bias([place for place, _ in found], [of for _, of in found]) for kind, found in chosen.items()
+        kind: position_bias([position for position, _ in found], [of for _, of in found])
+        for kind, found in chosen.items()
     }
 
 
-def places_table(answers: Sequence[AnswerDetails]) -> Table:
+def positions_table(answers: Sequence[AnswerDetails]) -> Table:
     """Test whether people choose by place: options are shown in random order."""
     columns = [Column("Kind"), Column("Place"), Column("Times chosen", "count"), Column("Expected", "coefficient")]
     columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
@@ -142,8 +143,8 @@ def places_table(answers: Sequence[AnswerDetails]) -> Table:
     for kind, bias in _biases(answers).items():
         test = [value_or_reason(value, bias.reason) for value in (bias.chi_squared, bias.p, bias.effect)]
         rows.append((kind, ALL, bias.n, None, *test))
-        for place, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
-            rows.append((kind, str(place), times, expected, None, None, None))
+        for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
+            rows.append((kind, str(position), times, expected, None, None, None))
     notes = [
         "Options stand in random order, so without bias every place is chosen equally often. Answers that chose an "
         "option that always comes last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p takes answers "
@@ -153,10 +154,10 @@ def places_table(answers: Sequence[AnswerDetails]) -> Table:
     return Table("places", "Whether people choose by place", columns, rows, notes)
 
 
-def places_plot(answers: Sequence[AnswerDetails]) -> Plot:
+def positions_plot(answers: Sequence[AnswerDetails]) -> Plot:
     found = _biases(answers)
     series = [
-        Series(kind, [Point(f"place {place}", times) for place, times in enumerate(bias.counts, start=1)])
+        Series(kind, [Point(f"place {position}", times) for position, times in enumerate(bias.counts, start=1)])
         for kind, bias in found.items()
         if bias.n
     ]
@@ -191,7 +192,7 @@ def times_plot(answers: Iterable[Timed]) -> Plot:
     for kind, seconds in _times(answers).items():
         counts = Counter((np.searchsorted(TIMES, seconds, side="right") - 1).tolist())
         if seconds:
-            series.append(Series(kind, [Point(label, counts[place]) for place, label in enumerate(labels)]))
+            series.append(Series(kind, [Point(label, counts[index]) for index, label in enumerate(labels)]))
     words = "; ".join(
         f"{each.name}: " + ", ".join(f"{point.label} {point.value}" for point in each.points) for each in series
     )

@@ -10,7 +10,8 @@ from studies.kinds.base import Collapse, Scale
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """One question of a study and what followed. `instance` is an id; `place` counts the kind's variants, from 0.
+    """One question of a study and what followed. `instance` is an id; `variant_index` counts the variants of its kind,
+    from 0.
 
     `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one. `answers`: counted
     ones, of so many `wanted` by now.
@@ -19,7 +20,7 @@ class QuestionFacts:
     id: int
     instance: int
     kind: str
-    place: int
+    variant_index: int
     right: str
     outcome: Outcome
     winner: str

@@ -71,8 +71,8 @@ class Labels:
 
     def ratings(self, answers: Sequence[AnswerFacts]) -> Coded:
         """Return units x answers, with who gave each; a question is one unit for most kinds."""
-        place = {category: number for number, category in enumerate(self.categories)}
-        label = {choice: place[self.label(choice)] for choice in {answer.choice for answer in answers}}
+        index = {category: number for number, category in enumerate(self.categories)}
+        label = {choice: index[self.label(choice)] for choice in {answer.choice for answer in answers}}
         units: dict[tuple[int, str], int] = {}
         return by_unit(
             [units.setdefault((answer.question, answer.unit), len(units)) for answer in answers],
@@ -89,8 +89,8 @@ class Labels:
 
     def paired(self, ratings: Sequence[tuple[str, str]]) -> Coded:
         """Return questions x two people; `ratings` are labels."""
-        place = {category: number for number, category in enumerate(self.categories)}
-        codes = np.array([(place[first], place[second]) for first, second in ratings], dtype=np.int32)
+        index = {category: number for number, category in enumerate(self.categories)}
+        codes = np.array([(index[first], index[second]) for first, second in ratings], dtype=np.int32)
         return Coded(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
 
 
@@ -165,7 +165,7 @@ def rarity(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
     """
     if agreed.value is None or kappa.value is None or kappa.value >= LOW_KAPPA or agreed.value < HIGH_AGREEMENT:
         return ""
-    given = [int((ratings.codes == place).sum()) for place in range(len(ratings.categories))]
+    given = [int((ratings.codes == index).sum()) for index in range(len(ratings.categories))]
     others = sum(given) - max(given)
     if others >= RARE_LABEL * sum(given):
         return ""

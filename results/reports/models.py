@@ -42,7 +42,7 @@ def models_on(project: ProjectFacts, instances: Collection[int]) -> list[Answere
 
 def grouped(taker: Answered, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
     """Return the scores over all instances, then of each type, followed by its subtypes."""
-    types, subtypes = ([categories[instance][place] for instance in taker.instances] for place in (0, 1))
+    types, subtypes = ([categories[instance][index] for instance in taker.instances] for index in (0, 1))
     found = {(ALL, ALL): taker.outcomes.scores()}
     found |= {(type, ALL): scores for (type,), scores in taker.outcomes.scores_by(types).items()}
     found |= {(type, subtype): scores for (type, subtype), scores in taker.outcomes.scores_by(types, subtypes).items()}

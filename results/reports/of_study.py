@@ -8,8 +8,8 @@ from results.reports.agreement import reliabilities, reliability_table
 from results.reports.answers import (
     AnswerDetails,
     Timed,
-    places_plot,
-    places_table,
+    positions_plot,
+    positions_table,
     rates_plot,
     rates_table,
     times_plot,
@@ -51,7 +51,7 @@ def report_of_study(
         preferences_table(preferred),
         pairs_table(pairs),
         reliability_table({study.slug: reliabilities(study)}),
-        places_table(answers),
+        positions_table(answers),
         times_table(timed),
         cost_table(alone),
     ]
@@ -60,7 +60,7 @@ def report_of_study(
         ratings_plot(answers, study.answerable),
         units_plot(study),
         preferences_plot(preferred),
-        places_plot(answers),
+        positions_plot(answers),
         times_plot(timed),
     ]
     if measured:

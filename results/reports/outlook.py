@@ -59,7 +59,7 @@ class ToCome:
         Of BiVLC's four questions each score counts an instance once; every other kind has a score of its own.
         """
         each = {kind.name: kind.each for kind in self.kinds if kind.knows_answers}
-        if {(kind, place) for kind, n in each.items() for place in range(n)} >= set(FOUR):
+        if {(kind, index) for kind, n in each.items() for index in range(n)} >= set(FOUR):
             return {f"{HUMAN_SCORE} ({', '.join(OF_FOUR)})": 1}
         return {HUMAN_SCORE if len(each) == 1 else f"{HUMAN_SCORE} ({kind})": n for kind, n in each.items()}
 

@@ -17,7 +17,7 @@ from studies.rules.votes import majority
 I2T, T2I, GROUP = "I2T", "T2I", "Group"
 # The finer scores that questions are, as (kind, place), and the scores that all of one name make up.
 FOUR: Mapping[tuple[str, int], str] = {
-    (kind, place): score for kind in KINDS for place, score in enumerate(get_kind(kind).scores)
+    (kind, index): score for kind in KINDS for index, score in enumerate(get_kind(kind).scores)
 }
 OF_FOUR: Mapping[str, tuple[str, ...]] = {
     I2T: ("Ipos2T", "Ineg2T"),
@@ -51,7 +51,7 @@ class Scored:
 
 def asks_the_four(study: StudyFacts) -> bool:
     """Return whether a study asks all of BiVLC's four questions, so that I2T, T2I and Group can be said."""
-    return set(FOUR) <= {(question.kind, question.place) for question in study.questions if question.right}
+    return set(FOUR) <= {(question.kind, question.variant_index) for question in study.questions if question.right}
 
 
 def baselines(project: ProjectFacts) -> list[StudyFacts]:
@@ -80,7 +80,7 @@ def scored(study: StudyFacts) -> list[Scored]:
 
 
 def _name(question: QuestionFacts, *, of_four: bool) -> str:
-    name = FOUR.get((question.kind, question.place)) if of_four else None
+    name = FOUR.get((question.kind, question.variant_index)) if of_four else None
     return name or f"Right ({question.kind})"
 
 

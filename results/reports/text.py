@@ -26,7 +26,7 @@ class TextTable:
     @property
     def remarks(self) -> list[str]:
         """Return the notes of the table, and then why some of its numbers are undefined."""
-        return [*self.table.notes, *(f"({_letter(place)}) {reason}" for place, reason in enumerate(self.reasons))]
+        return [*self.table.notes, *(f"({_letter(index)}) {reason}" for index, reason in enumerate(self.reasons))]
 
 
 def text_table(table: Table) -> TextTable:
@@ -44,8 +44,8 @@ def text_table(table: Table) -> TextTable:
     return TextTable(table, headings, rows, reasons)
 
 
-def _letter(place: int) -> str:
-    return chr(ord("a") + place) if place < 26 else str(place + 1)
+def _letter(index: int) -> str:
+    return chr(ord("a") + index) if index < 26 else str(index + 1)
 
 
 def cell_text(cell: Cell, shown: Shown) -> str:
@@ -71,6 +71,6 @@ def cell_text(cell: Cell, shown: Shown) -> str:
     return f"{_rounded(value, _TWO):,}"
 
 
-def _rounded(value: Decimal, places: Decimal) -> Decimal:
+def _rounded(value: Decimal, digits: Decimal) -> Decimal:
     # Adding zero makes a negative zero positive.
-    return value.quantize(places, ROUND_HALF_UP) + 0
+    return value.quantize(digits, ROUND_HALF_UP) + 0

@@ -59,9 +59,9 @@ def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpResponse:
     name_annotators(project=project)
-    places = {study.pk: place for place, study in enumerate(studies_in_order(project))}
+    indices = {study.pk: index for index, study in enumerate(studies_in_order(project))}
     history = histories(asked_about(instance), project=project)
-    history.sort(key=lambda asked: (places[asked.question.study_id], asked.question.part, asked.question.pk))
+    history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
     context = {
         "project": project,
         "simulated": notice_of(played_in(asked.question.study for asked in history)),

@@ -11,10 +11,10 @@ from studies.actions.import_source import (
     TakenIn,
     existing_instances,
     formatted_captions,
-    places_of_instance,
-    places_of_record,
     refused_whole,
     say_where_from,
+    uses_of_instance,
+    uses_of_record,
 )
 from studies.importing import Record
 from studies.models import Image, Instance, InstanceImage
@@ -77,15 +77,15 @@ def _save_new(source: Source, records: list[Record]) -> None:
 
 
 def _rows(
-    source: Source, record: Record, instance: Instance, places: dict[tuple[str, int], InstanceImage]
+    source: Source, record: Record, instance: Instance, uses: dict[tuple[str, int], InstanceImage]
 ) -> Iterator[InstanceImage]:
-    """Yield the places of the record that are not among `places` yet."""
-    for place, image in places_of_record(record):
+    """Yield the places of the record that are not among `uses` yet."""
+    for use, image in uses_of_record(record):
         picture = source.shared.pictures.get(image.filename)
         found = picture.sha256 if isinstance(picture, TakenIn) else None
-        if place in places or (image.optional and found is None):
+        if use in uses or (image.optional and found is None):
             continue
-        role, position = place
+        role, position = use
         row = InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
         say_where_from(row, image)
         yield row
@@ -96,10 +96,10 @@ def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
     changed: list[InstanceImage] = []
     new: list[InstanceImage] = []
     for record, instance in pairs:
-        places = places_of_instance(instance)
-        new += _rows(source, record, instance, places) if source.shared.images_dir is not None else ()
-        for place, image in places_of_record(record):
-            row = places.get(place)
+        uses = uses_of_instance(instance)
+        new += _rows(source, record, instance, uses) if source.shared.images_dir is not None else ()
+        for use, image in uses_of_record(record):
+            row = uses.get(use)
             if row is None:
                 continue
             picture = source.shared.pictures.get(image.filename)

@@ -187,7 +187,7 @@ def existing_instances(project: Project, records: list[Record]) -> dict[str, Ins
     return {instance.key: instance for instance in instances}
 
 
-def places_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceImage]]:
+def uses_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceImage]]:
     """Yield ((role, position), image) for the images of a record."""
     counts: Counter[str] = Counter()
     for image in record.images:
@@ -195,19 +195,19 @@ def places_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceIm
         counts[image.role] += 1
 
 
-def places_of_instance(instance: Instance | None) -> dict[tuple[str, int], InstanceImage]:
-    return {(place.role, place.position): place for place in instance.images.all()} if instance else {}
+def uses_of_instance(instance: Instance | None) -> dict[tuple[str, int], InstanceImage]:
+    return {(use.role, use.position): use for use in instance.images.all()} if instance else {}
 
 
-def say_where_from(place: InstanceImage, image: SourceImage) -> bool:
-    """Let `place` say of its image what the source says; return whether it said otherwise before.
+def say_where_from(use: InstanceImage, image: SourceImage) -> bool:
+    """Let `use` say of its image what the source says; return whether it said otherwise before.
 
     What the source leaves out stays as it was: nothing said is no correction.
     """
     said = {name: getattr(image, name) for name in WHERE_FROM if getattr(image, name)}
-    new = {name: text for name, text in said.items() if getattr(place, name) != text}
+    new = {name: text for name, text in said.items() if getattr(use, name) != text}
     for name, text in new.items():
-        setattr(place, name, text)
+        setattr(use, name, text)
     return bool(new)
 
 

@@ -32,11 +32,11 @@ from studies.actions.import_source import (
     existing_instances,
     formatted_captions,
     no_progress,
-    places_of_instance,
-    places_of_record,
     refused_whole,
     say_where_from,
     state_of,
+    uses_of_instance,
+    uses_of_record,
 )
 from studies.actions.statistics import refresh_statistics
 from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_importer
@@ -313,10 +313,10 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
         "reference": (record.reference, instance.reference),
     }
     different = [name for name, (new, old) in pairs.items() if new != old]
-    places = places_of_instance(instance)
-    optional = {place for place, image in places_of_record(record) if image.optional}
-    new_names = {place: image.filename for place, image in places_of_record(record) if place not in optional}
-    old_names = {place: row.filename for place, row in places.items() if place not in optional}
+    uses = uses_of_instance(instance)
+    optional = {use for use, image in uses_of_record(record) if image.optional}
+    new_names = {use: image.filename for use, image in uses_of_record(record) if use not in optional}
+    old_names = {use: row.filename for use, row in uses.items() if use not in optional}
     if new_names != old_names:
         different.append("images")
     return different
@@ -386,9 +386,9 @@ def _take_in_file(folder: Path, filename: str, *, keep: bool, on_write: Callable
 
 
 def _check_images_of(source: Source, record: Record, instance: Instance | None) -> None:
-    places = places_of_instance(instance)
-    for place, image in places_of_record(record):
-        row = places.get(place)
+    uses = uses_of_instance(instance)
+    for use, image in uses_of_record(record):
+        row = uses.get(use)
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
         source.tally["corrected"] += row is not None and say_where_from(row, image)

@@ -186,17 +186,17 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     practised = [About(instance) for instance in found.values_list("pk", flat=True)]
     facts = {instance.key: known for _, instance, known in _with_facts(practised)}
     for position, entry in enumerate(asked):
-        place = f"Practice question {position + 1}"
+        which = f"Practice question {position + 1}"
         if entry.instance not in facts:
-            raise StudyError(f"{place} names instance {entry.instance}, which is not there.")
+            raise StudyError(f"{which} names instance {entry.instance}, which is not there.")
         try:
             built = kind.questions(facts[entry.instance], part.ask, seed=f"{study.seed}|practice|{position}")
         except CannotAsk as error:
-            raise StudyError(f"{place}: {error}") from error
+            raise StudyError(f"{which}: {error}") from error
         content = built[0].content
         options = [option.key for option in kind.options(content)]
         if entry.right not in options:
-            raise StudyError(f"{place} says {entry.right} is right; its options are {', '.join(options)}.")
+            raise StudyError(f"{which} says {entry.right} is right; its options are {', '.join(options)}.")
         yield {
             "position": position,
             "kind": kind.name,

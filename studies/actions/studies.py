@@ -134,12 +134,12 @@ def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
         return chosen
     if sample > len(chosen):
         raise StudyError(f"A sample of {sample} instances cannot be drawn from {len(chosen)}.")
-    chosen.sort(key=_place)
+    chosen.sort(key=_order)
     drawn = random.Random(f"sample|{study.seed}").sample(chosen, sample)  # noqa: S311 (no secret)
-    return sorted(drawn, key=_place)
+    return sorted(drawn, key=_order)
 
 
-def _place(about: About) -> tuple[int, int]:
+def _order(about: About) -> tuple[int, int]:
     return about.instance, about.source.id if about.source else 0
 
 
@@ -204,11 +204,11 @@ def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> lis
     Survey.objects.bulk_create(surveys, batch_size=BATCH)
     for survey, plan in zip(surveys, planned, strict=True):
         asked = [question for about in plan.items for question in questions[about]]
-        place_questions(survey=survey, questions=in_parts(asked, seed=f"{study.seed}|{survey.number}"))
+        fill_survey(survey=survey, questions=in_parts(asked, seed=f"{study.seed}|{survey.number}"))
     return surveys
 
 
-def place_questions(*, survey: Survey, questions: Sequence[Question]) -> None:
+def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
     SurveyQuestion.objects.bulk_create(
         (
             SurveyQuestion(survey=survey, question=question, position=position)

@@ -437,4 +437,4 @@ def posted_values(kind: Kind, content: Mapping[str, Any], order: Sequence[str]) 
     post their own key.
     """
     fixed = last_keys(kind, content)
-    return {key if key in fixed else str(place): key for place, key in enumerate(order, start=1)}
+    return {key if key in fixed else str(position): key for position, key in enumerate(order, start=1)}

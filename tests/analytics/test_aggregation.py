@@ -175,7 +175,7 @@ def test_agreement_with_others_counts_every_other_answer_to_the_same_task() -> N
 def test_which_of_two_is_right_never_hangs_on_the_seed() -> None:
     # One task, two answers; and six tasks that two workers answer against each other.
     once = [("t", "u", "a"), ("t", "v", "b")]
-    always = [(task, worker, "ab"[(task + place) % 2]) for task in range(6) for place, worker in enumerate("uv")]
+    always = [(task, worker, "ab"[(task + index) % 2]) for task in range(6) for index, worker in enumerate("uv")]
     for seed in range(8):
         for answers in (once, always):
             assert set(mace(answers, rng=np.random.default_rng(seed)).labels.values()) == {None}

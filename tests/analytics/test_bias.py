@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from analytics.bias import own_places, position_bias, side_bias
+from analytics.bias import own_positions, position_bias, side_bias
 
 
 def chosen(*counts: int) -> list[int]:
-    return [place for place, count in enumerate(counts) for _ in range(count)]
+    return [position for position, count in enumerate(counts) for _ in range(count)]
 
 
 def test_a_slight_preference_among_four_places_is_no_evidence() -> None:
@@ -86,8 +86,8 @@ def test_both_every_time_tells_nothing_of_sides() -> None:
 
 def test_four_people_stuck_on_four_places_are_seen_one_by_one() -> None:
     # Together every place is chosen ten times. Each one alone: 10, 0, 0, 0 of 2.5, (7.5^2 + 3 * 2.5^2) / 2.5 = 30.
-    stuck = [place for place in range(4) for _ in range(10)]
-    found = own_places(stuck, 4, stuck)
+    stuck = [position for position in range(4) for _ in range(10)]
+    found = own_positions(stuck, 4, stuck)
     assert position_bias(stuck, 4).p == 1
     assert [bias.chi_squared for bias in found.by_annotator.values()] == [30, 30, 30, 30]
     assert (found.chi_squared, found.degrees) == (120, 12)
@@ -109,10 +109,10 @@ def test_the_same_answers_are_drawn_to_the_same_probability() -> None:
 
 
 def test_without_a_choice_of_places_nobody_has_a_habit() -> None:
-    assert own_places([0, 0], 1, ["a", "b"]).reason == "Nobody had more than one place to choose."
-    assert own_places([], 4, []).reason == "Nobody has chosen a place."
+    assert own_positions([0, 0], 1, ["a", "b"]).reason == "Nobody had more than one place to choose."
+    assert own_positions([], 4, []).reason == "Nobody has chosen a place."
 
 
 def test_places_of_unknown_people_are_refused() -> None:
     with pytest.raises(ValueError, match="each choice has one"):
-        own_places([0, 1], 4, ["a"])
+        own_positions([0, 1], 4, ["a"])

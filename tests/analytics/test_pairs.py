@@ -35,7 +35,7 @@ def test_the_same_two_in_two_surveys_are_paired_in_each() -> None:
 def test_ratings_are_what_kappa_takes() -> None:
     # 20 both yes, 5 and 10 apart, 15 both no: .4, as in Cohen's formula by hand.
     table = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
-    answers = [(1, n, who, labels[place]) for n, labels in enumerate(table) for place, who in enumerate("ab")]
+    answers = [(1, n, who, labels[index]) for n, labels in enumerate(table) for index, who in enumerate("ab")]
     (pair,) = pairs_within(answers)
     assert cohen_kappa(pair.ratings).value == pytest.approx(0.4)
 

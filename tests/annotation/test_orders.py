@@ -16,7 +16,7 @@ HONEST, REMAINING, NEARBY = 24, 46, 150
 RIGHT = "candidate-1"
 
 
-def place(seed: str, annotator: int, question: int, keys: Iterable[str]) -> int:
+def position(seed: str, annotator: int, question: int, keys: Iterable[str]) -> int:
     """Return where the right option stands when SHA-256 of the three decides, as whoever reads the source knows."""
     shuffled = list(keys)
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
@@ -39,11 +39,11 @@ def predicted(session: Session, seeds: Iterable[str]) -> int:
     for seed in seeds:
         for annotator in range(max(1, own - NEARBY), own + NEARBY):
             for first in (asked[0].pk - 1, asked[0].pk, asked[0].pk + 1):
-                computed = [place(seed, annotator, first + number, keys) for number in range(HONEST)]
+                computed = [position(seed, annotator, first + number, keys) for number in range(HONEST)]
                 fits = sum(ours == seen for ours, seen in zip(computed, true[:HONEST], strict=True))
                 if fits > best:
                     best = fits
-                    guesses = [place(seed, annotator, first + HONEST + number, keys) for number in range(REMAINING)]
+                    guesses = [position(seed, annotator, first + HONEST + number, keys) for number in range(REMAINING)]
     return sum(ours == seen for ours, seen in zip(guesses, true[HONEST:], strict=True))
 
 
@@ -65,6 +65,6 @@ def test_a_session_begun_before_there_was_a_secret_keeps_its_order() -> None:
     for question in asked:
         keys = [option["key"] for option in question.content["options"]]
         order = responses.order_for(session=session, question=question)
-        assert order.index(RIGHT) == place("best-vase", session.annotator_id, question.pk, keys)
+        assert order.index(RIGHT) == position("best-vase", session.annotator_id, question.pk, keys)
     # Which is why the attack worked.
     assert predicted(session, [study.slug]) == REMAINING

@@ -153,7 +153,7 @@ def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_par
     )
     assert Survey.objects.filter(study=baseline).count() == 2
     for survey in Survey.objects.filter(study=baseline):
-        asked = [place.question for place in survey.survey_questions.all()]
+        asked = [index.question for index in survey.survey_questions.all()]
         assert [question.kind for question in asked] == ["image_to_text"] * 4 + ["text_to_image"] * 4
         assert len({question.instance_id for question in asked}) == 2
     rights = set(Question.objects.filter(study=baseline).values_list("kind", "variant", "right"))

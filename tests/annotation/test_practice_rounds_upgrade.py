@@ -36,9 +36,9 @@ def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(befor
     )
     asked = [
         model("studies", "PracticeQuestion").objects.create(
-            study=study, position=place, kind="best_of_n", content={}, right="none"
+            study=study, position=index, kind="best_of_n", content={}, right="none"
         )
-        for place in range(2)
+        for index in range(2)
     ]
     people = [model("annotation", "Annotator").objects.create(provider="prolific", provider_id=who) for who in "ab"]
 

@@ -27,7 +27,7 @@ SCROLLED_SIZE = "[document.documentElement.scrollWidth, document.documentElement
 CAPTION_HEIGHTS = (
     "(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector('.caption'))"
 )
-PLACES = """all => all.map((one) => {
+BOXES = """all => all.map((one) => {
   const { top, bottom, width, height } = one.getBoundingClientRect();
   return [top, bottom, Math.min(width, height)];
 })"""
@@ -183,12 +183,12 @@ def test_one_question_fits_any_window_without_scrolling(
         assert page.evaluate(SCROLLED_SIZE) == [width, height]
         whole, seen = page.evaluate(CAPTION_HEIGHTS)
         assert whole <= seen
-        places = page.locator(
+        boxes = page.locator(
             "[data-stage] img, [data-stage] label .choice, [data-stage] label.choice, [data-stage] [data-send]"
-        ).evaluate_all(PLACES)
-        assert len(places) == images * 2 + 2
-        assert all(top >= 0 and bottom <= height for top, bottom, _ in places)
-        assert min(shorter for _, _, shorter in places[0 : images * 2 : 2]) >= 90
+        ).evaluate_all(BOXES)
+        assert len(boxes) == images * 2 + 2
+        assert all(top >= 0 and bottom <= height for top, bottom, _ in boxes)
+        assert min(shorter for _, _, shorter in boxes[0 : images * 2 : 2]) >= 90
 
 
 def smallest_sides(page: Page) -> dict[str, float]:

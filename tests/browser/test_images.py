@@ -151,11 +151,11 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     zoom = page.get_by_role("dialog", name="Image A")
     expect(zoom).to_be_visible()
     assert zoomed_picture(page) == pictures[0]
-    place = page.locator("#zoom img[data-current]").bounding_box()
+    index = page.locator("#zoom img[data-current]").bounding_box()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name="Image B")).to_be_visible()
     assert zoomed_picture(page) == pictures[1]
-    assert page.locator("#zoom img[data-current]").bounding_box() == place
+    assert page.locator("#zoom img[data-current]").bounding_box() == index
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert zoomed_picture(page) == pictures[3]

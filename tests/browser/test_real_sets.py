@@ -45,7 +45,11 @@ def candidates(tmp_path: Path) -> dict[str, tuple[str, str]]:
     call_command("launch_study", "real-sets", verbosity=0)
     sets = [json.loads(line) for line in manifest.read_text(encoding="utf-8").splitlines()]
     assert len(sets) == 26
-    return {digest: (row["set_id"], f"candidate-{place}") for row in sets for place, digest in enumerate(row["sha256"])}
+    return {
+        digest: (row["set_id"], f"candidate-{position}")
+        for row in sets
+        for position, digest in enumerate(row["sha256"])
+    }
 
 
 @contextmanager
@@ -117,7 +121,7 @@ def test_two_annotators_answer_the_real_sets_and_the_export_is_what_they_clicked
     [accepted_file] = tmp_path.glob("*.jsonl")
     accepted = [json.loads(line) for line in accepted_file.read_text(encoding="utf-8").splitlines()]
     agreed = {name: option for name, option in ann.items() if ben[name] == option != NONE}
-    picture_by_place = {place: digest for digest, place in candidates.items()}
+    picture_by_position = {position: digest for digest, position in candidates.items()}
     assert {row["key"]: row["negative_image_sha256"] for row in accepted} == {
-        name: picture_by_place[name, option] for name, option in agreed.items()
+        name: picture_by_position[name, option] for name, option in agreed.items()
     }

@@ -76,8 +76,8 @@ class HowOften(MadeUp):
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         return [
-            Option(step, step, shuffled=False, digit=str(place), is_own_words=True)
-            for place, step in enumerate(self.STEPS, start=1)
+            Option(step, step, shuffled=False, digit=str(position), is_own_words=True)
+            for position, step in enumerate(self.STEPS, start=1)
         ]
 
     def scale(self, content: Mapping[str, Any]) -> Scale:

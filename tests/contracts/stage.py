@@ -75,7 +75,7 @@ def facts(kind: Kind, ask: Mapping[str, Any], needed: Mapping[str, int], *, numb
     captions = {role: caption(role, number) for role in kind.roles(ask).captions}
     shas = itertools.count(number * 1000)
     images = {
-        role: [ImageFacts(f"{next(shas):064x}", 8, 6, f"{SECRET}-{role}-{place}.png") for place in range(count)]
+        role: [ImageFacts(f"{next(shas):064x}", 8, 6, f"{SECRET}-{role}-{position}.png") for position in range(count)]
         for role, count in needed.items()
     }
     return InstanceFacts(f"thing-{number}", captions, images)
@@ -101,10 +101,10 @@ def draw_thing(project: Project, kind: Kind, ask: Mapping[str, Any], number: int
     )
     shown = itertools.count(number * 20)
     for role, images in known.images.items():
-        for place, image in enumerate(images):
+        for position, image in enumerate(images):
             drawn = draw_image(next(shown))
             InstanceImage.objects.create(
-                instance=instance, role=role, position=place, filename=image.filename, image=drawn
+                instance=instance, role=role, position=position, filename=image.filename, image=drawn
             )
     return instance
 

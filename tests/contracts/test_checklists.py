@@ -36,7 +36,7 @@ class Addition:
     name: str
     path: str
 
-    def places(self) -> list[str]:
+    def paths(self) -> list[str]:
         """Return the places that CONTRIBUTING lists for it, one per numbered line."""
         guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         checklist = guide.split(f"**{self.heading}**\n", 1)[1].split("\n\n", 1)[0]
@@ -87,7 +87,7 @@ def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def add_to_registry(tree: Path, addition: Addition) -> None:
-    (registry,) = [place for place in addition.places() if place.endswith("__init__.py")]
+    (registry,) = [path for path in addition.paths() if path.endswith("__init__.py")]
     file = tree / registry
     before = file.read_text(encoding="utf-8")
     line = f'{addition.registry} = {{\n    "{addition.name}": "{addition.path}",\n'
@@ -138,12 +138,12 @@ def run_in_a_copy(tree: Path) -> Ran:
 
 @every_addition
 def test_the_checklist_names_every_place_and_no_other(addition: Addition) -> None:
-    places = addition.places()
+    paths = addition.paths()
     files = {name for name in added_files() if Path(name).stem.removeprefix("test_") == addition.file}
-    changed = {place for place in places if place.endswith("__init__.py")}
-    generated = {SCHEMA} & set(places)
-    assert set(places) == files | changed | generated
-    assert len(places) == len(files) + 1 + len(generated)
+    changed = {path for path in paths if path.endswith("__init__.py")}
+    generated = {SCHEMA} & set(paths)
+    assert set(paths) == files | changed | generated
+    assert len(paths) == len(files) + 1 + len(generated)
 
 
 def test_what_is_added_by_its_checklist_passes_the_contract_tests_its_own_and_the_import_contracts(

@@ -77,8 +77,8 @@ def test_every_question_has_options_of_its_own_names_and_keys(name: str) -> None
         fixed = [option for option in options if not option.shuffled]
         assert all(option.label for option in fixed)
         # What an option that always comes last posts must not be the place of another one.
-        assert not {option.key for option in fixed} & {str(place) for place in range(1, len(keys) - len(fixed) + 1)}
-        digits = [str(place) for place in range(1, min(9, len(keys) - len(fixed)) + 1)]
+        assert not {option.key for option in fixed} & {str(index) for index in range(1, len(keys) - len(fixed) + 1)}
+        digits = [str(index) for index in range(1, min(9, len(keys) - len(fixed)) + 1)]
         digits += [option.digit for option in fixed]
         assert len(set(digits)) == len(digits), "two options have the same key of the keyboard"
         assert all(re.fullmatch("[0-9]", digit) for digit in digits)

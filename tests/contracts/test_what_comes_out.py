@@ -206,4 +206,4 @@ def test_the_tenth_option_is_offered_and_stored() -> None:
     name_annotators(project=study.project)
     answers = list(persons_answers(study, facts_alone(study).studies[0].answerable))
     assert {answer.choice for answer in answers} == {key}
-    assert {answer.places for answer in answers} == {10}
+    assert {answer.positions for answer in answers} == {10}

@@ -43,7 +43,7 @@ def test_no_module_imports_a_kind() -> None:
         if (isinstance(node, ast.ImportFrom) and node.module in modules)
         or (isinstance(node, ast.Import) and modules & {name.name for name in node.names})
     ]
-    assert [place for place in imported if not place.startswith(MAY_NAME_KINDS)] == []
+    assert [where for where in imported if not where.startswith(MAY_NAME_KINDS)] == []
 
 
 def test_no_module_reads_the_content_of_a_question() -> None:
@@ -71,11 +71,11 @@ def _is_content(node: ast.expr) -> bool:
 def test_no_template_names_a_kind() -> None:
     # A class of the stylesheet may be called as a kind is.
     named = re.compile(rf"""(?<!class=)["']({"|".join(KINDS)})["']|kinds/({"|".join(KINDS)})\.html""")
-    places = [
+    naming = [
         f"{path.relative_to(ROOT)}: {found[0]}"
         for folder in ("templates", "static/js")
         for path in sorted(Path(ROOT, folder).rglob("*.*"))
         if path.suffix in {".html", ".js"}
         for found in named.finditer(path.read_text(encoding="utf-8"))
     ]
-    assert [place for place in places if not place.startswith(MAY_NAME_TEMPLATES)] == []
+    assert [where for where in naming if not where.startswith(MAY_NAME_TEMPLATES)] == []

@@ -166,8 +166,8 @@ def answers_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[s
     yield "decisions", sum(int(row["answers"]) for row in decisions)
     yield "votes", sum(sum(json.loads(row["votes"] or "{}").values()) for row in decisions)
     table = tables_of(client.get(f"/studies/vases/{study}/annotators/").context["findings"]).get("annotators")
-    place = [column.title for column in table.columns].index("Answers") if table else 0
-    yield "annotators", sum(row[place] for row in table.rows) if table else 0
+    page = [column.title for column in table.columns].index("Answers") if table else 0
+    yield "annotators", sum(row[page] for row in table.rows) if table else 0
 
 
 def outcomes_said(study: str, client: Client, report: Report) -> Iterator[tuple[str, dict[str, int]]]:

@@ -78,7 +78,7 @@ def test_bivlc_s_table_is_counted_from_the_rows(project: Project, name: str) -> 
     summary = bring_in(project, RESULTS / f"BiVLC_{name}.csv", "bivlc-results", name)
     assert (summary.rows, summary.added) == (2933, 4 * 2933)
     rows = list(outcomes_of(project, name, "bivlc-release-v1"))
-    outcomes = Outcomes(*(np.array([row[place] for row in rows], dtype=np.bool_) for place in range(4, 8)))
+    outcomes = Outcomes(*(np.array([row[index] for row in rows], dtype=np.bool_) for index in range(4, 8)))
     paper = published()["bivlc"][name]
     assert {column: score.count for column, score in outcomes.scores().items()} == {
         column: cell["count"] for column, cell in paper["overall"].items()

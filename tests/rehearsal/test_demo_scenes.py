@@ -51,7 +51,7 @@ def test_the_caption_says_what_stands_where() -> None:
         (replace(SCENE, extra=Thing("kite", "pink")), True),
         (Scene("on a beach", HOUSE, LEFT, BALL), False),
         (replace(SCENE, relation=BELOW), False),
-        (replace(SCENE, place="in the snow"), False),
+        (replace(SCENE, setting="in the snow"), False),
         (replace(SCENE, subject=replace(BALL, colour="green")), False),
         (replace(SCENE, other=replace(HOUSE, kind="tent")), False),
         (replace(SCENE, subject=replace(BALL, count=2)), False),

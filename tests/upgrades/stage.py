@@ -67,9 +67,9 @@ def fill(version: str) -> None:
 def _insert(cursor: CursorWrapper, model: type[Model], columns: list[str], rows: list[list[Any]]) -> None:
     fields = {field.column: field for field in model._meta.local_concrete_fields}
     names = ", ".join(map(connection.ops.quote_name, columns))
-    table, places = connection.ops.quote_name(model._meta.db_table), ", ".join(["%s"] * len(columns))
+    table, placeholders = connection.ops.quote_name(model._meta.db_table), ", ".join(["%s"] * len(columns))
     values = [[_stored(fields[name], value) for name, value in zip(columns, row, strict=True)] for row in rows]
-    cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", values)  # noqa: S608 (names of a file of ours)
+    cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({placeholders})", values)  # noqa: S608 (names of a file of ours)
 
 
 def _stored(field: "models.Field[Any, Any]", value: Any) -> Any:

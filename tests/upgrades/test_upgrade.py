@@ -113,10 +113,10 @@ def check_rows(known: dict[str, type[Model]]) -> None:
         now = {field.column for field in known[table]._meta.local_concrete_fields}
         compared = [name for name in dumped["columns"] if f"{table}.{name}" not in CHANGED]
         assert set(compared) <= now, f"{table} has lost {set(compared) - now}, and CHANGED does not say why."
-        places = [dumped["columns"].index(name) for name in compared]
+        indices = [dumped["columns"].index(name) for name in compared]
         key = dumped["columns"].index(known[table]._meta.pk.column)
         taken_out = TAKEN_OUT.get(table, set())
-        expected = {row[key]: [row[place] for place in places] for row in dumped["rows"] if row[key] not in taken_out}
+        expected = {row[key]: [row[index] for index in indices] for row in dumped["rows"] if row[key] not in taken_out}
         stored = stored_rows(known[table], compared)
         assert {pk: stored.get(pk) for pk in expected} == expected, table
 

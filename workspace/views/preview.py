@@ -52,11 +52,11 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     steps = _steps(study)
     names = [step.name for step in steps]
     wanted = request.GET.get("step", "")
-    place = names.index(wanted) if wanted in names else 0
+    index = names.index(wanted) if wanted in names else 0
     with translation.override(spoken_for(study.design.language)):
         if request.method == "POST":
-            return _go_on(request, study, steps, place)
-        return _show(request, study, steps, place)
+            return _go_on(request, study, steps, index)
+        return _show(request, study, steps, index)
 
 
 def _steps(study: Study) -> list[Step]:
@@ -101,8 +101,8 @@ def _address(study: Study, step: Step) -> str:
     return f"{reverse('study_preview', args=[study.project.slug, study.slug])}?step={step.name}"
 
 
-def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
-    following = steps[min(place + 1, len(steps) - 1)]
+def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
+    following = steps[min(index + 1, len(steps) - 1)]
     if request.POST.get("agree") == "no":
         following = steps[-1]
     if not wants_json(request):
@@ -113,12 +113,12 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
         response.status_code = 303
         return response
     if following.name.startswith("feedback"):
-        told = _practised(study, steps, place + 1, request.POST.get("choice", ""))
-        return JsonResponse(feedback_in_place(told, _address(study, steps[place])))
+        told = _practised(study, steps, index + 1, request.POST.get("choice", ""))
+        return JsonResponse(feedback_in_place(told, _address(study, steps[index])))
     body: dict[str, Any] = {
         "submission": request.POST.get("submission", ""),
         "saved": True,
-        "answered": steps[place].number,
+        "answered": steps[index].number,
         "total": _total(steps),
         "next": None,
         "go": None,
@@ -127,7 +127,7 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], place: int) ->
         body["go"] = _address(study, following)
     else:
         # The page's script leaves out those that it holds already.
-        pages = _ahead(study, steps, place, 1 + QUESTIONS_AHEAD)
+        pages = _ahead(study, steps, index, 1 + QUESTIONS_AHEAD)
         texts = {"text_language": of_texts(study.design.language)}
         shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
         body["next"] = "".join(shown) or None
@@ -144,13 +144,13 @@ def _total(steps: list[Step]) -> int:
     return sum(bool(step.number) for step in steps)
 
 
-def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
-    step, total = steps[place], _total(steps)
+def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
+    step, total = steps[index], _total(steps)
     if step.name == "end":
         return render(request, "workspace/preview_end.html", {"study": study, "questions": total})
     context = _context(study, step, total)
     if step.practice:
-        return _show_practice(request, study, steps, place)
+        return _show_practice(request, study, steps, index)
     if step.name == "consent":
         consent = render_headed(study.design.consent)
         context |= {"consent_heading": consent.heading, "consent_html": consent.body}
@@ -160,9 +160,9 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], place: int) -> 
         parts = len(study.design.parts)
         context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
         context["in_part"] = sum(bool(one.number) for one in steps if one.part == step.part)
-        context["practice"] = _terms(study, steps) if steps[place + 1].practice else None
+        context["practice"] = _terms(study, steps) if steps[index + 1].practice else None
         return render(request, "annotation/instructions.html", context)
-    context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, place, QUESTIONS_AHEAD)}
+    context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, index, QUESTIONS_AHEAD)}
     return render(request, "annotation/work.html", context)
 
 
@@ -171,9 +171,9 @@ def _terms(study: Study, steps: list[Step]) -> Terms:
     return Terms(sum(bool(one.practice) for one in steps) // 2, asked.needed, asked.rounds)
 
 
-def _practice_page(study: Study, steps: list[Step], place: int, choice: str) -> tuple[QuestionPage, list[str]]:
+def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> tuple[QuestionPage, list[str]]:
     """Return a practice question with `choice` as its answer, and the order of its options."""
-    step = steps[place]
+    step = steps[index]
     kind_name, content = step.asked["kind"], step.asked["content"]
     kind = get_kind(kind_name)
     order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
@@ -190,10 +190,10 @@ def _practice_page(study: Study, steps: list[Step], place: int, choice: str) -> 
     return page, order
 
 
-def _practised(study: Study, steps: list[Step], place: int, choice: str) -> dict[str, Any]:
+def _practised(study: Study, steps: list[Step], index: int, choice: str) -> dict[str, Any]:
     """Return what an annotator is told after a practice question; the next step is where they go on."""
-    step = steps[place]
-    page, order = _practice_page(study, steps, place, choice)
+    step = steps[index]
+    page, order = _practice_page(study, steps, index, choice)
     told = practice_feedback(
         page,
         content=step.asked["content"],
@@ -202,7 +202,7 @@ def _practised(study: Study, steps: list[Step], place: int, choice: str) -> dict
         right=step.asked["right"],
         feedback=step.asked["feedback"],
     )
-    return told | {"onward": _address(study, steps[place + 1])}
+    return told | {"onward": _address(study, steps[index + 1])}
 
 
 def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:

@@ -73,14 +73,14 @@ def _float(text: TextTable, rows: Sequence[Sequence[str]], number: int) -> str:
     title, name = escape(text.table.title), text.table.name
     remarks = " ".join(escape(remark) for remark in text.remarks)
     first = f"{title}. {remarks}" if remarks else title
-    places = "".join("r" if is_number else "l" for is_number in text.is_number)
+    alignment = "".join("r" if is_number else "l" for is_number in text.is_number)
     lines = [
         r"\begin{table}",
         r"\centering\footnotesize",
         rf"\caption{{{title} (continued)}}" if number else rf"\caption{{{first}}}",
         rf"\label{{tab:{name}-{number + 1}}}" if number else rf"\label{{tab:{name}}}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{places}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         _headings(text),
         r"\midrule",

@@ -49,7 +49,7 @@ def write_results(folder: Path) -> Path:
 
 def _rows() -> list[tuple[str, str, bool]]:
     return [
-        (type, subtype, place < released)
+        (type, subtype, index < released)
         for (type, subtype), (rows, released) in CATEGORIES.items()
-        for place in range(rows)
+        for index in range(rows)
     ]

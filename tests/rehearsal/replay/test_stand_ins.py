@@ -8,7 +8,7 @@ from rehearsal.replay.stand_ins import fill_with_stand_ins
 from studies.models import Image, InstanceImage
 from tests.factories import make_image, make_instance, make_project
 
-INSTANCES, PLACES = 200, 1_000
+INSTANCES, USES = 200, 1_000
 
 
 def rows_read_through(table: str) -> int:
@@ -39,7 +39,7 @@ def test_a_picture_is_found_by_its_key_however_few_there_were_when_the_replay_be
             # Otherwise the database looks for the images when the transaction ends, and takes its count along.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         drawn = fill_with_stand_ins(project=project, photo_role="image", photo_key="coco", progress=Progress(None))
-        assert rows_read_through("studies_image") < PLACES
-    assert drawn == PLACES
-    assert Image.objects.count() == PLACES + 1
+        assert rows_read_through("studies_image") < USES
+    assert drawn == USES
+    assert Image.objects.count() == USES + 1
     assert not InstanceImage.objects.filter(image=None).exists()

@@ -58,11 +58,11 @@ def test_the_last_study_of_a_pipeline_exports_all_six_columns(tmp_path: Path) ->
     kept = Question.objects.filter(study=step_4, decision__state="accepted").select_related("instance").order_by("id")
     assert len(loaded) == len(kept) == 2
     for row, question in zip(loaded, kept, strict=True):
-        places = {(place.role, place.position): str(place.image_id) for place in question.instance.images.all()}
+        indices = {(index.role, index.position): str(index.image_id) for index in question.instance.images.all()}
         assert row["caption"] == question.instance.captions["caption"]
         assert row["negative_caption"] == question.instance.captions["negative_caption"]
-        assert row["image"].getpixel((0, 0)) == colours[places["image", 0]]
-        assert row["negative_image"].getpixel((0, 0)) == colours[places["candidate", 2]]
+        assert row["image"].getpixel((0, 0)) == colours[indices["image", 0]]
+        assert row["negative_image"].getpixel((0, 0)) == colours[indices["candidate", 2]]
         assert (row["type"], row["subtype"]) == ("replace", "obj")
 
 

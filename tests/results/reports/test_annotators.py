@@ -137,8 +137,8 @@ def test_kinds_are_told_apart_in_rows_of_their_own() -> None:
 def test_a_habit_of_place_is_seen_per_annotator() -> None:
     # Ann chose the first of four places twelve times, 3 expected: chi-squared 36, p by chance under 1 in 1,000. Ben
     # chose every place three times.
-    ann = [replace(ANN, question=q, place=0, places=4) for q in range(12)]
-    ben = [replace(BEN, question=q, place=q % 4, places=4) for q in range(12)]
+    ann = [replace(ANN, question=q, position=0, positions=4) for q in range(12)]
+    ben = [replace(BEN, question=q, position=q % 4, positions=4) for q in range(12)]
     table = annotators_table([*ann, *ben], KINDS)
     assert row(table, "A-ANN")["p (places)"] < 0.001
     assert row(table, "A-BEN")["p (places)"] == 1

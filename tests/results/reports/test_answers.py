@@ -7,8 +7,8 @@ import pytest
 
 from results.reports.answers import (
     AnswerDetails,
-    places_plot,
-    places_table,
+    positions_plot,
+    positions_table,
     rates_plot,
     rates_table,
     times_plot,
@@ -22,22 +22,22 @@ NONE = AnswerDetails(
     category=("add", "obj"),
     choice="none",
     right="",
-    place=None,
-    places=2,
+    position=None,
+    positions=2,
     seconds=1.0,
 )
-FIRST = replace(NONE, choice="candidate-1", place=0, seconds=3.0)
-SECOND = replace(NONE, category=("swap", "att"), choice="candidate-0", place=1, seconds=None)
+FIRST = replace(NONE, choice="candidate-1", position=0, seconds=3.0)
+SECOND = replace(NONE, category=("swap", "att"), choice="candidate-0", position=1, seconds=None)
 RIGHT = AnswerDetails(
     kind="image_to_text",
     category=("add", "obj"),
     choice="caption",
     right="caption",
-    place=0,
-    places=2,
+    position=0,
+    positions=2,
     seconds=100.0,
 )
-WRONG = replace(RIGHT, choice="negative_caption", place=1)
+WRONG = replace(RIGHT, choice="negative_caption", position=1)
 
 
 def rows(table: Table) -> list[list[Any]]:
@@ -55,7 +55,7 @@ def test_none_is_counted_for_everything_and_per_category() -> None:
 
 def test_equal_answers_counted_together_are_as_many_answers() -> None:
     together, apart = [NONE, replace(FIRST, times=3)], [NONE, FIRST, FIRST, FIRST]
-    for make in (places_table, times_table, places_plot, times_plot):
+    for make in (positions_table, times_table, positions_plot, times_plot):
         assert make(together) == make(apart)
     for make_rates in (rates_table, rates_plot):
         assert make_rates(together, KINDS) == make_rates(apart, KINDS)
@@ -77,14 +77,14 @@ def test_the_interval_of_one_answer_is_wide_and_not_a_point() -> None:
 def test_places_are_tested_against_equal_chances() -> None:
     # Three times the first of two places and once the second: chi-squared (3-2)^2/2 + (1-2)^2/2 = 1, w = sqrt(1/4).
     # Of 16 outcomes 10 are as uneven; 2 are expected per place, so p is drawn, with a standard error of .005.
-    whole, first, second = rows(places_table([FIRST, FIRST, FIRST, SECOND, NONE]))
+    whole, first, second = rows(positions_table([FIRST, FIRST, FIRST, SECOND, NONE]))
     assert whole[:4] == ["best_of_n", "all", 4, None]
     assert whole[4:] == [pytest.approx(1), pytest.approx(10 / 16, abs=0.02), pytest.approx(0.5)]
     assert (first[1:4], second[1:4]) == (["1", 3, 2.0], ["2", 1, 2.0])
 
 
 def test_without_a_place_chosen_there_is_nothing_to_test() -> None:
-    (whole,) = rows(places_table([NONE]))
+    (whole,) = rows(positions_table([NONE]))
     assert whole[4:] == [Undefined("Nobody has chosen a place.")] * 3
 
 
@@ -96,11 +96,11 @@ def test_times_are_quantiles_of_those_that_were_measured() -> None:
 
 def test_the_plots_show_the_same_numbers() -> None:
     answers = [NONE, FIRST, SECOND, RIGHT]
-    rates, places, times = rates_plot(answers, KINDS), places_plot(answers), times_plot(answers)
+    rates, positions, times = rates_plot(answers, KINDS), positions_plot(answers), times_plot(answers)
     assert [series.name for series in rates.series] == ["best_of_n: none", "image_to_text: right"]
     assert [point.value for point in rates.series[0].points] == [pytest.approx(1 / 3), 0.5, 0.0]
     assert [point.label for point in rates.series[0].points] == ["all", "add obj", "swap att"]
-    assert [point.value for point in places.series[0].points] == [1, 1]
+    assert [point.value for point in positions.series[0].points] == [1, 1]
     counts = {point.label: point.value for point in times.series[0].points}
     assert counts == {
         **{"0 to 2 s": 1, "2 to 5 s": 1, "5 to 10 s": 0, "10 to 20 s": 0, "20 to 40 s": 0, "40 to 80 s": 0},
@@ -110,4 +110,4 @@ def test_the_plots_show_the_same_numbers() -> None:
 
 
 def test_nothing_answered_is_an_empty_table() -> None:
-    assert [rows(table) for table in (rates_table([], KINDS), places_table([]), times_table([]))] == [[], [], []]
+    assert [rows(table) for table in (rates_table([], KINDS), positions_table([]), times_table([]))] == [[], [], []]

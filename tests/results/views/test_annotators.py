@@ -32,8 +32,8 @@ def test_everybody_stands_there_by_pseudonym_with_what_their_answers_say(client:
     found = rows(client)
     names = {person: Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben")}
     # Same choice on the first and the last of four questions; ann says None once, ben twice; each took 4.2 s.
-    assert [found[names["ann"]][place] for place in (0, 1, 2, 4, 5)] == ["4", "4.20", "25.00", "4", "50.00"]
-    assert [found[names["ben"]][place] for place in (0, 1, 2, 4, 5)] == ["4", "4.20", "50.00", "4", "50.00"]
+    assert [found[names["ann"]][column] for column in (0, 1, 2, 4, 5)] == ["4", "4.20", "25.00", "4", "50.00"]
+    assert [found[names["ben"]][column] for column in (0, 1, 2, 4, 5)] == ["4", "4.20", "50.00", "4", "50.00"]
     assert set(found) == set(names.values())
 
 

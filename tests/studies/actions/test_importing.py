@@ -65,8 +65,8 @@ def test_rows_become_instances_with_images_and_formatted_captions(
     assert instance.captions["negative_caption"] == "A bird on a couch."
     assert instance.original_captions["negative_caption"] == " a bird on a couch"
     assert (instance.caption_rule, instance.source_file, instance.source_row) == ("bivlc-release-v1", "manifest.csv", 2)
-    places = list(instance.images.select_related("image"))
-    assert [(place.role, place.position, place.filename) for place in places] == [
+    uses = list(instance.images.select_related("image"))
+    assert [(use.role, use.position, use.filename) for use in uses] == [
         ("candidate", number, f"{number}.jpg") for number in range(4)
     ]
     assert Image.objects.count() == 4
@@ -75,9 +75,9 @@ def test_rows_become_instances_with_images_and_formatted_captions(
 
 def test_an_image_is_stored_once_byte_for_byte(project: Project, manifest: Path, folder: Path) -> None:
     import_manifest(project, manifest, images_dir=folder)
-    place = InstanceImage.objects.filter(filename="2.jpg").first()
-    assert place is not None
-    stored = Path(settings.MEDIA_ROOT) / image_actions.original_name(str(place.image_id))
+    use = InstanceImage.objects.filter(filename="2.jpg").first()
+    assert use is not None
+    stored = Path(settings.MEDIA_ROOT) / image_actions.original_name(str(use.image_id))
     assert stored.read_bytes() == (folder / "2.jpg").read_bytes()
     # Four pictures of 40 x 30: the smallest rendition is whole already.
     assert len(stored_files()) == 8
@@ -317,10 +317,10 @@ def test_photos_with_every_orientation_are_stored_upright(project: Project, tmp_
     )
     upright = None
     for name in names[1:]:
-        place = InstanceImage.objects.select_related("image").get(filename=name)
-        assert place.image is not None
-        assert (place.image.width, place.image.height) == (1800, 1200)
-        shown = Path(settings.MEDIA_ROOT) / image_actions.rendition_name(place.image.pk, "view")
+        use = InstanceImage.objects.select_related("image").get(filename=name)
+        assert use.image is not None
+        assert (use.image.width, use.image.height) == (1800, 1200)
+        shown = Path(settings.MEDIA_ROOT) / image_actions.rendition_name(use.image.pk, "view")
         with Pillow.open(shown) as picture:
             assert picture.size == (1024, 683)
             assert not picture.getexif()

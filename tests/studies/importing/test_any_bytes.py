@@ -67,7 +67,7 @@ def test_arbitrary_cells(cells: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["bivlc", "bivlc-manifest", "pairs"])
 @unhurried
-@given(place=st.integers(0, 300), byte=st.binary(min_size=1, max_size=2))
-def test_a_damaged_table(name: str, place: int, byte: bytes) -> None:
+@given(position=st.integers(0, 300), byte=st.binary(min_size=1, max_size=2))
+def test_a_damaged_table(name: str, position: int, byte: bytes) -> None:
     content = manifest_bytes(manifest_row(0), manifest_row(1))
-    assert_records_or_problems(name, content[:place] + byte + content[place + 1 :])
+    assert_records_or_problems(name, content[:position] + byte + content[position + 1 :])

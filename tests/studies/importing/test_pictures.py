@@ -74,8 +74,8 @@ def test_every_exif_orientation_comes_out_upright(orientation: int, corner: int)
     """The stored corners are red, green, blue, white clockwise from the top left; EXIF says which comes up first."""
     colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
     stored = Image.new("RGB", (64, 32))
-    for place, colour in zip([(0, 0), (32, 0), (32, 16), (0, 16)], colours, strict=True):
-        stored.paste(colour, (*place, place[0] + 32, place[1] + 16))
+    for position, colour in zip([(0, 0), (32, 0), (32, 16), (0, 16)], colours, strict=True):
+        stored.paste(colour, (*position, position[0] + 32, position[1] + 16))
     exif = Image.Exif()
     exif[0x0112] = orientation
     data = encoded(stored, "PNG", exif=exif)

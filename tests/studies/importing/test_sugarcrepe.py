@@ -109,7 +109,7 @@ def test_several_files_are_imported_together_or_not_at_all(tmp_path: Path) -> No
         ("add_obj/2", "add", "obj"),
         ("swap_att/0", "swap", "att"),
     ]
-    assert {place.role for place in InstanceImage.objects.exclude(image=None)} == {"image"}
+    assert {index.role for index in InstanceImage.objects.exclude(image=None)} == {"image"}
 
 
 @needs_real_data
