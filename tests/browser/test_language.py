@@ -25,5 +25,5 @@ def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work:
     context.set_offline(True)
     page.keyboard.press("1")
     page.get_by_role("button", name="Enviar").click()
-    expect(saved).to_have_text("Sin conexión: tu respuesta se conserva aquí y se está reintentando")
+    expect(saved).to_have_text("Sin conexión. Respuestas guardadas en este dispositivo, que se envían solas: 1")
     context.set_offline(False)

@@ -34,7 +34,7 @@ def test_what_an_entry_needs_is_asked_for_with_the_page(template: str, entry: st
 
 
 def test_the_browser_keeps_all_that_the_page_of_questions_needs() -> None:
-    modules = {f"js/{name}.js" for name in needed_by("work") | {"work", "gate"}}
+    modules = {f"js/{name}.js" for name in needed_by("work") | {"work", "gate", "early"}}
     assert set(SHELL) == modules | {"favicon.svg", "css/app.css"}
 
 
