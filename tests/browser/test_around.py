@@ -121,6 +121,8 @@ def test_the_last_page_leaves_once_and_stays_for_whoever_comes_back(
     page.clock.install()
     answer(page, "1")
     expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    # It counts from when this browser is found to hold no answer back.
+    expect(page.locator("[data-countdown]")).to_be_visible()
     here = page.url
     page.clock.run_for(19_000)
     assert page.url == here
