@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from analytics.pace import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
+from analytics.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
 from annotation.actions import timing
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind

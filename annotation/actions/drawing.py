@@ -2,11 +2,10 @@
 are undecided after all the answers wanted so far. This is what makes a pipeline live."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 
 from django.db.models import Exists, F, OuterRef, QuerySet
-from django.utils import timezone
 
 from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
@@ -29,7 +28,9 @@ def asks_about_answers(study: Study) -> bool:
     return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
 
 
-def ready_for(study: Study, *, annotator: Annotator | None = None, limit: int | None = None) -> list[About]:
+def ready_for(
+    study: Study, *, now: datetime, annotator: Annotator | None = None, limit: int | None = None
+) -> list[About]:
     """Return what the study that feeds `study` has ready for it and it does not ask about yet, oldest first.
 
     `annotator`: who it is drawn for, None for somebody new: nobody is asked about an answer of their own.
@@ -37,16 +38,16 @@ def ready_for(study: Study, *, annotator: Annotator | None = None, limit: int | 
     if study.fed_by is None:
         return []
     if asks_about_answers(study):
-        return list(islice(_answers_for(study, study.fed_by, annotator), limit))
-    return _accepted_for(study, study.fed_by, limit)
+        return list(islice(_answers_for(study, study.fed_by, annotator, now=now), limit))
+    return _accepted_for(study, study.fed_by, limit, now=now)
 
 
-def _accepted_for(study: Study, feeding: Study, limit: int | None) -> list[About]:
+def _accepted_for(study: Study, feeding: Study, limit: int | None, *, now: datetime) -> list[About]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
     accepted = accepted_decisions(feeding).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=selected_instances(study).order_by())
     if feeding.design.answering.one_action != "off":
-        accepted = accepted.filter(decided_at__lte=timezone.now() - UNDO)
+        accepted = accepted.filter(decided_at__lte=now - UNDO)
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
     origins = {
         decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
@@ -54,13 +55,13 @@ def _accepted_for(study: Study, feeding: Study, limit: int | None) -> list[About
     return [About(instance, origin) for instance, origin in origins.items()]
 
 
-def _answers_for(study: Study, feeding: Study, annotator: Annotator | None) -> Iterator[About]:
+def _answers_for(study: Study, feeding: Study, annotator: Annotator | None, *, now: datetime) -> Iterator[About]:
     """Yield the counted answers of `feeding` that others can be asked about, in the order in which they came."""
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
     answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
     answers = answers.filter(question__instance__in=selected_instances(study).order_by())
     if feeding.design.answering.one_action != "off":
-        answers = answers.filter(received_at__lte=timezone.now() - UNDO)
+        answers = answers.filter(received_at__lte=now - UNDO)
     if annotator is not None:
         answers = answers.exclude(annotator=annotator)
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
@@ -69,29 +70,30 @@ def _answers_for(study: Study, feeding: Study, annotator: Annotator | None) -> I
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
 
-def draw(*, study: Study, annotator: Annotator | None) -> bool:
+def draw(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Open one more survey of `study` if something is still needed that `annotator` can be asked; tell whether it did.
 
     Runs in a transaction.
     """
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
-    return _ask_again(locked, annotator) or _ask_about_what_is_ready(locked, annotator)
+    return _ask_again(locked, annotator) or _ask_about_what_is_ready(locked, annotator, now=now)
 
 
-def could_draw(*, study: Study, annotator: Annotator | None) -> bool:
+def could_draw(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether `draw` would find something for `annotator`, None for somebody new, without drawing it."""
-    return _undecided(study, annotator).exists() or bool(_ready(study, annotator, limit=1))
+    return _undecided(study, annotator).exists() or bool(_ready(study, annotator, limit=1, now=now))
 
 
-def _ready(study: Study, annotator: Annotator | None, *, limit: int) -> list[About]:
+def _ready(study: Study, annotator: Annotator | None, *, limit: int, now: datetime) -> list[About]:
     if study.design.instances.sample is not None:
         return []
-    return ready_for(study, annotator=annotator, limit=limit)
+    return ready_for(study, now=now, annotator=annotator, limit=limit)
 
 
-def _ask_about_what_is_ready(study: Study, annotator: Annotator | None) -> bool:
-    drawn = _ready(study, annotator, limit=max(1, study.design.surveys.size // questions_per_instance(study)))
+def _ask_about_what_is_ready(study: Study, annotator: Annotator | None, *, now: datetime) -> bool:
+    most = max(1, study.design.surveys.size // questions_per_instance(study))
+    drawn = _ready(study, annotator, limit=most, now=now)
     if not drawn:
         return False
     planned = PlannedSurvey(tuple(drawn), study.design.answers)

@@ -25,28 +25,28 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
         raise StudyError("Somebody else has just deleted this draft.")
     # Or changed it.
     study.refresh_from_db()
-    studies.freeze(study=study, by=by, now=now, about=_arriving(study))
+    studies.freeze(study=study, by=by, now=now, about=_arriving(study, now=now))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
     record(project=study.project, study=study, what=What.STUDY_LAUNCHED, by=by, now=now, questions=asked)
 
 
-def plan(study: Study) -> Plan:
+def plan(study: Study, *, now: datetime) -> Plan:
     """Return what launching would make, without making it. Raises StudyError."""
-    arriving = _arriving(study)
+    arriving = _arriving(study, now=now)
     if arriving is not None and not arriving:
         return Plan(questions=0, surveys=0, seats=0, answers=0)
     return studies.plan_study(study, about=arriving)
 
 
-def _arriving(study: Study) -> list[About] | None:
+def _arriving(study: Study, *, now: datetime) -> list[About] | None:
     """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there."""
     if study.fed_by is None:
         return None
     if study.design.instances.sample is None:
         return []
-    if not (drawn := ready_for(study)):
+    if not (drawn := ready_for(study, now=now)):
         what = "no answer yet that can be asked about" if asks_about_answers(study) else "accepted no instance yet"
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
     return drawn

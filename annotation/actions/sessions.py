@@ -69,7 +69,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         lease_until=now + min(FIRST_LEASE, _lease(study)),
     )
     given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
-    if given is None and drawing.draw(study=study, annotator=annotator):
+    if given is None and drawing.draw(study=study, annotator=annotator, now=now):
         given = seats.claim(session=session, now=now)
     if given is None:
         raise _nothing_left(entry.provider)
@@ -110,7 +110,7 @@ def _lease(study: Study) -> timedelta:
     return timedelta(minutes=study.design.time.limit_minutes) + GRACE
 
 
-def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
+def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) -> None:
     """Raise what `start` would raise for this arrival, None for somebody new, but start nothing.
 
     Raises OtherPerson, CannotTakePart or NothingLeft. What is free now may be taken when they start.
@@ -124,7 +124,7 @@ def look_in(*, study: Study, entry: Entry | None, provider: str) -> None:
         return
     if seats.is_one_free(study=study, annotator=annotator):
         return
-    if not drawing.could_draw(study=study, annotator=annotator):
+    if not drawing.could_draw(study=study, annotator=annotator, now=now):
         raise _nothing_left(provider)
 
 
@@ -411,11 +411,17 @@ def comment(*, session: Session, text: str) -> None:
 
 
 def hand_back(*, session: Session, now: datetime) -> str:
-    """Return the completion code for how `session` ended, "" when there is none, and note when it was first shown."""
+    """Return what `code_for` does, and note when somebody was first shown it."""
+    if code := code_for(session=session):
+        Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
+    return code
+
+
+def code_for(*, session: Session) -> str:
+    """Return the completion code for how `session` ended, "" when there is none."""
     outcome = _outcome(session)
     if outcome is None or session.provider == invite.PROVIDER:
         return ""
-    Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
     return completion_code(study=session.study, outcome=outcome)
 
 

@@ -84,13 +84,13 @@ def _spare_those_who_have_it(question: Question, *, now: datetime) -> int:
         session.refresh_from_db(fields=["questions_total"])
         if session.questions_answered == session.questions_total:
             _end(session, now=now)
-            ended += 1
+            ended += session.state not in OPEN_STATES
     return ended
 
 
 def _end(session: Session, *, now: datetime) -> None:
     if session.state == SessionState.WORKING:
-        sessions.finish(session=session, now=now)
+        sessions.come_to_the_end(session=session, now=now)
     else:
         sessions.leave(session=session, to=SessionState.STOPPED, now=now)
 

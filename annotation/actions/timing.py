@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from analytics.pace import SentAnswer, seconds_at_work
+from analytics.working_time import SentAnswer, seconds_at_work
 from annotation.actions import sessions
 from annotation.models import Response, Session, Slot
 from annotation.models.sessions import OPEN_STATES

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST
 from annotation.actions import practice, responses, sessions
 from annotation.errors import BadAnswer
 from annotation.models import Session, SessionState
-from annotation.views.around import back, context
 from annotation.views.guards import session_view
+from annotation.views.page_context import back, context
 from studies.markdown import render_headed
 
 PART_NUMBERS = {str(number) for number in range(9)}

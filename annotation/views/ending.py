@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.actions import removals, sessions, skips
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
-from annotation.views.around import back, context, typed_text
 from annotation.views.guards import session_view
+from annotation.views.page_context import back, context, typed_text
 from studies.actions.events import ANNOTATOR
 
 # WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
@@ -24,23 +24,33 @@ REVIEW_REDIRECT_SECONDS = 60
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     # Whoever comes back to this page has a reason to: it does not leave by itself again.
     stays = session.handed_back_at is not None
-    code = sessions.hand_back(session=session, now=timezone.now())
-    is_plain = session.state == SessionState.FINISHED
+    if _is_for_somebody(request):
+        code = sessions.hand_back(session=session, now=timezone.now())
+    else:
+        code = sessions.code_for(session=session)
+    is_finished = session.state == SessionState.FINISHED
     withdrawn = _has_withdrawn(session)
     extra = {
         "ending": SessionState.WITHDRAWN if withdrawn else session.state,
-        "finished": session.state == SessionState.FINISHED,
+        "finished": is_finished,
         "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
         "in_practice": session.first_question_at is None,
         "could_go_on": sessions.could_go_on(session=session),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
-        # Whoever comes back to this page has a reason to: it does not leave by itself again.
-        "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_plain else REVIEW_REDIRECT_SECONDS,
+        "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_finished else REVIEW_REDIRECT_SECONDS,
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
     return render(request, "annotation/end.html", context(session) | extra)
+
+
+def _is_for_somebody(request: HttpRequest) -> bool:
+    """Tell whether the browser shows the page, rather than its worker keeping it or looking whether there is a line.
+
+    Browsers say which (W3C Fetch Metadata, 2.3) wherever they run workers; where none says so, it is taken as shown.
+    """
+    return request.method == "GET" and request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
 
 
 @session_view

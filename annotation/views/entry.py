@@ -146,7 +146,7 @@ def _own_session(study: Study, entry: Entry) -> Session | None:
 
 def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
     try:
-        sessions.look_in(study=study, entry=entry, provider=provider)
+        sessions.look_in(study=study, entry=entry, provider=provider, now=timezone.now())
     except NothingLeft:
         _note(study, EntryEvent.What.NO_SEAT, entry.person if entry else "")
         raise

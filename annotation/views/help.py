@@ -14,8 +14,8 @@ from annotation.forms import read_id
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.pages import session_bar, session_urls
-from annotation.views.around import back, context, typed_text
 from annotation.views.guards import session_view, wants_json
+from annotation.views.page_context import back, context, typed_text
 
 
 @session_view

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.actions import responses, sessions
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QuestionPage, question_page, session_urls
-from annotation.views.around import back, context
 from annotation.views.guards import session_view
+from annotation.views.page_context import back, context
 from studies.kinds import get_kind
 
 

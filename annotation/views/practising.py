@@ -14,8 +14,8 @@ from annotation.errors import BadAnswer
 from annotation.forms import read_id, read_posted
 from annotation.models import PracticeAnswer, Session, SessionState
 from annotation.pages import practice_feedback, question_page, session_urls
-from annotation.views.around import back, context
 from annotation.views.guards import session_view, wants_json
+from annotation.views.page_context import back, context
 
 
 def show_practice(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -107,8 +107,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
         if wants_json(request):
             raise
         return show_practice(request, session, error=error.message, status=error.status)
-    response = back(session)
-    response["Location"] += f"?feedback={given.pk}"
+    response = back(session, feedback=str(given.pk))
     if not wants_json(request):
         return response
     session.refresh_from_db()

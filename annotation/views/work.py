@@ -18,11 +18,11 @@ from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, 
 from annotation.language import of_texts, speak
 from annotation.models import Session, SessionState, Slot
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_page, session_urls
-from annotation.views.around import back, context
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, language_of, session_view, wants_json
 from annotation.views.looking_back import show_last_look
+from annotation.views.page_context import back, context
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
 
@@ -233,8 +233,7 @@ def skip(request: HttpRequest, session: Session) -> HttpResponse:
             raise
         show = show_practice if session.state == SessionState.PRACTICE else _work
         return show(request, session, error=f"{error.message} {error.what_next}", status=error.status)
-    response = back(session)
-    response["Location"] += "?kept=none"
+    response = back(session, kept="none")
     return JsonResponse({"go": response["Location"]}) if wants_json(request) else response
 
 

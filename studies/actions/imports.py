@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.contrib.auth.models import User
 from django.core.files import File
@@ -31,6 +31,7 @@ KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
 # More of them are downloaded, not shown.
 MOST_SHOWN = 10
+ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later")
 
 
 def request_import(
@@ -71,14 +72,7 @@ def _as_it_is(file: Path) -> dict[str, str]:
 
 
 def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
-    same = Import.objects.unfinished().filter(
-        project=wanted.project,
-        files=wanted.files,
-        format=wanted.format,
-        images_dir=wanted.images_dir,
-        caption_rule=wanted.caption_rule,
-        images_later=wanted.images_later,
-    )
+    same = Import.objects.unfinished().filter(**_asked_with(wanted))
     if (found := same.first()) is not None:
         return found
     wanted.requested_by, wanted.by_name, wanted.requested_at = person(by), name_of(by), now
@@ -94,15 +88,12 @@ def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
     """Note that `by` wants an import tried again that failed or was cancelled, of the same files. Raises StudyError."""
     if wanted.is_unfinished or not wanted.error:
         raise StudyError("This import did not fail, so there is nothing to try again.")
-    again = Import(
-        project=wanted.project,
-        files=wanted.files,
-        format=wanted.format,
-        images_dir=wanted.images_dir,
-        caption_rule=wanted.caption_rule,
-        images_later=wanted.images_later,
-    )
-    return _request(again, by=by, now=now)
+    return _request(Import(**_asked_with(wanted)), by=by, now=now)
+
+
+def _asked_with(wanted: Import) -> dict[str, Any]:
+    """Return what makes two imports the same: what was asked, and not by whom or when."""
+    return {name: getattr(wanted, name) for name in ASKED_WITH}
 
 
 @transaction.atomic

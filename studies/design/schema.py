@@ -75,25 +75,32 @@ def study_schema() -> dict[str, Any]:
             "recruitment": _recruitment_schema(),
             "time": _time_schema(),
             "pay": _pay_schema(),
-            "language": {
-                "type": "string",
-                "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END,
-                "maxLength": 35,
-                "default": "en",
-                "description": "The language of its texts, which buttons, numbers and times follow: a tag such as en, "
-                "es, eu, ar or pt-BR.",
-            },
-            "contact": {
-                "type": "string",
-                "maxLength": 300,
-                "default": "",
-                "description": "Whom annotators write to, and how: a name and an address. Needed at launch.",
-            },
-            "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
+            **_addressing_properties(),
             "practice": _practice_schema(),
             "answering": _answering_schema(),
             "endings": _endings_schema(),
         },
+    }
+
+
+def _addressing_properties() -> dict[str, Any]:
+    """How the study speaks to annotators before it asks them anything."""
+    return {
+        "language": {
+            "type": "string",
+            "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END,
+            "maxLength": 35,
+            "default": "en",
+            "description": "The language of its texts, which buttons, numbers and times follow: a tag such as en, "
+            "es, eu, ar or pt-BR.",
+        },
+        "contact": {
+            "type": "string",
+            "maxLength": 300,
+            "default": "",
+            "description": "Whom annotators write to, and how: a name and an address. Needed at launch.",
+        },
+        "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
     }
 
 

@@ -110,3 +110,17 @@ def test_the_last_page_leaves_after_twenty_seconds_and_never_again(client: Clien
     assert int(str(handover["data-redirect"])) >= 20
     assert not again.select("[data-redirect]")
     assert again.select_one(".handover a") is not None
+
+
+def test_what_the_browser_fetches_for_itself_is_nobody_coming_back(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=1))
+    send(session, next_slot(session))
+    kept = client.get(page_of(session), headers={"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"})
+    assert "All saved" in kept.content.decode()
+    client.head(page_of(session), headers={"Sec-Fetch-Mode": "cors"})
+    session.refresh_from_db()
+    assert session.handed_back_at is None
+    shown = client.get(page_of(session), headers={"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})
+    assert BeautifulSoup(shown.content, "html.parser").select("[data-redirect]")
+    session.refresh_from_db()
+    assert session.handed_back_at is not None

@@ -13,7 +13,7 @@ from annotation.actions import answer_sql, drawing, responses
 from annotation.models import Slot
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import next_slot
-from tests.factories import arrive_at_work, launch_study
+from tests.factories import NOON, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -83,4 +83,4 @@ def test_asking_again_reads_none_of_the_questions_that_nobody_has_answered() -> 
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "candidate-1")
     # Both took the first survey, whose one question they disagree on.
-    assert rows_read(lambda: drawing.draw(study=study, annotator=None))["annotation_decision"] < 20
+    assert rows_read(lambda: drawing.draw(study=study, annotator=None, now=NOON))["annotation_decision"] < 20

@@ -157,7 +157,7 @@ def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: s
 
 def test_a_failure_of_ours_is_told_in_spanish(british: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     session = arrive_at_work(launch_study(**SPANISH))
-    monkeypatch.setattr("annotation.views.around.render_headed", lambda text: 1 / 0)
+    monkeypatch.setattr("annotation.views.page_context.render_headed", lambda text: 1 / 0)
     british.raise_request_exception = False
     assert "Algo ha fallado por nuestra parte" in read(british, page_of(session), status=500)
 

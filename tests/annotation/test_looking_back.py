@@ -13,7 +13,7 @@ from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of
-from tests.factories import TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -126,8 +126,8 @@ def test_where_choosing_sends_nothing_is_built_on_an_answer_that_can_still_be_ta
     step_4 = make_step_4(project)
     send(session, next_slot(session), "1")
     decided = Decision.objects.filter(study=session.study)
-    decided.update(decided_at=timezone.now())
+    decided.update(decided_at=NOON)
     with pytest.raises(NothingLeft):
         arrive(step_4, "ben")
-    decided.update(decided_at=timezone.now() - timedelta(seconds=6))
+    decided.update(decided_at=NOON - timedelta(seconds=6))
     assert arrive(step_4, "ben").questions_total == 1

@@ -157,7 +157,7 @@ def test_an_answer_becomes_a_question_for_others_and_what_they_say_decides_it() 
     assert (note.choice, note.answer) == ("", {"text": "the round one"})
     assert Decision.objects.get(question=note.question).state == "undecided"
     # Nobody finds what they wrote themselves.
-    assert ready_for(find, annotator=note.annotator) == []
+    assert ready_for(find, now=NOON, annotator=note.annotator) == []
     with pytest.raises(AnnotationError):
         arrive_at_work(find, person="ann")
     session = arrive_at_work(find, person="ben")

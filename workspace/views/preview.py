@@ -18,8 +18,8 @@ from annotation.actions.practice import Terms
 from annotation.language import of_texts, spoken_for
 from annotation.money import in_words
 from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_page
-from annotation.views.around import of_study
 from annotation.views.guards import wants_json
+from annotation.views.page_context import of_study
 from annotation.views.practising import feedback_in_place
 from results.views.guards import study_view
 from studies.actions.questions import practice_questions, sample_questions

@@ -286,7 +286,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
     try:
-        plan = launching.plan(study)
+        plan = launching.plan(study, now=timezone.now())
     except StudyError as error:
         return {"problems": error.problems}
     waiting = waiting_for_launch(study)

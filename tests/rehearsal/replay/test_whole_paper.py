@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.utils import timezone
 
 from annotation.actions import drawing
 from annotation.models import Decision, Response
@@ -85,4 +86,4 @@ def test_the_whole_paper_comes_out_of_one_command() -> None:
 
 def find_nothing_to_draw() -> None:
     with transaction.atomic():
-        assert not drawing.draw(study=Study.objects.get(slug="bivlc-step-4"), annotator=None)
+        assert not drawing.draw(study=Study.objects.get(slug="bivlc-step-4"), annotator=None, now=timezone.now())
