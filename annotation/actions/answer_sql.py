@@ -6,12 +6,13 @@ that SQLite and PostgreSQL both run, and every test of answers runs on both.
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from django.db import connection
+from django.db import DataError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Field
 
 from annotation.models import Response
@@ -22,17 +23,20 @@ SELECT question.id, question.kind, question.content, question."right", question.
        slot.part, study.id, study.rule, COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1),
        EXISTS (SELECT 1 FROM studies_question drawn
                 WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL),
-       CASE WHEN question.source_type = %s THEN question.source_id ELSE 0 END
+       CASE WHEN question.source_type = %s THEN question.source_id ELSE 0 END,
+       session.id, session.annotator_id, CASE session.order_key WHEN '' THEN study.seed ELSE session.order_key END,
+       session.part_begun, session.questions_total - session.questions_answered
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
- WHERE slot.id = %s
+  JOIN annotation_session session ON session.study_id = study.id
+ WHERE slot.id = %s AND session.token = %s AND session.state = 'working' AND slot.part <= session.part_begun
 """
 _COUNT_ANSWER = """
 UPDATE annotation_session
    SET questions_answered = questions_answered + 1, last_seen_at = %s
- WHERE token = %s AND study_id = %s AND state = 'working' AND questions_answered < questions_total
-RETURNING id, annotator_id, questions_answered, questions_total, part_begun, order_key
+ WHERE id = %s AND state = 'working' AND questions_answered < questions_total
+RETURNING questions_answered, questions_total, part_begun
 """
 _TAKE_SLOT = """
 UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
@@ -46,26 +50,47 @@ _MEASURED = (
     "window_height",
 )
 # What a researcher has settled stays as it was settled; only its votes follow the answers.
-_DECIDE = """
-UPDATE annotation_decision
-   SET rule = %s, votes = %s, answers = %s, asks_more = %s,
+_DECISION = """
+       rule = %s, votes = %s, answers = %s, asks_more = %s,
        state = CASE WHEN settled_choice = '' THEN %s ELSE state END,
        winner = CASE WHEN settled_choice = '' THEN %s ELSE winner END,
        decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
- WHERE question_id = %s
 """
+_DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
-SELECT slot.id, question.id, question.kind, question.content
+SELECT slot.id, question.id, question.kind, question.content, slot.position
   FROM (SELECT id, question_id, position
           FROM annotation_slot
-         WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND part <= %s AND id NOT IN (%s, %s, %s)
+         WHERE seat_id = %s AND annotator_id = %s AND answered_at IS NULL AND part <= %s AND id NOT IN (%s, %s, %s, %s)
          ORDER BY position
          LIMIT %s) slot
   JOIN studies_question question ON question.id = slot.question_id
  ORDER BY slot.position
 """
-_MOST_LEFT_OUT = 3
+_MOST_LEFT_OUT = 4
+# Counting, taking the slot, storing and deciding, each only where the one before did something, and the questions that
+# come next. A slot that cannot be taken any more divides by zero, which undoes the counting with all the rest.
+_STORE_AT_ONCE = """
+WITH counted AS (
+    UPDATE annotation_session
+       SET questions_answered = questions_answered + 1, last_seen_at = %s
+     WHERE id = %s AND state = 'working' AND questions_answered + 1 < questions_total
+ RETURNING questions_answered, questions_total, part_begun
+), taken AS (
+    UPDATE annotation_slot SET answered_at = %s FROM counted
+     WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
+ RETURNING id
+), stored AS (
+    INSERT INTO annotation_response ({names}) SELECT {values} FROM taken
+), decided AS (
+    UPDATE annotation_decision SET {decision} FROM taken WHERE question_id = %s
+)
+SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 1 / (SELECT count(*) FROM taken),
+       following.id, following.question, following.kind, following.content
+  FROM counted LEFT JOIN ({following}) AS following (id, question, kind, content, position) ON true
+ ORDER BY following.position
+"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +98,8 @@ class AskedInSlot:
     """What is asked in a slot: frozen when the study was launched.
 
     `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
-    response that it was made from, 0 for none.
+    response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
+    options rests on, the part it has begun, and how many questions were `left` to answer, this one with them.
     """
 
     question: int
@@ -88,18 +114,42 @@ class AskedInSlot:
     max_answers: int
     undone: bool
     response: int
+    session: int
+    annotator: int
+    order_seed: str
+    part_begun: int
+    left: int
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A session after one more of its answers was counted."""
+    """How far a session is after one more of its answers was counted."""
 
-    session: int
-    annotator: int
     answered: int
     total: int
     part_begun: int
-    order_key: str
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What follows for a question from its answers: the columns of its decision, and `at` when it was decided."""
+
+    question: int
+    rule: str
+    votes: Mapping[str, int]
+    answers: int
+    asks_more: bool
+    state: str
+    winner: str
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """The slots that a page has `held` besides the one it sent, and for how many more it has `room`."""
+
+    held: Sequence[int] = ()
+    room: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,17 +160,33 @@ class NextSlot:
     content: dict[str, Any]
 
 
-def asked_in(slot: int) -> AskedInSlot | None:
-    with connection.cursor() as cursor:
-        cursor.execute(_ASKED, [RESPONSE, slot])
-        row = cursor.fetchone()
+def asked_in(slot: int, *, token: str) -> AskedInSlot | None:
+    """Return what is asked in a slot of the study whose session `token` names, as far as that session is at work on it.
+
+    The first statement of a request: a connection that was lost since the last one is found here, and the statement is
+    sent again on a new one. Asking beforehand whether it is still there takes as long as this does.
+    """
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        row = _asked_in(slot, token)
+    except (InterfaceError, OperationalError):
+        if connection.in_atomic_block:
+            raise
+        connection.close()
+        row = _asked_in(slot, token)
     return None if row is None else AskedInSlot(row[0], row[1], json.loads(row[2]), *row[3:])
 
 
-def count_answer(*, token: str, study: int, now: datetime) -> Counted | None:
+def _asked_in(slot: int, token: str) -> tuple[Any, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(_ASKED, [RESPONSE, slot, token])
+        return cast("tuple[Any, ...] | None", cursor.fetchone())
+
+
+def count_answer(*, session: int, now: datetime) -> Counted | None:
     """Count one more answer of a session that is at its questions; None for any other. Locks the session's row."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_ANSWER, [_time(now), token, study])
+        cursor.execute(_COUNT_ANSWER, [_time(now), session])
         row = cursor.fetchone()
     return None if row is None else Counted(*row)
 
@@ -142,9 +208,12 @@ def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
 
 def insert_response(columns: Mapping[str, Any]) -> None:
     """Store a response. columns: as `Response.objects.create` takes them, foreign keys by their columns."""
-    values = [_fields()[name].get_db_prep_save(value, connection) for name, value in columns.items()]
     with connection.cursor() as cursor:
-        cursor.execute(_insert_into(tuple(columns)), values)
+        cursor.execute(_insert_into(tuple(columns)), _values(columns))
+
+
+def _values(columns: Mapping[str, Any]) -> list[Any]:
+    return [_fields()[name].get_db_prep_save(value, connection) for name, value in columns.items()]
 
 
 @cache
@@ -154,32 +223,81 @@ def _fields() -> Mapping[str, Field[Any, Any]]:
 
 @cache
 def _insert_into(columns: Sequence[str]) -> str:
-    names, placeholders = ", ".join(columns), ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO annotation_response ({names}) VALUES ({placeholders})"  # noqa: S608 (columns of the model)
+    return f"INSERT INTO annotation_response ({_names(columns)}) VALUES ({_placeholders(columns)})"  # noqa: S608 (columns of the model)
 
 
-def store_decision(
-    *,
-    question: int,
-    rule: str,
-    state: str,
-    winner: str,
-    votes: Mapping[str, int],
-    answers: int,
-    asks_more: bool,
-    decided: datetime | None,
-) -> None:
+def _names(columns: Sequence[str]) -> str:
+    return ", ".join(columns)
+
+
+def _placeholders(columns: Sequence[str]) -> str:
+    return ", ".join(["%s"] * len(columns))
+
+
+def store_decision(decided: Decided) -> None:
     with connection.cursor() as cursor:
-        at = None if decided is None else _time(decided)
-        cursor.execute(_DECIDE, [rule, json.dumps(votes), answers, asks_more, state, winner, at, question])
+        cursor.execute(_DECIDE, [*_decision(decided), decided.question])
+
+
+def _decision(decided: Decided) -> list[Any]:
+    at = None if decided.at is None else _time(decided.at)
+    votes = json.dumps(decided.votes)
+    return [decided.rule, votes, decided.answers, decided.asks_more, decided.state, decided.winner, at]
+
+
+def can_store_at_once() -> bool:
+    """Tell whether the database takes statements that do several things; SQLite's WITH changes no rows."""
+    return connection.vendor == "postgresql"
+
+
+def store_at_once(
+    *, asked: AskedInSlot, columns: Mapping[str, Any], decided: Decided, ahead: Ahead, now: datetime
+) -> tuple[Counted, list[NextSlot]] | None:
+    """Count, store and decide an answer that is not the last of its session, in one statement; return how far the
+    session is, and the slots that come next.
+
+    None, and nothing is changed, where the session is no more at work, the slot no more open, or the answer its last.
+    columns: as for `insert_response`, with the slot.
+    """
+    slot = columns["slot_id"]
+    values = [_time(now), asked.session, _time(now), slot, asked.annotator]
+    values += [*_values(columns), *_decision(decided), asked.question]
+    values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *ahead.held], ahead.room)
+    try:
+        # Inside of a transaction a statement that fails would undo all of it.
+        with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
+            cursor.execute(_at_once(tuple(columns)), values)
+            rows = cursor.fetchall()
+    except DataError:
+        return None
+    if not rows:
+        return None
+    return Counted(*rows[0][:3]), [_next_slot(*row[4:]) for row in rows if row[4] is not None]
+
+
+@cache
+def _at_once(columns: Sequence[str]) -> str:
+    return _STORE_AT_ONCE.format(
+        names=_names(columns), values=_placeholders(columns), decision=_DECISION, following=_NEXT
+    )
 
 
 def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:
-    """Return the first open slots of a seat up to `part`, leaving out the (at most three) that the page holds."""
-    left_out = [*besides, *[0] * _MOST_LEFT_OUT][:_MOST_LEFT_OUT]
+    """Return the first open slots of a seat up to `part`, leaving out the (at most four) that the page has."""
+    if not limit:
+        return []
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT, [seat, annotator, part, *left_out, limit])
-        return [NextSlot(slot, question, kind, json.loads(content)) for slot, question, kind, content in cursor]
+        cursor.execute(_NEXT, _next(seat, annotator, part, besides, limit))
+        return [_next_slot(*row[:4]) for row in cursor]
+
+
+def _next(seat: int, annotator: int, part: int, besides: Sequence[int], limit: int) -> list[int]:
+    left_out = [*besides, *[0] * _MOST_LEFT_OUT][:_MOST_LEFT_OUT]
+    return [seat, annotator, part, *left_out, limit]
+
+
+def _next_slot(slot: int, question: int, kind: str, content: str) -> NextSlot:
+    return NextSlot(slot, question, kind, json.loads(content))
 
 
 def _time(moment: datetime) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotation.actions.answer_sql import store_decision
+from annotation.actions.answer_sql import Decided, store_decision
 from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE
@@ -50,19 +50,28 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
     else:
         Decision.objects.select_for_update().get(question=asked.question)
         given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
+    store_decision(_decided(asked, given, now=now))
+    if asked.response:
+        decide_what_was_asked_about(responses=[asked.response], now=now)
+
+
+def decided_by(answer: Answer, *, asked: ToDecide, now: datetime) -> Decided:
+    """Return what follows for a question that wants one answer from this one."""
+    return _decided(asked, [Given(answer.label, answer.value)], now=now)
+
+
+def _decided(asked: ToDecide, given: Sequence[Given], *, now: datetime) -> Decided:
     verdict = decide(asked.rule, asked.asked, given)
-    store_decision(
+    return Decided(
         question=asked.question,
         rule=asked.rule,
-        state=verdict.state.value,
-        winner=verdict.winner or "",
         votes=votes_of(given),
         answers=len(given),
         asks_more=verdict.more,
-        decided=None if verdict.state is State.UNDECIDED else now,
+        state=verdict.state.value,
+        winner=verdict.winner or "",
+        at=None if verdict.state is State.UNDECIDED else now,
     )
-    if asked.response:
-        decide_what_was_asked_about(responses=[asked.response], now=now)
 
 
 def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> None:

@@ -11,14 +11,17 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import answer_sql, sessions
-from annotation.actions.decisions import ToDecide, decide_question, to_decide
+from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
+from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import of_kind
 from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
-from studies.models import Question, Study
+from studies.models import Question
 from studies.rules import Asked
+
+NOTHING_AHEAD = Ahead()
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Receipt:
     they have taken their consent back.
     `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
     session, which stands. `newer_kept`: it was changed meanwhile from another browser, and that stands. `skipped`: the
-    session has gone on without the question, so that nothing is stored.
+    session has gone on without the question, so that nothing is stored. `following`: the slots that come after those
+    that the page holds, None where nobody has looked yet.
     """
 
     state: SessionState
@@ -58,18 +62,22 @@ class Receipt:
     first_kept: bool = False
     newer_kept: bool = False
     skipped: bool = False
+    following: Sequence[NextSlot] | None = None
 
 
 class _OutOfTheOrdinary(Exception):
     """The answer is a repeat, late, or of a session that is elsewhere: the short way does not fit."""
 
 
-def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
-    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer."""
+def submit(*, token: str, sent: Sent, now: datetime, ahead: Ahead = NOTHING_AHEAD) -> Receipt:
+    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer.
+
+    `ahead`: what the page that sent it holds, and has room for.
+    """
     try:
         if sent.replaces is None:
             try:
-                return _store_first(token=token, sent=sent, now=now)
+                return _store_first(token=token, sent=sent, ahead=ahead, now=now)
             except _OutOfTheOrdinary:
                 pass
         return _store_with_care(token=token, sent=sent, now=now)
@@ -79,51 +87,81 @@ def submit(*, token: str, sent: Sent, now: datetime) -> Receipt:
         ) from error
 
 
-@transaction.atomic
-def _store_first(*, token: str, sent: Sent, now: datetime) -> Receipt:
+def _store_first(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
     """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
-    asked = answer_sql.asked_in(sent.slot)
+    asked = answer_sql.asked_in(sent.slot, token=token)
     if asked is None:
         raise _OutOfTheOrdinary
-    counted = answer_sql.count_answer(token=token, study=asked.study, now=now)
-    # What is raised from here on rolls the count back.
-    if counted is None or asked.part > counted.part_begun:
-        raise _OutOfTheOrdinary
-    if not answer_sql.take_slot(slot=sent.slot, annotator=counted.annotator, now=now):
-        raise _OutOfTheOrdinary
     kind = get_kind(asked.kind)
-    seed = counted.order_key or Study.objects.values_list("seed", flat=True).get(pk=asked.study)
-    order = shown_order(kind, asked.content, seed=seed, annotator=counted.annotator, question=asked.question)
+    order = shown_order(kind, asked.content, seed=asked.order_seed, annotator=asked.annotator, question=asked.question)
     answer = read_answer(asked.kind, asked.content, order, sent.posted)
-    columns = _columns(asked.study, asked.question, counted.session, counted.annotator, sent, answer, order, now=now)
-    answer_sql.insert_response(columns | {"slot_id": sent.slot})
+    columns = _columns(asked.study, asked.question, asked.session, asked.annotator, sent, answer, order, now=now)
+    columns["slot_id"] = sent.slot
+    if _stands_alone(asked):
+        return _store_at_once(asked, columns, answer, ahead=ahead, now=now)
+    return _store_step_by_step(asked, columns, answer, now=now)
+
+
+def _stands_alone(asked: AskedInSlot) -> bool:
+    """Tell whether nothing follows from an answer but the decision of its own question."""
+    is_only_one = asked.answers_wanted == 1 and asked.left > 1
+    return is_only_one and not asked.undone and not asked.response and answer_sql.can_store_at_once()
+
+
+def _store_at_once(
+    asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, ahead: Ahead, now: datetime
+) -> Receipt:
+    decided = decided_by(answer, asked=_to_decide(asked), now=now)
+    stored = answer_sql.store_at_once(asked=asked, columns=columns, decided=decided, ahead=ahead, now=now)
+    if stored is None:
+        raise _OutOfTheOrdinary
+    counted, following = stored
+    return _receipt_of_first(asked, counted, SessionState.WORKING, following)
+
+
+@transaction.atomic
+def _store_step_by_step(asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, now: datetime) -> Receipt:
+    counted = answer_sql.count_answer(session=asked.session, now=now)
+    # What is raised from here on rolls the count back.
+    if counted is None:
+        raise _OutOfTheOrdinary
+    if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
+        raise _OutOfTheOrdinary
+    answer_sql.insert_response(columns)
     decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)
+    return _receipt_of_first(asked, counted, _state_after(asked.session, counted, now=now))
+
+
+def _receipt_of_first(
+    asked: AskedInSlot, counted: Counted, state: SessionState, following: Sequence[NextSlot] | None = None
+) -> Receipt:
     return Receipt(
-        state=_state_after(counted, now=now),
+        state=state,
         answered=counted.answered,
         total=counted.total,
-        annotator=counted.annotator,
+        annotator=asked.annotator,
         seat=asked.seat,
         part_begun=counted.part_begun,
-        seed=seed,
+        seed=asked.order_seed,
+        following=following,
     )
 
 
-def _to_decide(asked: answer_sql.AskedInSlot) -> ToDecide:
+def _to_decide(asked: AskedInSlot) -> ToDecide:
     most = max(asked.max_answers, asked.answers_wanted)
     seen = Asked(asked.answers_wanted, most, asked.right, asked.content)
     return ToDecide(asked.question, asked.rule, seen, asked.response)
 
 
-def _state_after(counted: answer_sql.Counted, *, now: datetime) -> SessionState:
+def _state_after(session: int, counted: Counted, *, now: datetime) -> SessionState:
     """Return where a session is after an answer; the last one ends it."""
     if counted.answered < counted.total:
         return SessionState.WORKING
-    session = Session.objects.select_related("study").get(pk=counted.session)
-    sessions.come_to_the_end(session=session, now=now)
-    return SessionState(session.state)
+    ending = Session.objects.select_related("study").get(pk=session)
+    sessions.come_to_the_end(session=ending, now=now)
+    return SessionState(ending.state)
 
 
 def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -183,7 +221,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         return _receipt(session, slot, late=True)
     if session.state == SessionState.WORKING:
         # The seat was still free, and came back now or with a page just before: the answer counts like any other.
-        return _store_first(token=token, sent=sent, now=now)
+        return _store_first(token=token, sent=sent, ahead=NOTHING_AHEAD, now=now)
     # The question is open: this session is not at its questions yet, or a newer one of the same person is.
     return _receipt(session, slot, stored=False)
 
@@ -214,7 +252,7 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
     return session.first_question_at is not None and session.last_seat_id == slot.seat_id
 
 
-def _receipt(session: Session, slot: Slot, **flags: bool) -> Receipt:
+def _receipt(session: Session, slot: Slot, **flags: Any) -> Receipt:
     return Receipt(
         state=SessionState(session.state),
         answered=session.questions_answered,

@@ -137,8 +137,8 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
     speak(language_of(token))
     try:
-        sent = read_sent(request.POST)
-        receipt = responses.submit(token=token, sent=sent, now=timezone.now())
+        sent, ahead = read_sent(request.POST), _ahead(request)
+        receipt = responses.submit(token=token, sent=sent, ahead=ahead, now=timezone.now())
     except BadAnswer as error:
         if wants_json(request):
             raise
@@ -147,7 +147,7 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
             raise
         return _work(request, session, error=error.message, status=error.status, refused=read_posted(request.POST))
     if wants_json(request):
-        return JsonResponse(_answered(request, token, receipt, sent))
+        return JsonResponse(_answered(token, receipt, sent, ahead))
     response = redirect("session", token)
     response.status_code = 303
     response["Location"] += _what_was_kept(receipt)
@@ -163,7 +163,15 @@ def _what_was_kept(receipt: responses.Receipt) -> str:
     return "?kept=newer" if receipt.newer_kept else ""
 
 
-def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent: responses.Sent) -> dict[str, Any]:
+def _ahead(request: HttpRequest) -> answer_sql.Ahead:
+    """Return what the page's script holds; a form takes the page where the session is instead."""
+    if not wants_json(request):
+        return answer_sql.Ahead()
+    held = read_ids(request.POST.get("have", ""), most=1 + QUESTIONS_AHEAD)
+    return answer_sql.Ahead(held, room=1 + QUESTIONS_AHEAD - len(held))
+
+
+def _answered(token: str, receipt: responses.Receipt, sent: responses.Sent, ahead: answer_sql.Ahead) -> dict[str, Any]:
     """Return what the page's script learns: what became of the answer, and the questions after those it holds.
 
     It says which submission it is about, so that nothing between here and the page can answer in its place.
@@ -182,19 +190,19 @@ def _answered(request: HttpRequest, token: str, receipt: responses.Receipt, sent
         # After what was kept in its place another tab was faster: this one is behind, with all that it holds.
         body["go"] = session_urls(token).page + kept
         return body
-    have = read_ids(request.POST.get("have", ""), most=1 + QUESTIONS_AHEAD)
-    missing = 1 + QUESTIONS_AHEAD - len(have)
-    following = (
-        []
-        if not missing
-        else answer_sql.next_slots(
-            seat=receipt.seat, annotator=receipt.annotator, besides=have, part=receipt.part_begun, limit=missing
+    following = receipt.following
+    if following is None:
+        following = answer_sql.next_slots(
+            seat=receipt.seat,
+            annotator=receipt.annotator,
+            besides=ahead.held,
+            part=receipt.part_begun,
+            limit=ahead.room,
         )
-    )
-    if not following and not have:
+    if not following and not ahead.held:
         # The next part begins, with instructions of its own.
         body["go"] = session_urls(token).page
-    first = receipt.answered + len(have) + 1
+    first = receipt.answered + len(ahead.held) + 1
     pages = [_following_page(token, receipt, slot, number=number) for number, slot in enumerate(following, start=first)]
     texts = {"text_language": of_texts(language_of(token))}
     shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
