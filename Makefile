@@ -40,6 +40,10 @@ fix: setup  ## put right what ruff and djade can put right by themselves
 	.venv/bin/ruff format .
 	find templates -name '*.html' -exec .venv/bin/djade {} +
 
+.PHONY: scripts
+scripts: setup  ## join the modules of each annotators' page into the one file that browsers get
+	.venv/bin/python -m scripts.join_modules
+
 .PHONY: bench
 bench: setup  ## measure: each benchmark prints its figures beside a floor
 	.venv/bin/python -m benchmarks.annotator_loop

@@ -118,7 +118,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if WHITENOISE_USE_FINDERS
-        else "config.static.ReleaseStorage"
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
 

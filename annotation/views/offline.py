@@ -16,37 +16,7 @@ from annotation.views.guards import session_view
 
 CODE = Path(settings.BASE_DIR) / "static/js/worker.js"
 # All that the page of questions consists of beside itself and its pictures.
-SHELL = (
-    "favicon.svg",
-    "css/app.css",
-    *(
-        f"js/{name}.js"
-        for name in (
-            "bar",
-            "comfort",
-            "disk",
-            "early",
-            "flow",
-            "gate",
-            "gated",
-            "images",
-            "kept",
-            "keys",
-            "magnify",
-            "offline",
-            "one_action",
-            "outbox",
-            "question",
-            "report",
-            "sitting",
-            "skip",
-            "time",
-            "told",
-            "work",
-            "zoom",
-        )
-    ),
-)
+SHELL = ("favicon.svg", "css/app.css", "js/early.js", "js/gate.js", "js/whole/work.js")
 
 
 @require_safe

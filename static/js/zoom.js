@@ -43,7 +43,8 @@ function thumbnail(frame, index) {
   small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
   small.alt = "";
   const name = document.createElement("span");
-  name.textContent = optionOf(frame)?.dataset.letter ?? index + 1;
+  // As the page calls it; a picture that is no answer may have a letter too.
+  name.textContent = frame.closest("[data-letter]")?.dataset.letter ?? index + 1;
   button.append(small, name);
   button.type = "button";
   button.className = "thumb";

@@ -44,7 +44,7 @@ def test_the_worker_knows_the_files_of_its_release_and_is_asked_for_anew(client:
     files = json.loads(worker.content.decode().splitlines()[0].removeprefix("const FILES = ").removesuffix(";"))
     assert worker["Content-Type"] == "text/javascript"
     assert worker["Cache-Control"] == "no-cache"
-    assert "/static/js/outbox.js" in files
+    assert "/static/js/whole/work.js" in files
 
 
 def test_a_sitting_opens_as_an_app_where_it_is(client: Client) -> None:

@@ -44,6 +44,11 @@ def test_what_is_needed_and_what_failing_means_is_said_beforehand(client: Client
     assert "If it does not work out, the study ends there for you, before its questions." in said
 
 
+def test_one_right_answer_is_one_of_however_many(client: Client) -> None:
+    session = arrive(study_with_practice(trials=3, wanted=1))
+    assert "To go on you need 1 right answer of 3." in words(client.get(page_of(session)).content)
+
+
 def test_practice_that_nobody_can_fail_threatens_with_nothing(client: Client) -> None:
     session = arrive(study_with_practice(trials=1, wanted=0))
     assert "does not work out" not in words(client.get(page_of(session)).content)

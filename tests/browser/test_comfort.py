@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Session
 from tests.browser.stage import question_number
@@ -23,6 +23,8 @@ OUTLINED = """() => {
   const parts = [card.querySelector(".frame"), card.querySelector(".choice")];
   return parts.map((part) => getComputedStyle(part).borderTopWidth);
 }"""
+# The names of all movements that are going on.
+MOVING = """() => [...new Set(document.getAnimations().map((one) => one.animationName ?? one.transitionProperty))]"""
 SIGN = "getComputedStyle(document.querySelector('[data-stage] .choice:has(:checked)'), '::before').content"
 
 
@@ -51,6 +53,40 @@ def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Callable[.
     wish(page, theme="dark", contrast="more")
     assert page.evaluate(GROUND) == BLACK
     assert_accessible(page)
+
+
+def test_what_is_clicked_under_comfort_is_seen_at_once_and_kept(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2)
+    question_number(page)
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("link", name="Help").click()
+    comfort = page.get_by_role("group", name="Comfort")
+    for legend, name in (("Colours", "Dark"), ("Contrast", "High"), ("Text size", "150 %")):
+        comfort.get_by_role("group", name=legend).get_by_role("radio", name=name, exact=True).click()
+    assert (page.evaluate(GROUND), page.evaluate(TEXT)) == (BLACK, "24px")
+    page.reload()
+    question_number(page)
+    assert (page.evaluate(GROUND), page.evaluate(TEXT)) == (BLACK, "24px")
+    page.get_by_role("link", name="Help").click()
+    for name in ("Dark", "High", "150 %"):
+        expect(comfort.get_by_role("radio", name=name)).to_be_checked()
+    # Back to what the device asks for, which is kept as well.
+    for legend, name in (("Colours", "As on this device"), ("Contrast", "As on this device"), ("Text size", "100 %")):
+        comfort.get_by_role("group", name=legend).get_by_role("radio", name=name, exact=True).click()
+    assert (page.evaluate(GROUND), page.evaluate(TEXT)) == (LIGHT, "16px")
+    page.reload()
+    question_number(page)
+    assert (page.evaluate(GROUND), page.evaluate(TEXT)) == (LIGHT, "16px")
+
+
+def test_nothing_moves_where_the_device_asks_for_less_motion(page: Page, at_work: Callable[..., Session]) -> None:
+    held: list[Route] = []
+    page.route("**/images/*/view*", lambda route: held.append(route))
+    at_work(instances=2)
+    page.locator("[data-stage] [data-loading]").first.wait_for()
+    assert page.evaluate(MOVING) == ["turn"]
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(MOVING) == []
 
 
 def test_what_is_chosen_has_a_sign_and_a_border_besides_its_colour(page: Page, at_work: Callable[..., Session]) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of question, made-up ones too, in a browser: nothing is sent before it is answered, and then it is."""
+"""Every kind of question, made-up ones too, in a browser: nothing is sent before it is answered; all can read it."""
 
 import random
 
@@ -8,13 +8,14 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions import responses
-from annotation.models import Response, Session
+from annotation.actions import practice, responses
+from annotation.models import Response, Session, SessionState
 from studies.kinds import KINDS, get_kind
 from tests.browser.stage import question_number
+from tests.browser.test_accessibility import assert_accessible
 from tests.contracts import made_up
 from tests.contracts.conftest import TEMPLATES
-from tests.contracts.stage import NAMES, launched
+from tests.contracts.stage import NAMES, launched, practice_of, secret_ask
 from tests.factories import arrive_at_work
 
 
@@ -27,10 +28,16 @@ def _made_up_kinds(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
 
 def fill_in(page: Page, session: Session) -> None:
     """Answer the question shown as its kind makes an answer up."""
-    (slot,) = responses.open_slots(session=session, limit=1)
-    order = responses.order_for(session=session, question=slot.question)
-    kind = get_kind(slot.question.kind)
-    for name, value in kind.made_up(slot.question.content, order, dice=random.Random(3)).items():
+    if session.state == SessionState.PRACTICE:
+        asked = practice.next_question(session=session)
+        assert asked is not None
+        kind_name, content = asked.kind, asked.content
+        order = practice.order_for(session=session, question=asked)
+    else:
+        (slot,) = responses.open_slots(session=session, limit=1)
+        kind_name, content = slot.question.kind, slot.question.content
+        order = responses.order_for(session=session, question=slot.question)
+    for name, value in get_kind(kind_name).made_up(content, order, dice=random.Random(3)).items():
         field = page.locator(f"[data-stage] [name='{name}']")
         if field.first.get_attribute("type") == "radio":
             page.locator(f"[data-stage] [name='{name}'][value='{value}']").check(force=True)
@@ -60,3 +67,37 @@ def test_send_waits_for_an_answer_and_then_sends_it_with_its_measures(
     assert stored.send_ms is not None
     assert stored.first_choice_ms is not None
     assert stored.changes_of_mind == 0
+
+
+def assert_accessible_enlarged_too(page: Page) -> None:
+    assert_accessible(page)
+    if page.locator("[data-stage] [data-zoom]").count():
+        page.keyboard.press("z")
+        page.locator("#zoom[open]").wait_for()
+        assert_accessible(page)
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_question_and_its_practice_are_accessible(page: Page, live_server: LiveServer, name: str) -> None:
+    kind = get_kind(name)
+    wanted = {"practice": practice_of(kind, secret_ask(kind))} if kind.has_one_label else {}
+    session = arrive_at_work(launched(name, **wanted), now=timezone.now())
+    page.goto(f"{live_server.url}/s/{session.token}/")
+    question_number(page)
+    if wanted:
+        session.refresh_from_db()
+        assert session.state == SessionState.PRACTICE
+        assert_accessible_enlarged_too(page)
+        fill_in(page, session)
+        page.locator("[data-stage] [data-send]").click()
+        page.locator("[data-verdict-panel]").wait_for()
+        assert_accessible(page)
+        Session.objects.filter(pk=session.pk).update(state=SessionState.WORKING)
+        page.goto(f"{live_server.url}/s/{session.token}/")
+        question_number(page)
+    assert_accessible_enlarged_too(page)
+    session.refresh_from_db()
+    fill_in(page, session)
+    expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
+    assert_accessible(page)

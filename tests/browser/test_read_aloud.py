@@ -1,6 +1,7 @@
 """The page of a question as a screen reader tells it: what is there, called what, and in which order."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +12,8 @@ from tests.browser.test_layout import picture
 from tests.factories import make_instance, make_project
 
 CAPTIONS = {"caption": "A vase.", "negative_caption": "A map."}
+CRITERIA = ["Fits better", "More beautiful"]
+STATEMENTS = ["It is day."]
 CHOICES = """\
 - form "Question 1 of 1":
   - heading "Question 1 of 1" [level=1]
@@ -33,6 +36,37 @@ CHOICES = """\
     - alert
 """
 LAST = '    - radio "{name}"\n    - text: {name}\n'
+LETTERED = """\
+    - link "Image {letter} (enlarge)":
+      - /url: /\\/images\\//
+      - img "Image {letter}"
+      - text: (enlarge)
+"""
+CRITERION = """\
+    - group "{name}":
+      - text: {name}
+      - radio "Image A"
+      - text: A
+      - radio "Image B"
+      - text: B
+      - radio "No difference"
+      - text: No difference
+"""
+STATEMENT = """\
+    - group "{name}":
+      - text: {name}
+      - radio "True"
+      - text: "True"
+      - radio "False"
+      - text: "False"
+      - radio "Cannot tell"
+      - text: Cannot tell
+"""
+SENDING = """\
+    - button "Send" [disabled]
+    - paragraph: Choose an answer first.
+    - alert
+"""
 # What is read aloud of each kind, line by line.
 SCRIPTS = {
     "best_of_n": CHOICES.format(caption="A map.", last=LAST.format(name="None of these")),
@@ -79,15 +113,40 @@ SCRIPTS = {
     - paragraph: Choose an answer first.
     - alert
 """,
+    "compare": """\
+- form "Question 1 of 1":
+  - heading "Question 1 of 1" [level=1]
+  - group "Which image is ahead? Answer each criterion by itself.":
+    - text: Which image is ahead? Answer each criterion by itself.
+    - paragraph: A vase.
+"""
+    + "".join(LETTERED.format(letter=letter) for letter in "AB")
+    + "".join(CRITERION.format(name=name) for name in CRITERIA)
+    + SENDING,
+    "check": """\
+- form "Question 1 of 1":
+  - heading "Question 1 of 1" [level=1]
+  - group "Which of these statements about the image are true?":
+    - text: Which of these statements about the image are true?
+    - link "The image (enlarge)":
+      - /url: /\\/images\\//
+      - img "The image"
+      - text: (enlarge)
+"""
+    + "".join(STATEMENT.format(name=name) for name in ("A vase.", *STATEMENTS))
+    + SENDING,
 }
-ASKS = {
+ASKS: dict[str, dict[str, Any]] = {
     "text_to_image": {"captions": ["caption"]},
     "image_to_text": {"images": ["image"]},
+    "compare": {"images": ["candidate"], "criteria": CRITERIA},
+    "check": {"statements": STATEMENTS},
 }
+# What is the answer can be chosen here too.
 ENLARGED = """\
 - dialog "Image A":
   - heading "Image A" [level=2]
-  - paragraph: A map.
+  - paragraph: {caption}
   - button "Close"
   - img "Image A"
   - group "Images":
@@ -98,12 +157,16 @@ ENLARGED = """\
   - button "Further away"
   - button "Whole image; now at 100 %"
   - button "Closer"
-  - button "Choose this image"
+{choose}\
   - button "Send"
   - status
   - checkbox "Open the next enlarged"
   - text: Open the next enlarged
 """
+ZOOMS = {
+    "best_of_n": ENLARGED.format(caption="A map.", choose='  - button "Choose this image"\n'),
+    "compare": ENLARGED.format(caption="A vase.", choose=""),
+}
 
 
 def shown(page: Page, at_work: Callable[..., Session], kind: str) -> None:
@@ -119,6 +182,6 @@ def shown(page: Page, at_work: Callable[..., Session], kind: str) -> None:
 def test_a_question_is_read_aloud_in_this_order(page: Page, at_work: Callable[..., Session], kind: str) -> None:
     shown(page, at_work, kind)
     expect(page.locator("[data-stage]")).to_match_aria_snapshot(SCRIPTS[kind])
-    if kind == "best_of_n":
+    if kind in ZOOMS:
         page.keyboard.press("z")
-        expect(page.locator("#zoom")).to_match_aria_snapshot(ENLARGED)
+        expect(page.locator("#zoom")).to_match_aria_snapshot(ZOOMS[kind])

@@ -75,7 +75,8 @@ def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
         context.set_offline(True)
         clicked += [answer(page, "2"), answer(page, "n")]
         assert question_number(page) == 4
-        kill_browser(tmp_path / "profile")
+        with context.expect_event("close"):
+            kill_browser(tmp_path / "profile")
     assert Response.objects.count() == 1
     with started(*NO_LINE) as context:
         page = context.new_page()

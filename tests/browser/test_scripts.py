@@ -15,34 +15,37 @@ from tests.factories import arrive_at_work
 
 ANSWERS = "**/answer/"
 ROOT = Path(__file__).parents[2]
-IMPORTED = re.compile(r'^import (?:.* from )?"\./(\w+)\.js";$', re.MULTILINE)
+ENTRY = "**/js/whole/work.js"
+# Instead of the page's file of scripts: no connection, a proxy's error, a portal's page, half of it.
+LOSSES: dict[str, Callable[[Route], None]] = {
+    "refused": lambda route: route.abort(),
+    "busy": lambda route: route.fulfill(status=502, body="Bad gateway", content_type="text/html"),
+    "portal": lambda route: route.fulfill(status=200, body="<h1>Welcome</h1>", content_type="text/html"),
+    "cut": lambda route: route.fulfill(body=half_of_it(), content_type="text/javascript"),
+}
 
 
-def needed_by(name: str) -> set[str]:
-    """Return what a module of the page imports, and what those do."""
-    found = set(IMPORTED.findall((ROOT / f"static/js/{name}.js").read_text(encoding="utf-8")))
-    return found.union(*(needed_by(each) for each in found))
+def half_of_it() -> str:
+    text = (ROOT / "static/js/whole/work.js").read_text(encoding="utf-8")
+    return text[: len(text) // 2]
 
 
-@pytest.mark.parametrize(("template", "entry"), [("work", "work"), ("practice", "practising"), ("end", "ending")])
-def test_what_an_entry_needs_is_asked_for_with_the_page(template: str, entry: str) -> None:
-    text = (ROOT / f"templates/annotation/{template}.html").read_text(encoding="utf-8")
-    if "_question_scripts" in text:
-        text += (ROOT / "templates/annotation/_question_scripts.html").read_text(encoding="utf-8")
-    preloaded = set(re.findall(r"""modulepreload" href="{% static 'js/(\w+)\.js' %}""", text))
-    assert preloaded == needed_by(entry)
+def asked_for(template: str) -> set[str]:
+    """Return the scripts and styles that a page asks for, by the templates that it is made of."""
+    texts = [(ROOT / f"templates/{name}.html").read_text(encoding="utf-8") for name in ("base", template)]
+    return {name for text in texts for name in re.findall(r"""{% static '([^']+)' %}""", text)}
 
 
 def test_the_browser_keeps_all_that_the_page_of_questions_needs() -> None:
-    modules = {f"js/{name}.js" for name in needed_by("work") | {"work", "gate", "early"}}
-    assert set(SHELL) == modules | {"favicon.svg", "css/app.css"}
+    # Each page of a sitting sets the colours wished for before it is painted.
+    assert set(SHELL) == asked_for("annotation/work") | {"js/early.js"}
 
 
-@pytest.mark.parametrize("lost", ["outbox", "images"])
-def test_where_one_script_does_not_come_the_page_works_as_without_any(
-    page: Page, at_work: Callable[..., Session], lost: str
+@pytest.mark.parametrize("loss", LOSSES)
+def test_where_the_scripts_do_not_come_the_page_works_as_without_any(
+    page: Page, at_work: Callable[..., Session], loss: str
 ) -> None:
-    page.route(f"**/js/{lost}.js", lambda route: route.abort())
+    page.route(ENTRY, LOSSES[loss])
     session = at_work(instances=2)
     send = page.get_by_role("button", name="Send")
     expect(send).to_be_enabled()
@@ -62,7 +65,7 @@ def test_nothing_is_sent_before_the_scripts_run_and_the_images_are_seen(page: Pa
     session = arrive_at_work(open_study(instances=2))
     held: list[Route] = []
     asked: list[str] = []
-    page.route("**/js/work.js", lambda route: held.append(route))
+    page.route(ENTRY, lambda route: held.append(route))
     page.on("request", lambda request: asked.append(request.method))
     page.goto(f"{live_server.url}/s/{session.token}/", wait_until="commit")
     page.locator("[data-stage] [data-option='none'] label").click()

@@ -87,7 +87,7 @@ class Walk:
     untrue: list[str] = field(default_factory=list)
     late: list[dict[str, Any]] = field(default_factory=list)
     weather: list[str] = field(default_factory=list)
-    loses_script: str = ""
+    loses_scripts: bool = False
 
     def __post_init__(self) -> None:
         self.devices: list[BrowserContext] = []
@@ -101,7 +101,7 @@ class Walk:
             device = self.browser.new_context(service_workers=workers, viewport={"width": 800, "height": 600})
             device.set_default_timeout(5000)
             device.route("**/answer/", self._answer)
-            device.route("**/js/*.js", self._script)
+            device.route("**/js/whole/work.js", self._script)
             self.devices.append(device)
         self._open(0)
 
@@ -161,8 +161,8 @@ class Walk:
 
     def _script(self, route: Route) -> None:
         with suppress(Error):
-            if self.loses_script and self.loses_script in route.request.url:
-                self.loses_script = ""
+            if self.loses_scripts:
+                self.loses_scripts = False
                 route.abort()
             else:
                 route.continue_()
@@ -294,8 +294,8 @@ class Walk:
         self.weather = [self.dice.choice(WEATHER) for _ in range(self.dice.randint(1, 3))]
         self.report.append(f"    {self.weather}")
 
-    def _script_lost(self) -> None:
-        self.loses_script = self.dice.choice(["outbox", "images", "question", "flow", "keys"])
+    def _scripts_lost(self) -> None:
+        self.loses_scripts = True
         self.page.reload(wait_until="commit")
 
     def _arrive_late(self) -> None:
@@ -327,7 +327,7 @@ class Walk:
     def settle(self) -> None:
         """Let the sun come out, and each device look at the sitting once more until all is sent."""
         self.weather.clear()
-        self.loses_script = ""
+        self.loses_scripts = False
         self.bring_what_is_late()
         for device, context in enumerate(self.devices):
             context.set_offline(False)
@@ -391,7 +391,7 @@ STEPS: dict[str, int] = {
     "line": 5,
     "nudge": 8,
     "foul": 14,
-    "script_lost": 2,
+    "scripts_lost": 2,
     "arrive_late": 5,
     "rest": 6,
 }

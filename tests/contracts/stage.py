@@ -215,6 +215,13 @@ def hidden(form: Tag) -> dict[str, str]:
     return {str(tag["name"]): str(tag.get("value", "")) for tag in form.select('input[type="hidden"][name]')}
 
 
+def practice_of(kind: Kind, ask: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `practice` of a study file: one question about the first thing, the first answer to it is right."""
+    known = kind.questions(some_facts(kind, ask, number=1), ask, seed="any")[0]
+    right = next(iter(kind.categories(known.content)), "anything")
+    return {"pass": 1, "questions": [{"instance": f"{SECRET}-thing-1", "right": right, "feedback": "Look again."}]}
+
+
 def draft(name: str, **entries: Any) -> Study:
     """Make a draft about three things that everybody who has an account is a member of; `entries` add to its file."""
     kind = get_kind(name)

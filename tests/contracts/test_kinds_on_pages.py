@@ -40,9 +40,9 @@ from tests.contracts.stage import (
     given,
     keys_of_shuffled,
     launched,
+    practice_of,
     researcher_pages,
     secret_ask,
-    some_facts,
 )
 from tests.factories import make_person
 
@@ -138,9 +138,7 @@ def test_what_is_no_answer_is_refused_an_answer_changed_and_a_question_without_i
 def test_practice_tells_what_was_right_or_is_refused_when_the_study_is_made(name: str) -> None:
     kind = get_kind(name)
     ask = secret_ask(kind)
-    known = kind.questions(some_facts(kind, ask, number=1), ask, seed="any")[0]
-    right = next(iter(kind.categories(known.content)), "anything")
-    practice = {"pass": 1, "questions": [{"instance": f"{SECRET}-thing-1", "right": right, "feedback": "Look again."}]}
+    practice = practice_of(kind, ask)
     if not kind.has_one_label:
         with pytest.raises(DesignRefused, match="Leave `practice` out"):
             draft(name, practice=practice)
@@ -149,7 +147,7 @@ def test_practice_tells_what_was_right_or_is_refused_when_the_study_is_made(name
     person.arrive(launched(name, practice=practice))
     question, session = PracticeQuestion.objects.get(), person.session
     order = order_for(session=session, question=question)
-    posts = kind.made_up(question.content, order, dice=random.Random(1), label=right)
+    posts = kind.made_up(question.content, order, dice=random.Random(1), label=practice["questions"][0]["right"])
     assert person.answer(posts) == 200
     assert "Look again." in person.page.get_text()
     assert SECRET not in person.seen[-1].source

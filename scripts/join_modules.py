@@ -1,0 +1,80 @@
+"""Joins each page's modules into one file: python -m scripts.join_modules.
+
+Of every entry in `static/js`, `static/js/whole` gets a file with all that it imports, in the order in which a browser
+would run it. A module is a function there, so that its names stay its own, and hands over what it exports.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+MODULES = Path(__file__).resolve().parent.parent / "static/js"
+ENTRIES = ("work", "practising", "ending")
+_IMPORT = re.compile(r'^import (?:(?P<names>\{ \w+(?:, \w+)* \}) from )?"\./(?P<module>\w+)\.js";$')
+_EXPORT = re.compile(r"^export (?P<kept>(?:(?:async )?function|const) (?P<name>\w+).*)$")
+
+
+def main() -> None:
+    whole = MODULES / "whole"
+    whole.mkdir(exist_ok=True)
+    for entry in ENTRIES:
+        (whole / f"{entry}.js").write_text(joined(entry, modules=MODULES), encoding="utf-8")
+
+
+def joined(entry: str, *, modules: Path) -> str:
+    """Return the text of `entry` after those of all that it needs, each once.
+
+    Raises ValueError for modules that need each other, and for an import or export of another form than
+    `import { one, other } from "./module.js";` and `export const`, `export function`, `export async function`.
+    """
+    head = f"// Made of static/js/{entry}.js and what it imports, by: python -m scripts.join_modules\n"
+    parts = [
+        _as_entry(name, modules=modules) if name == entry else _as_function(name, modules=modules)
+        for name in _in_order(entry, modules=modules, above=())
+    ]
+    return "\n".join([head, *parts])
+
+
+def _in_order(name: str, *, modules: Path, above: tuple[str, ...]) -> list[str]:
+    if name in above:
+        raise ValueError(f"{' needs '.join([*above, name])}.")
+    needed = [_IMPORT.match(line) for line in _lines(name, modules=modules)]
+    before = (_in_order(found["module"], modules=modules, above=(*above, name)) for found in needed if found)
+    return list(dict.fromkeys([*(each for names in before for each in names), name]))
+
+
+def _lines(name: str, *, modules: Path) -> list[str]:
+    return (modules / f"{name}.js").read_text(encoding="utf-8").splitlines()
+
+
+def _as_entry(name: str, *, modules: Path) -> str:
+    return "".join(f"{line}\n" for line in _without_modules(name, modules=modules, exported=[]))
+
+
+def _as_function(name: str, *, modules: Path) -> str:
+    exported: list[str] = []
+    # As they are, not moved to the right: a text over several lines would change.
+    body = list(_without_modules(name, modules=modules, exported=exported))
+    if exported:
+        body.append(f"return {{ {', '.join(exported)} }};")
+    handed_over = f"const ${name} = " if exported else ""
+    return "\n".join([f"// {name}.js", f"{handed_over}(() => {{", *body, "})();", ""])
+
+
+def _without_modules(name: str, *, modules: Path, exported: list[str]) -> Iterator[str]:
+    """Yield the module's lines as a function's, and put into `exported` what it exports."""
+    for number, line in enumerate(_lines(name, modules=modules), 1):
+        if found := _IMPORT.match(line):
+            if found["names"]:
+                yield f"const {found['names']} = ${found['module']};"
+        elif found := _EXPORT.match(line):
+            exported.append(found["name"])
+            yield found["kept"]
+        elif re.match(r"(import|export)\b", line):
+            raise ValueError(f"{name}.js, line {number}: no form of import or export that can be joined: {line}")
+        else:
+            yield line
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,466 @@
+// Made of static/js/ending.js and what it imports, by: python -m scripts.join_modules
+
+// end.js
+(() => {
+// The last page: the way back opens by itself after a while, unless the person wants to stay or to write a comment.
+
+const handover = document.querySelector("[data-redirect]");
+const countdown = document.querySelector("[data-countdown]");
+const comment = document.querySelector("[data-comment]");
+let left = Number(handover?.dataset.redirect);
+let timer;
+
+function tick() {
+  countdown.hidden = false;
+  countdown.querySelector("[data-seconds]").textContent = left;
+  if (left <= 0) {
+    stay();
+    window.location.assign(handover.dataset.redirectTo);
+  }
+  left -= 1;
+}
+
+function stay() {
+  clearInterval(timer);
+  left = 0;
+  if (countdown) countdown.hidden = true;
+}
+
+// Nobody is sent away while an answer is still on its way from this browser.
+document.addEventListener(
+  "outbox:empty",
+  () => {
+    if (!(left > 0) || comment?.contains(document.activeElement)) return;
+    tick();
+    timer = setInterval(tick, 1000);
+  },
+  { once: true },
+);
+
+document.querySelector("[data-stay]")?.addEventListener("click", stay);
+for (const sign of ["focusin", "input"]) comment?.addEventListener(sign, stay);
+
+document.querySelector("[data-copy]")?.addEventListener("click", async ({ currentTarget }) => {
+  const code = document.querySelector("[data-code]");
+  window.getSelection().selectAllChildren(code);
+  // The clipboard's newer door is closed on plain http.
+  if (window.isSecureContext) await navigator.clipboard.writeText(code.textContent);
+  else document.execCommand("copy");
+  document.querySelector("[data-copied]").textContent = currentTarget.dataset.textCopied;
+});
+})();
+
+// disk.js
+const $disk = (() => {
+// What is on the disk as soon as it says so: a browser that is killed forgets what it wrote to its local storage in the
+// last seconds, or the last minute. Where a browser has no such database, or refuses it, all of it is empty.
+
+const opened = new Promise((resolve) => {
+  try {
+    const opening = indexedDB.open("lineup", 1);
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore("answers", { keyPath: "submission" });
+      for (const name of ["questions", "given"]) opening.result.createObjectStore(name, { keyPath: ["session", "slot"] });
+    };
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = opening.onblocked = () => resolve(null);
+  } catch {
+    resolve(null);
+  }
+});
+
+async function write(name, change) {
+  const database = await opened;
+  try {
+    const transaction = database.transaction(name, "readwrite", { durability: "strict" });
+    change(transaction.objectStore(name));
+    transaction.commit?.();
+  } catch {
+    // The answer is in memory and on its way all the same.
+  }
+}
+
+async function readAll(name) {
+  const database = await opened;
+  return new Promise((resolve) => {
+    try {
+      const asked = database.transaction(name).objectStore(name).getAll();
+      asked.onsuccess = () => resolve(asked.result);
+      asked.onerror = () => resolve([]);
+    } catch {
+      resolve([]);
+    }
+  });
+}
+return { write, readAll };
+})();
+
+// kept.js
+const $kept = (() => {
+// Answers on their way are kept in two places until the server has them: in the local storage, which has them at once and
+// shows them to every tab, one entry for each, so that tabs cannot write over each other; and on the disk (disk.js).
+
+const { readAll, write } = $disk;
+
+const session = document.body.dataset.session;
+const ANSWER = `lineup:answer:${session}:`;
+const GIVEN = `lineup:given:${session}:`;
+// Where the version before this one kept them, all in one entry.
+const OLDER = `lineup:outbox:${session}`;
+const ARRIVED = `lineup:arrived:${session}`;
+const MOST_EARLIER = 20;
+const own = new Map();
+const done = new Set();
+
+// A browser may refuse to store, or have no room: `own` still has what this page was given.
+function attempt(what) {
+  try {
+    return what();
+  } catch {
+    return undefined;
+  }
+}
+
+const keysOf = (prefix) => attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(prefix))) ?? [];
+const read = (key) => attempt(() => JSON.parse(localStorage.getItem(key)));
+
+function unsent() {
+  const stored = keysOf(ANSWER).map(read).filter(Boolean);
+  const answers = new Map([...stored, ...own.values()].map((answer) => [answer.submission, answer]));
+  return [...answers.values()].filter(({ submission }) => !done.has(submission)).sort((one, other) => one.at - other.at);
+}
+
+// The numbers of the answers to one question that were sent from this browser, whichever tab it was.
+const earlier = (slot) => read(GIVEN + slot) ?? [];
+
+function noteAsEarlier({ slot, submission }) {
+  const submissions = [...earlier(slot), submission].slice(-MOST_EARLIER);
+  attempt(() => localStorage.setItem(GIVEN + slot, JSON.stringify(submissions)));
+}
+
+function keep(given) {
+  const answer = { ...given, session, at: Math.max(Date.now(), 1 + (unsent().at(-1)?.at ?? 0)) };
+  own.set(answer.submission, answer);
+  attempt(() => localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer)));
+  noteAsEarlier(answer);
+  write("answers", (answers) => answers.put(answer));
+}
+
+function forget({ submission }) {
+  done.add(submission);
+  own.delete(submission);
+  attempt(() => localStorage.removeItem(ANSWER + submission));
+  write("answers", (answers) => answers.delete(submission));
+}
+
+// Takes back what only the disk still has, because the browser was killed; resolves to how many answers that are.
+async function recover() {
+  const found = await readAll("answers");
+  const present = new Set([...done, ...unsent().map(({ submission }) => submission)]);
+  const lost = found.filter((answer) => answer.session === session && !present.has(answer.submission));
+  for (const answer of lost) {
+    own.set(answer.submission, answer);
+    noteAsEarlier(answer);
+  }
+  return lost.length;
+}
+
+function forgetAnswers() {
+  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+}
+
+for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });
+attempt(() => {
+  for (const answer of own.values()) localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer));
+  localStorage.removeItem(OLDER);
+});
+return { unsent, earlier, keep, forget, recover, forgetAnswers };
+})();
+
+// outbox.js
+const $outbox = (() => {
+// Sends what is kept, one answer at a time in their order, again and again until the server itself says what became of
+// it. The server knows a submission that it already has, so sending one twice is harmless.
+
+const { forget, keep, recover, unsent } = $kept;
+
+const TIMEOUT_MS = 20000;
+const PAUSES_MS = [1000, 2000, 4000, 8000, 15000];
+const SAVING_SHOWN_AFTER_MS = 400;
+// What a browser sends of a page that has gone is no longer than this.
+const MOST_KEPT_ALIVE = 60000;
+const arrivedKey = `lineup:arrived:${document.body.dataset.session}`;
+const ARRIVED_KEPT = 20;
+const state = document.querySelector("[data-saved]");
+const trouble = document.querySelector("[data-trouble]");
+let sending = false;
+let failures = 0;
+let timer;
+
+const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
+
+// When the last answers arrived, for pages that were asked for before and come after, here or in another tab: they would
+// ask the same once more.
+function arrivals() {
+  try {
+    return JSON.parse(localStorage.getItem(arrivedKey)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function rememberArrived(slot) {
+  try {
+    localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
+  } catch {
+    // Without a storage the question is asked again, and the first answer counts.
+  }
+}
+
+const arrivedSinceAskedFor = () => arrivals().filter(({ at }) => at >= performance.timeOrigin).map(({ slot }) => slot);
+
+const isAway = () => navigator.onLine === false;
+
+function showState(name) {
+  const waiting = unsent().length;
+  document.body.toggleAttribute("data-unsent", waiting > 0);
+  if (!state) return;
+  state.dataset.state = name;
+  state.textContent = (state.getAttribute(`data-text-${name}`) ?? "").replace("{count}", waiting);
+  const isTrouble = name === "kept" || name === "offline";
+  // Read aloud once, and not again with every number.
+  if (!isTrouble) trouble.textContent = "";
+  else if (!trouble.textContent) trouble.textContent = state.textContent;
+  tell("outbox:state", { name });
+}
+
+function showWhereAnswersAre() {
+  const isWaiting = unsent().length > 0;
+  if (isAway()) showState(isWaiting ? "offline" : "offline-saved");
+  else if (isWaiting) showState(failures ? "kept" : "saving");
+  else if (state?.dataset.state) showState("saved");
+}
+
+const held = () =>
+  [...document.querySelectorAll("[data-stage] [data-question], [data-ahead] [data-question]")].map(({ dataset }) => dataset.slot);
+
+// Whatever stands between here and the server may answer in its place, with any status and any text.
+const isTheServers = (reply, answer) => reply?.submission === answer.submission;
+
+// Resolves to what the server said, or null when it could not be reached or could not answer.
+async function post(answer) {
+  const body = new URLSearchParams(answer.body);
+  body.set("have", held().join());
+  try {
+    const response = await fetch(answer.action, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json" },
+      keepalive: `${body}`.length < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout?.(TIMEOUT_MS),
+    });
+    const reply = await response.json();
+    if (!isTheServers(reply, answer)) return null;
+    if (response.ok || (response.status < 500 && reply.error)) return { isTaken: response.ok, reply };
+  } catch {
+    // No connection, too slow, cut off, or no answer of the server's.
+  }
+  return null;
+}
+
+async function sendAll() {
+  if (sending) return;
+  sending = true;
+  clearTimeout(timer);
+  const showSaving = setTimeout(() => !failures && !isAway() && showState("saving"), SAVING_SHOWN_AFTER_MS);
+  let outcome;
+  let isSaved = false;
+  for (let answer; (answer = unsent()[0]); ) {
+    outcome = await post(answer);
+    if (outcome === null) break;
+    failures = 0;
+    forget(answer);
+    document.body.toggleAttribute("data-unsent", unsent().length > 0);
+    const { isTaken, reply } = outcome;
+    isSaved = isTaken && reply.saved;
+    if (isSaved) rememberArrived(answer.slot);
+    tell(isTaken ? "answer:saved" : "answer:refused", { answer, reply });
+  }
+  clearTimeout(showSaving);
+  sending = false;
+  if (outcome === null) {
+    timer = setTimeout(sendAll, PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]);
+    failures += 1;
+    return showWhereAnswersAre();
+  }
+  // Nothing is said of an answer that was not taken, or that another one stands for.
+  if (isSaved) showState("saved");
+  else if (outcome) showState("");
+  tell("outbox:empty");
+}
+
+document.addEventListener("answer:given", ({ detail }) => {
+  keep(detail);
+  document.body.toggleAttribute("data-unsent", true);
+  if (isAway() || failures) showWhereAnswersAre();
+  sendAll();
+});
+
+window.addEventListener("online", () => {
+  failures = 0;
+  showWhereAnswersAre();
+  sendAll();
+});
+window.addEventListener("offline", showWhereAnswersAre);
+
+// Another tab may have taken what this one was about to say is on its way.
+window.addEventListener("storage", () => {
+  if (!sending && document.body.dataset.unsent !== undefined && !unsent().length) showWhereAnswersAre();
+});
+
+function openOutbox() {
+  const open = (arrived) => {
+    tell("outbox:opened", { slots: [...arrived, ...unsent().map((answer) => answer.slot)] });
+    if (unsent().length || isAway()) showWhereAnswersAre();
+    // Only whoever knows what is on its way can say it.
+    else if (state?.querySelector("noscript")) showState("saved");
+    sendAll();
+  };
+  open(arrivedSinceAskedFor());
+  recover().then((count) => count && open([]));
+}
+return { openOutbox };
+})();
+
+// told.js
+const $told = (() => {
+// What has to be said about an answer whose question is no longer on the page: at the top, or on the page that follows.
+
+const key = `lineup:told:${document.body.dataset.session}`;
+
+function say(text) {
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.setAttribute("role", "alert");
+  document.getElementById("main").prepend(notice);
+  // Said after it is there, so that it is read aloud.
+  notice.textContent = text;
+}
+
+function sayOnTheNextPage(text) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    say(text);
+  }
+}
+
+try {
+  const text = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  if (text) say(text);
+} catch {
+  // Nothing was left to be said where nothing can be kept.
+}
+return { say, sayOnTheNextPage };
+})();
+
+// sitting.js
+const $sitting = (() => {
+// What a browser that is started again without a line has to know beyond the page that it kept (worker.js): which
+// questions came after the page, which have been answered since, and how far the sitting was.
+
+const { readAll, write } = $disk;
+
+const { session, kept } = document.body.dataset;
+const OF_THE_SITTING = ["questions", "given"];
+const whole = () => IDBKeyRange.bound([session], [session, []]);
+
+const isKeptPage = kept !== undefined;
+
+// A page that comes from the server holds all that there is to know.
+if (!isKeptPage) write("questions", (questions) => questions.delete(whole()));
+
+function rememberQuestion(slot, html) {
+  write("questions", (questions) => questions.put({ session, slot, html, at: Date.now() }));
+}
+
+function rememberGiven(slot, answered = 0) {
+  write("given", (given) => given.put({ session, slot, answered }));
+  write("questions", (questions) => questions.delete([session, slot]));
+}
+
+async function restored() {
+  const [questions, given] = await Promise.all(OF_THE_SITTING.map(readAll));
+  const mine = (records) => records.filter((record) => record.session === session);
+  return {
+    questions: mine(questions).sort((one, other) => one.at - other.at).map(({ html }) => html),
+    given: mine(given).map(({ slot }) => slot),
+    answered: Math.max(0, ...mine(given).map(({ answered }) => answered)),
+  };
+}
+
+function forgetSitting() {
+  for (const name of OF_THE_SITTING) write(name, (records) => records.delete(whole()));
+}
+return { isKeptPage, rememberQuestion, rememberGiven, restored, forgetSitting };
+})();
+
+// offline.js
+const $offline = (() => {
+// Keeps the page for when there is no line, and clears it away at the end (worker.js). Where a browser knows no workers,
+// or the site is not served safely, the page works as long as it is open.
+
+const { forgetAnswers } = $kept;
+const { forgetSitting } = $sitting;
+
+const CACHE = "lineup-pages";
+
+// Tells whether the server itself would show the page now.
+async function isServed(address) {
+  try {
+    const { ok, headers } = await fetch(address, { method: "HEAD", cache: "no-store" });
+    return ok && headers.has("Lineup-Page");
+  } catch {
+    return false;
+  }
+}
+
+function workOffline() {
+  const { worker } = document.body.dataset;
+  if (!worker || !navigator.serviceWorker) return;
+  const scope = worker.replace(/[^/]*$/, "");
+  // A browser that refuses goes on without.
+  navigator.serviceWorker.register(worker, { scope }).then(keepThisPage, () => {});
+}
+
+// The first page of a sitting came before there was a worker to keep it.
+async function keepThisPage() {
+  await navigator.serviceWorker.ready;
+  const { session } = document.body.dataset;
+  const pages = await caches.open(CACHE);
+  if (await pages.match(session)) return;
+  const page = await fetch(session).catch(() => null);
+  if (page?.headers.get("Lineup-Page") === "work") await pages.put(session, page);
+}
+
+async function leaveNothingBehind() {
+  forgetAnswers();
+  forgetSitting();
+  if (!window.caches) return;
+  const pages = await caches.open(CACHE);
+  await pages.delete(document.body.dataset.session);
+}
+return { isServed, workOffline, leaveNothingBehind };
+})();
+
+// The last page, whole.
+
+const { openOutbox } = $outbox;
+const { say } = $told;
+const { leaveNothingBehind } = $offline;
+
+// There is no question left to bring back.
+document.addEventListener("answer:refused", ({ detail: { reply } }) => say(reply.error));
+document.addEventListener("outbox:empty", leaveNothingBehind, { once: true });
+openOutbox();

@@ -1,0 +1,1585 @@
+// Made of static/js/work.js and what it imports, by: python -m scripts.join_modules
+
+// gated.js
+(() => {
+// First among the modules of a page with questions: those after it are not run when the page has gone on without them,
+// because an answer may be on its way as a plain form.
+
+if (document.documentElement.dataset.scripts !== "starting") {
+  throw new Error("The page has gone on without its scripts.");
+}
+})();
+
+// bar.js
+(() => {
+// What the bar on top opens: dialogs, links that lead to pages without this.
+
+function open(opener, event) {
+  const dialog = document.getElementById(opener.dataset.opens);
+  if (!dialog) return;
+  event.preventDefault();
+  // One at a time: what a menu opens takes its place.
+  opener.closest("dialog")?.close();
+  dialog.showModal();
+}
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-opens]");
+  if (opener) return open(opener, event);
+  const dialog = event.target.closest("[data-closes]")?.closest("dialog");
+  if (!dialog?.open) return;
+  event.preventDefault();
+  dialog.close();
+});
+})();
+
+// comfort.js
+(() => {
+// Colours, contrast and text size as wished, remembered on this device; early.js sets them on the pages that follow.
+
+const KEY = "lineup:comfort";
+const root = document.documentElement;
+const settings = [...document.querySelectorAll("[data-comfort] [data-setting]")];
+
+for (const field of settings) field.checked = field.value === (root.dataset[field.dataset.setting] ?? "");
+
+document.addEventListener("change", ({ target }) => {
+  if (!settings.includes(target)) return;
+  const { setting } = target.dataset;
+  if (target.value) root.dataset[setting] = target.value;
+  else delete root.dataset[setting];
+  const { theme, contrast, text } = root.dataset;
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ theme, contrast, text }));
+  } catch {
+    // Kept for as long as the page is open.
+  }
+});
+})();
+
+// images.js
+(() => {
+// Loads and decodes the images of the question shown, and once they are there, a few at a time and in their order, those
+// of the questions held ahead. A load that fails is tried again for as long as the page is open; how often and how long
+// is sent with the answer.
+
+const AHEAD_AT_ONCE = 3;
+const LONGEST_PAUSE_MS = 10000;
+const records = new WeakMap();
+const loads = new WeakMap();
+const held = [];
+let shown = null;
+let isSeen = false;
+let loadingAhead = 0;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const imagesOf = (form) => [...form.querySelectorAll("[data-zoom] img")];
+const frameOf = (image) => image.closest("[data-zoom]");
+
+async function tryOnce(image) {
+  try {
+    await image.decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function goOnTrying(image, address, firstTry, askedAt) {
+  const record = records.get(image);
+  for (let came = await firstTry; !came; came = await tryOnce(image)) {
+    record.failed_loads += 1;
+    frameOf(image).dataset.failed = record.failed_loads;
+    image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
+    await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
+    const again = new URL(address);
+    again.searchParams.set("try", record.failed_loads);
+    image.src = again;
+  }
+  record.loaded_ms = Math.round(performance.now() - askedAt);
+  for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
+}
+
+// `tried` resolves after the first attempt, `loaded` once the image is there.
+function load(image, askedAt, priority) {
+  if (loads.has(image)) return loads.get(image);
+  records.set(image, { loaded_ms: null, failed_loads: 0 });
+  image.fetchPriority = priority;
+  image.loading = "eager";
+  const tried = tryOnce(image);
+  loads.set(image, { tried, loaded: goOnTrying(image, image.src, tried, askedAt) });
+  return loads.get(image);
+}
+
+// One that fails keeps no place from those after it.
+async function loadNextAhead() {
+  const next = held.flatMap(imagesOf).find((image) => !loads.has(image));
+  if (!isSeen || !next || loadingAhead >= AHEAD_AT_ONCE) return;
+  loadingAhead += 1;
+  const { tried } = load(next, performance.now(), "low");
+  loadNextAhead();
+  await tried;
+  loadingAhead -= 1;
+  loadNextAhead();
+}
+
+document.addEventListener("question:held", ({ target }) => {
+  for (const image of imagesOf(target)) frameOf(image).toggleAttribute("data-loading", true);
+  held.push(target);
+  loadNextAhead();
+});
+
+document.addEventListener("question:shown", async ({ target }) => {
+  // The images of the first question were asked for with the page itself.
+  const askedAt = held.includes(target) ? performance.now() : 0;
+  if (held.includes(target)) held.splice(held.indexOf(target), 1);
+  else for (const image of imagesOf(target)) frameOf(image).toggleAttribute("data-loading", (records.get(image)?.loaded_ms ?? null) === null);
+  shown = target;
+  isSeen = false;
+  await Promise.all(imagesOf(target).map((image) => load(image, askedAt, "high").loaded));
+  // Decoded once already: this waits only where the browser has dropped the pixels meanwhile.
+  await Promise.allSettled(imagesOf(target).map((image) => image.decode()));
+  if (shown !== target || !target.isConnected) return;
+  isSeen = true;
+  target.dispatchEvent(new CustomEvent("question:seen", { bubbles: true }));
+  loadNextAhead();
+});
+
+function paintedSize(image) {
+  const scale = Math.min(image.clientWidth / image.naturalWidth, image.clientHeight / image.naturalHeight);
+  return [image.naturalWidth, image.naturalHeight].map((side) => Math.round(side * scale));
+}
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!target.matches("[data-question]")) return;
+  const seen = imagesOf(target).map((image) => ({
+    value: image.closest("[data-option]")?.dataset.option ?? image.closest("[data-shown]")?.dataset.shown ?? "image",
+    natural: [image.naturalWidth, image.naturalHeight],
+    shown: paintedSize(image),
+    ...records.get(image),
+  }));
+  formData.set("images", JSON.stringify(seen));
+});
+})();
+
+// question.js
+const $question = (() => {
+// The question that is shown: when it may be sent, and what is measured about answering it.
+
+let form = null;
+let seen = false;
+let measured = null;
+
+const isAnswered = () => form.matches(":valid");
+// What the question's fields say so far, whatever it asks for.
+const chosenFields = () => [...form.querySelectorAll("[name]:checked, textarea[name]")].filter(({ value }) => value);
+const hiddenSoFar = () => measured.hidden + (measured.hiddenSince === null ? 0 : performance.now() - measured.hiddenSince);
+
+function showWhetherReady() {
+  const hint = form.querySelector("[data-hint]");
+  const error = form.querySelector("[data-error]");
+  const failed = form.querySelector("[data-failed]");
+  const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
+  const sentence = hint.getAttribute(`data-text-${state}`);
+  // What was said aloud about the state before is true no more, and nothing is said twice.
+  if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
+  hint.textContent = sentence;
+  form.querySelector("[data-send]").disabled = state !== "ready";
+}
+
+document.addEventListener("question:shown", ({ target }) => {
+  form = target;
+  seen = false;
+  const now = performance.now();
+  measured = { shownAt: now, firstChoice: null, changes: 0, hidden: 0, hiddenSince: document.hidden ? now : null };
+  measured.said = new Map(chosenFields().map(({ name, value }) => [name, value]));
+  showWhetherReady();
+});
+
+document.addEventListener("question:seen", ({ target }) => {
+  if (target !== form) return;
+  seen = true;
+  form.toggleAttribute("data-seen", true);
+  showWhetherReady();
+});
+
+document.addEventListener("image:failed", ({ target }) => {
+  if (form?.contains(target)) showWhetherReady();
+});
+
+document.addEventListener("change", ({ target }) => {
+  if (!target.name || !form?.contains(target)) return;
+  measured.firstChoice ??= performance.now() - measured.shownAt;
+  if ((measured.said.get(target.name) ?? target.value) !== target.value) measured.changes += 1;
+  measured.said.set(target.name, target.value);
+  form.querySelector("[data-error]").textContent = "";
+  showWhetherReady();
+});
+
+// A text is ready to be sent while its field still has the focus.
+document.addEventListener("input", ({ target }) => {
+  if (target.name && form?.contains(target)) showWhetherReady();
+});
+
+// Whoever sends too early is told why, aloud, in the place of the quiet line.
+document.addEventListener("send:early", ({ target }) => {
+  if (target !== form) return;
+  const hint = form.querySelector("[data-hint]");
+  const error = form.querySelector("[data-error]");
+  if (!hint.textContent) return;
+  error.textContent = error.dataset.said = hint.textContent;
+  hint.textContent = "";
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (!measured) return;
+  measured.hidden = hiddenSoFar();
+  measured.hiddenSince = document.hidden ? performance.now() : null;
+});
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (target !== form) return;
+  if (measured.firstChoice !== null) formData.set("first_choice_ms", Math.round(measured.firstChoice));
+  formData.set("send_ms", Math.round(performance.now() - measured.shownAt));
+  formData.set("hidden_ms", Math.round(hiddenSoFar()));
+  formData.set("changes_of_mind", measured.changes);
+  formData.set("window_width", window.innerWidth);
+  formData.set("window_height", window.innerHeight);
+  formData.delete("unmeasured");
+});
+
+function showFirst() {
+  const first = document.querySelector("[data-stage] [data-question]");
+  if (first && first !== form) first.dispatchEvent(new CustomEvent("question:shown", { bubbles: true }));
+}
+return { showFirst };
+})();
+
+// skip.js
+(() => {
+// A way on when an image cannot be shown: offered after it has failed often, taken back when it comes after all.
+
+const shownForm = () => document.querySelector("[data-stage] [data-question]");
+
+function offer() {
+  const form = shownForm();
+  const after = Number(form?.querySelector("[data-skip]")?.dataset.after);
+  if (!after) return;
+  const failures = [...form.querySelectorAll("[data-failed]")].map((frame) => Number(frame.dataset.failed));
+  // Without a connection every image fails, and none is to blame.
+  const isOffered = navigator.onLine && Math.max(0, ...failures) >= after;
+  for (const part of form.querySelectorAll("[data-skip-offer]")) part.hidden = !isOffered;
+}
+
+for (const sign of ["question:shown", "question:seen", "image:failed"]) document.addEventListener(sign, offer);
+for (const sign of ["online", "offline"]) window.addEventListener(sign, offer);
+
+// Without a storage the page that follows knows nothing of answers that are still on their way.
+function answersArrived() {
+  if (document.body.dataset.unsent === undefined) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("outbox:empty", resolve, { once: true }));
+}
+
+// Resolves to where to go, or to why not. Only the server says either.
+async function skip(button, body) {
+  const unreached = { error: button.dataset.textUnreached };
+  try {
+    const response = await fetch(button.formAction, { method: "POST", body, headers: { Accept: "application/json" } });
+    const reply = await response.json();
+    return reply.go || reply.error ? reply : unreached;
+  } catch {
+    return unreached;
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-skip]");
+  if (!button) return;
+  event.preventDefault();
+  if (button.disabled) return;
+  const { form } = button;
+  button.disabled = true;
+  await answersArrived();
+  const { go, error } = await skip(button, new URLSearchParams(new FormData(form)));
+  if (go) window.location.replace(go);
+  button.disabled = false;
+  form.querySelector("[data-error]").textContent = error ?? "";
+});
+})();
+
+// zoom.js
+(() => {
+// One image as large as the window, and the others of the question in the same place behind it to flip through.
+
+const ALWAYS_KEY = "lineup:enlarged";
+const LONG_PRESS_MS = 450;
+const LONG_PRESS_SLACK = 10;
+const dialog = document.getElementById("zoom");
+const title = dialog.querySelector("[data-zoom-title]");
+const stage = dialog.querySelector("[data-zoom-stage]");
+const strip = dialog.querySelector("[data-zoom-strip]");
+const choose = dialog.querySelector("[data-zoom-choose]");
+const label = dialog.querySelector("[data-zoom-label]");
+const said = dialog.querySelector("[data-zoom-said]");
+const always = dialog.querySelector("[data-zoom-always]");
+let frames = [];
+let current = 0;
+let pressing = null;
+
+const shownForm = () => document.querySelector("[data-stage] [data-question]");
+const pictureOf = (frame) => frame.querySelector("img");
+const optionOf = (frame) => frame.closest("[data-option]");
+const inputOf = (frame) => optionOf(frame)?.querySelector("[name=choice]");
+const fullOf = (frame) => (frame.href ? frame : optionOf(frame)?.querySelector("[data-enlarge]"))?.href;
+const frameOf = (link) => link.closest("[data-zoom]") ?? link.closest("[data-option]").querySelector("[data-zoom]");
+
+function enlarge(frame) {
+  const small = pictureOf(frame);
+  const image = new Image();
+  image.src = small.currentSrc || small.src;
+  image.alt = small.alt;
+  image.draggable = false;
+  // `width` of the markup is the original's; where the page shows a smaller rendition, the full one takes its place.
+  if (Number(small.getAttribute("width")) > small.naturalWidth && fullOf(frame)) {
+    const full = new Image();
+    full.src = fullOf(frame);
+    full.decode().then(() => (image.src = full.src), () => {});
+  }
+  return image;
+}
+
+function thumbnail(frame, index) {
+  const button = document.createElement("button");
+  const small = new Image();
+  small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
+  small.alt = "";
+  const name = document.createElement("span");
+  // As the page calls it; a picture that is no answer may have a letter too.
+  name.textContent = frame.closest("[data-letter]")?.dataset.letter ?? index + 1;
+  button.append(small, name);
+  button.type = "button";
+  button.className = "thumb";
+  button.dataset.zoomTo = index;
+  button.setAttribute("aria-label", pictureOf(frame).alt);
+  return button;
+}
+
+function showCurrent() {
+  [...stage.children].forEach((image, index) => {
+    image.toggleAttribute("data-current", index === current);
+    image.setAttribute("aria-hidden", index !== current);
+  });
+  [...strip.children].forEach((button, index) => {
+    if (index === current) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+    button.toggleAttribute("data-chosen", Boolean(inputOf(frames[index])?.checked));
+  });
+  title.textContent = pictureOf(frames[current]).alt;
+  for (const part of [strip, ...dialog.querySelectorAll("[data-zoom-step]")]) part.hidden = frames.length < 2;
+  const input = inputOf(frames[current]);
+  choose.hidden = !input;
+  if (!input) return;
+  choose.setAttribute("aria-pressed", input.checked);
+  label.textContent = input.checked ? label.dataset.textChosen : label.dataset.textChoose;
+  dialog.querySelector("[data-zoom-digit]").textContent = optionOf(frames[current]).dataset.digit;
+}
+
+// Whoever opened it by mouse goes on with the keys where the choice is, so that Enter sends.
+function focusQuestion() {
+  const form = shownForm();
+  (form?.querySelector("input:checked") ?? form?.querySelector("[data-heading]"))?.focus({ preventScroll: true });
+}
+
+function open(frame, byPointer = false) {
+  const form = frame.closest("[data-question]");
+  frames = [...form.querySelectorAll("[data-zoom]")];
+  current = frames.indexOf(frame);
+  stage.replaceChildren(...frames.map(enlarge));
+  strip.replaceChildren(...frames.map(thumbnail));
+  said.textContent = "";
+  dialog.querySelector("[data-zoom-caption]").textContent = form.querySelector("[data-caption]")?.textContent ?? "";
+  dialog.toggleAttribute("data-by-pointer", byPointer);
+  showCurrent();
+  if (!dialog.open) dialog.showModal();
+  dialog.dispatchEvent(new CustomEvent("zoom:opened"));
+  title.focus();
+}
+
+function send() {
+  const form = shownForm();
+  const button = form.querySelector("[data-send]");
+  if (button.disabled) said.textContent = form.querySelector("[data-hint]").textContent;
+  else form.requestSubmit(button);
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-stage] [data-enlarge]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  open(frameOf(link), event.detail > 0);
+});
+
+dialog.addEventListener("click", (event) => {
+  const step = event.target.closest("[data-zoom-step]");
+  const to = event.target.closest("[data-zoom-to]");
+  if (step) current = (current + Number(step.dataset.zoomStep) + frames.length) % frames.length;
+  else if (to) current = Number(to.dataset.zoomTo);
+  else if (choose.contains(event.target)) inputOf(frames[current]).click();
+  else if (event.target.closest("[data-zoom-send]")) return send();
+  showCurrent();
+  // A button that was clicked does not keep the keys to itself: Enter sends.
+  if (dialog.open && event.detail > 0 && event.target.closest("button")) title.focus();
+});
+
+document.addEventListener("change", ({ target }) => {
+  if (!dialog.open || !shownForm()?.contains(target)) return;
+  const chosen = frames.findIndex((frame) => inputOf(frame) === target);
+  if (chosen >= 0) current = chosen;
+  said.textContent = chosen >= 0 ? "" : `✓ ${target.labels?.[0]?.querySelector("span")?.textContent ?? ""}`;
+  showCurrent();
+});
+
+// What follows an answer is shown by the page; the next question enlarged too, where that is wished.
+document.addEventListener("submit", () => dialog.close(), { capture: true });
+
+document.addEventListener("question:shown", ({ target }) => {
+  const first = target.querySelector("[data-zoom]");
+  if (always.checked && first) open(first);
+});
+
+// What the page has to say about it stands under the dialog.
+for (const trouble of ["answer:refused", "image:failed"])
+  document.addEventListener(trouble, () => setTimeout(() => dialog.close()));
+
+dialog.addEventListener("close", () => {
+  // The event comes late: the next question may be open already.
+  if (dialog.open) return;
+  stage.replaceChildren();
+  strip.replaceChildren();
+  if (dialog.hasAttribute("data-by-pointer")) focusQuestion();
+});
+
+// A finger that rests on a picture enlarges it.
+function stopPressing() {
+  clearTimeout(pressing?.timer);
+  pressing = null;
+}
+
+document.addEventListener("pointerdown", ({ target, pointerType, clientX, clientY }) => {
+  stopPressing();
+  const frame = target.closest("[data-stage] [data-zoom]");
+  if (!frame || pointerType === "mouse") return;
+  pressing = { clientX, clientY, timer: setTimeout(() => open(frame, true), LONG_PRESS_MS) };
+});
+
+document.addEventListener("pointermove", ({ clientX, clientY }) => {
+  if (!pressing) return;
+  if (Math.hypot(clientX - pressing.clientX, clientY - pressing.clientY) > LONG_PRESS_SLACK) stopPressing();
+});
+
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, stopPressing);
+
+document.addEventListener("contextmenu", (event) => {
+  if (event.pointerType === "touch" && event.target.closest("[data-stage] [data-zoom]")) event.preventDefault();
+});
+
+try {
+  always.checked = localStorage.getItem(ALWAYS_KEY) === "on";
+  always.addEventListener("change", () => localStorage.setItem(ALWAYS_KEY, always.checked ? "on" : "off"));
+} catch {
+  // A browser that stores nothing keeps the wish for as long as the page is open.
+}
+})();
+
+// magnify.js
+(() => {
+// Closer to the enlarged image and over it: wheel, two fingers, a double click, buttons and keys. All images of the
+// question are moved alike, so that a flip compares the same region.
+
+const CLOSEST = 8;
+const STEP = 1.5;
+const DOUBLE_CLICK = 2.5;
+const SWIPE = 60;
+// To where reading goes on: from right to left a swipe to the right brings what comes after.
+const FORWARD = document.documentElement.dir === "rtl" ? -1 : 1;
+const KEY_SHARE = 0.2;
+const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const dialog = document.getElementById("zoom");
+const stage = dialog.querySelector("[data-zoom-stage]");
+const percent = dialog.querySelector("[data-zoom-percent]");
+const pointers = new Map();
+let view = { closer: 1, x: 0, y: 0 };
+let gesture = null;
+
+// Where a point of the window lies from the middle of the stage.
+function fromMiddle(clientX, clientY) {
+  const { left, top, width, height } = stage.getBoundingClientRect();
+  return [clientX - left - width / 2, clientY - top - height / 2];
+}
+
+function show(closer, x, y) {
+  const scale = Math.min(CLOSEST, Math.max(1, closer));
+  const within = (value, side) => Math.max(-1, Math.min(1, value / ((side * (scale - 1)) / 2 || 1))) * ((side * (scale - 1)) / 2);
+  view = { closer: scale, x: within(x, stage.clientWidth), y: within(y, stage.clientHeight) };
+  stage.style.setProperty("--closer", view.closer);
+  stage.style.setProperty("--x", `${view.x}px`);
+  stage.style.setProperty("--y", `${view.y}px`);
+  stage.toggleAttribute("data-closer", scale > 1);
+  percent.textContent = `${Math.round(scale * 100)} %`;
+}
+
+// What lies under the point stays under it.
+function scaleTo(closer, [x, y] = [0, 0]) {
+  const scale = Math.min(CLOSEST, Math.max(1, closer));
+  const ratio = scale / view.closer;
+  show(scale, x - (x - view.x) * ratio, y - (y - view.y) * ratio);
+}
+
+function spread() {
+  const [one, two] = [...pointers.values()];
+  return {
+    length: Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY),
+    middle: fromMiddle((one.clientX + two.clientX) / 2, (one.clientY + two.clientY) / 2),
+  };
+}
+
+stage.addEventListener(
+  "wheel",
+  (event) => {
+    event.preventDefault();
+    scaleTo(view.closer * Math.exp(-event.deltaY / (event.ctrlKey ? 100 : 400)), fromMiddle(event.clientX, event.clientY));
+  },
+  { passive: false },
+);
+
+stage.addEventListener("pointerdown", (event) => {
+  stage.setPointerCapture(event.pointerId);
+  pointers.set(event.pointerId, event);
+  gesture = { from: event, moved: false, pinched: pointers.size > 1 };
+});
+
+stage.addEventListener("pointermove", (event) => {
+  const before = pointers.get(event.pointerId);
+  if (!before) return;
+  const was = pointers.size === 2 ? spread() : null;
+  pointers.set(event.pointerId, event);
+  if (was) {
+    const now = spread();
+    view.x += now.middle[0] - was.middle[0];
+    view.y += now.middle[1] - was.middle[1];
+    scaleTo((view.closer * now.length) / (was.length || 1), now.middle);
+  } else if (view.closer > 1) {
+    show(view.closer, view.x + event.clientX - before.clientX, view.y + event.clientY - before.clientY);
+  }
+  gesture.moved ||= Math.hypot(event.clientX - gesture.from.clientX, event.clientY - gesture.from.clientY) > 5;
+});
+
+for (const end of ["pointerup", "pointercancel"]) {
+  stage.addEventListener(end, (event) => {
+    if (!pointers.delete(event.pointerId) || pointers.size || gesture.pinched || end === "pointercancel") return;
+    const [across, down] = [event.clientX - gesture.from.clientX, event.clientY - gesture.from.clientY];
+    if (view.closer === 1 && Math.abs(across) > SWIPE && Math.abs(across) > 2 * Math.abs(down))
+      dialog.querySelector(`[data-zoom-step='${across * FORWARD < 0 ? 1 : -1}']`).click();
+  });
+}
+
+// One click brings what is under it into the middle, for whoever cannot drag; two go closer, or back to the whole.
+stage.addEventListener("click", ({ clientX, clientY, detail }) => {
+  if (gesture?.moved) return;
+  const [x, y] = fromMiddle(clientX, clientY);
+  if (detail === 2) return view.closer > 1 ? show(1, 0, 0) : scaleTo(DOUBLE_CLICK, [x, y]);
+  if (detail === 1 && view.closer > 1) show(view.closer, view.x - x, view.y - y);
+});
+
+dialog.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-zoom-scale]");
+  if (!button) return;
+  const way = Number(button.dataset.zoomScale);
+  scaleTo(way ? view.closer * STEP ** way : 1);
+});
+
+dialog.addEventListener("keydown", (event) => {
+  const arrow = ARROWS[event.key];
+  if (!arrow || !event.shiftKey) return;
+  event.preventDefault();
+  show(view.closer, view.x + arrow[0] * KEY_SHARE * stage.clientWidth, view.y + arrow[1] * KEY_SHARE * stage.clientHeight);
+});
+
+dialog.addEventListener("zoom:opened", () => {
+  pointers.clear();
+  show(1, 0, 0);
+});
+})();
+
+// keys.js
+(() => {
+// Single keys press what is on the page; the page's own listeners do the rest.
+
+const SWITCH_KEY = "lineup:keys";
+// The image after lies where reading goes on.
+const [AFTER, BEFORE] = document.documentElement.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
+const ZOOM_KEYS = {
+  z: "[data-closes]",
+  [BEFORE]: "[data-zoom-step='-1']",
+  [AFTER]: "[data-zoom-step='1']",
+  "+": "[data-zoom-scale='1']",
+  "=": "[data-zoom-scale='1']",
+  "-": "[data-zoom-scale='-1']",
+  0: "[data-zoom-scale='0']",
+  enter: "[data-zoom-send]",
+};
+const zoom = document.getElementById("zoom");
+const keysSwitch = document.querySelector("[data-keys-switch]");
+let enterIsDown = false;
+
+const isTyping = (target) =>
+  target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
+
+// Digits by their place on the keyboard, so that they work where a digit needs Shift; letters by their place where
+// the alphabet is another one.
+function nameOf({ key, code, shiftKey }) {
+  if (key === "?") return "?";
+  if (!shiftKey && code.startsWith("Digit")) return code.slice(5);
+  if (key.length === 1 && key > "~" && code.startsWith("Key")) return code.slice(3).toLowerCase();
+  return key.toLowerCase();
+}
+
+// A question may ask for several answers, each from a group of options: keys answer the one that has the focus, else
+// the first that has no answer yet.
+function groupFor(form) {
+  const groups = [...form.querySelectorAll("[data-group]")];
+  const focused = groups.find((group) => group.contains(document.activeElement));
+  return focused ?? groups.find((group) => !group.querySelector(":checked")) ?? groups.at(-1) ?? form;
+}
+
+function optionFor(group, name) {
+  if (name === "n") return group.querySelector("[data-option][data-none]");
+  return [...group.querySelectorAll("[data-option]")].find(
+    ({ dataset }) => dataset.digit === name || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
+  );
+}
+
+// The focus stays outside the groups for whoever answers one after another by digits.
+function choose(form, group, option) {
+  const input = option.querySelector("input");
+  input.click();
+  if (group === form || group.contains(document.activeElement)) return input.focus({ preventScroll: true });
+  const next = groupFor(form);
+  (next.querySelector(":checked") ? form.querySelector("[data-send]") : next).scrollIntoView({ block: "nearest" });
+}
+
+function send(form) {
+  const button = form.querySelector("[data-send]");
+  if (button.disabled) form.dispatchEvent(new CustomEvent("send:early", { bubbles: true }));
+  else form.requestSubmit(button);
+}
+
+function enlarge(form) {
+  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
+}
+
+function pressInZoom(name, target) {
+  const button = ZOOM_KEYS[name] && zoom.querySelector(ZOOM_KEYS[name]);
+  // Enter presses the button that has the focus, where that would do something.
+  if (name === "enter" && target.closest("button:not([aria-pressed=true])")) return false;
+  button?.click();
+  return Boolean(button);
+}
+
+// To the answer before: the last one, or from there the one before it.
+function goBack() {
+  (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
+}
+
+function pressOnPage(form, name, target) {
+  if (name === "enter" && !target.closest("a, button, summary")) send(form);
+  else if (name === "z") enlarge(form);
+  else if (name === "i") document.querySelector("[data-opens=instructions]").click();
+  else if (name === "u") goBack();
+  else if (name === "f") document.querySelector("[data-opens=report]")?.click();
+  else if (name === "?") document.querySelector("[data-opens=keys]").click();
+  else return false;
+  return true;
+}
+
+// A key that is held chooses and sends once: what comes next is looked at before it is answered. Some keyboards at a
+// distance repeat without saying so, which is why Enter has to come up between two.
+function isHeld(event) {
+  const again = event.repeat || (event.key === "Enter" && enterIsDown);
+  if (event.key === "Enter") enterIsDown = true;
+  return again;
+}
+
+document.addEventListener("keyup", ({ key }) => {
+  if (key === "Enter") enterIsDown = false;
+});
+
+window.addEventListener("blur", () => (enterIsDown = false));
+
+document.addEventListener("keydown", (event) => {
+  const { target } = event;
+  if (isTyping(target)) return;
+  if (isHeld(event)) {
+    // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
+    if (event.key === "Enter") event.preventDefault();
+    return;
+  }
+  if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  if (!form || (dialog && dialog !== zoom)) return;
+  const name = nameOf(event);
+  const group = groupFor(form);
+  const option = optionFor(group, name);
+  if (option) choose(form, group, option);
+  else if (!(dialog ? pressInZoom(name, target) : pressOnPage(form, name, target))) return;
+  event.preventDefault();
+});
+
+try {
+  keysSwitch.checked = localStorage.getItem(SWITCH_KEY) !== "off";
+  keysSwitch.addEventListener("change", () => localStorage.setItem(SWITCH_KEY, keysSwitch.checked ? "on" : "off"));
+} catch {
+  // A browser that stores nothing keeps the switch for as long as the page is open.
+}
+})();
+
+// time.js
+(() => {
+// How long it still takes at one's own pace, and until when the place is kept. What is away from the page is no work.
+
+// As the server counts: analytics/working_time.py.
+const MOST_SECONDS = 300;
+const LAST_ANSWERS = 10;
+const FEWEST_ANSWERS = 3;
+const WARNED_AT_MINUTES = [10, 2];
+const TICK_MS = 5000;
+const left = document.querySelector("[data-left]");
+const until = document.querySelector("[data-until]");
+const word = document.querySelector("[data-word]");
+const progress = document.querySelector("[data-progress]");
+const own = left?.dataset.own ? left.dataset.own.split(",").map(Number) : [];
+const estimate = left?.dataset.estimate ? Number(left.dataset.estimate) : null;
+const warned = new Set();
+let endsAt = until ? Date.now() + Number(until.dataset.until) * 1000 : Infinity;
+let moment = until ? new Date(until.dataset.moment) : null;
+let answered = Number(progress?.value ?? 0);
+let inSight = 0;
+let inSightSince = document.hidden ? null : performance.now();
+
+const secondsInSight = () =>
+  Math.min((inSight + (inSightSince === null ? 0 : performance.now() - inSightSince)) / 1000, MOST_SECONDS);
+
+function startOver() {
+  inSight = 0;
+  inSightSince = document.hidden ? null : performance.now();
+}
+
+function median(numbers) {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function showTimeLeft() {
+  if (!left) return;
+  const each = own.length >= FEWEST_ANSWERS ? median(own.slice(-LAST_ANSWERS)) : estimate;
+  const questions = progress.max - answered;
+  if (each === null || questions <= 0) left.textContent = "";
+  else {
+    const seconds = each * questions - Math.min(secondsInSight(), each);
+    const minutes = Math.round(seconds / 60);
+    const number = minutes.toLocaleString(document.documentElement.lang);
+    left.textContent = minutes ? left.dataset.text.replace("{minutes}", number) : left.dataset.textLast;
+  }
+}
+
+// In the reader's own time and the page's language, with the day where it is another one.
+function clock() {
+  const day = moment.toDateString() === new Date().toDateString() ? {} : { day: "numeric", month: "short" };
+  return moment.toLocaleString(document.documentElement.lang, { ...day, hour: "2-digit", minute: "2-digit" });
+}
+
+function say(name) {
+  word.textContent = word.getAttribute(`data-text-${name}`).replace("{time}", clock());
+  until.dataset.says = name;
+}
+
+function sayNothing() {
+  word.textContent = "";
+  delete until.dataset.says;
+}
+
+function warn() {
+  const minutes = (endsAt - Date.now()) / 60000;
+  const due = WARNED_AT_MINUTES.filter((each) => minutes <= each);
+  const last = due.at(-1);
+  if (last === undefined || warned.has(last) || minutes <= 0) return;
+  for (const each of due) warned.add(each);
+  say(last);
+  const more = until.querySelector("[data-more]");
+  if (more) more.hidden = false;
+}
+
+function sayHalf() {
+  if (until.dataset.says === "half") sayNothing();
+  if (until.dataset.half === String(answered) && !until.dataset.says) say("half");
+}
+
+function showMoment() {
+  for (const words of document.querySelectorAll("[data-until-words]")) words.textContent = clock();
+}
+
+async function askForMore(form) {
+  const response = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" } });
+  const reply = await response.json();
+  if (!response.ok || reply.seconds === undefined) throw new Error("The place is kept no longer.");
+  endsAt = Date.now() + reply.seconds * 1000;
+  moment = new Date(reply.moment);
+  warned.clear();
+  form.remove();
+  showMoment();
+  say("more");
+}
+
+document.addEventListener("question:shown", startOver);
+document.addEventListener("answer:given", () => {
+  own.push(secondsInSight());
+  answered += 1;
+  showTimeLeft();
+  if (until) sayHalf();
+});
+document.addEventListener("visibilitychange", () => {
+  if (inSightSince !== null) inSight += performance.now() - inSightSince;
+  inSightSince = document.hidden ? null : performance.now();
+});
+until?.querySelector("[data-more]")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  // Answers on their way need not arrive first.
+  event.stopPropagation();
+  try {
+    await askForMore(event.target);
+  } catch {
+    // The page that follows the form says where the session is.
+    event.target.submit();
+  }
+});
+
+showTimeLeft();
+if (left) setInterval(showTimeLeft, TICK_MS);
+if (until) {
+  showMoment();
+  sayHalf();
+  warn();
+  setInterval(warn, TICK_MS);
+}
+})();
+
+// report.js
+(() => {
+// Reporting the question that is shown, in a dialog: nothing that was chosen is lost by it.
+
+const dialog = document.getElementById("report");
+const form = dialog?.querySelector("[data-report]");
+const thanks = form?.querySelector("[data-thanks]");
+const error = form?.querySelector("[data-report-error]");
+const shown = () => document.querySelector("[data-stage] [data-question]");
+
+function renew() {
+  const { slot } = shown()?.dataset ?? {};
+  thanks.textContent = "";
+  error.textContent = "";
+  if (form.elements.slot.value === slot) return;
+  form.reset();
+  form.elements.slot.value = slot ?? "";
+}
+
+// What is asked of the server about a question comes after the answers before it.
+function answersArrived() {
+  if (document.body.dataset.unsent === undefined) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("outbox:empty", resolve, { once: true }));
+}
+
+async function send() {
+  await answersArrived();
+  try {
+    const body = new URLSearchParams(new FormData(form));
+    const response = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+    return await response.json();
+  } catch {
+    return { error: form.dataset.textUnreached };
+  }
+}
+
+form?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  event.stopPropagation();
+  const button = form.querySelector("button");
+  if (button.disabled) return;
+  button.disabled = true;
+  const reply = await send();
+  button.disabled = false;
+  if (reply.go) window.location.replace(reply.go);
+  error.textContent = reply.error ?? "";
+  thanks.textContent = reply.thanks ?? "";
+});
+
+// However it is opened, it is about the question that is shown then.
+document.addEventListener(
+  "click",
+  ({ target }) => {
+    if (form && target.closest("[data-opens=report]")) renew();
+  },
+  { capture: true },
+);
+})();
+
+// one_action.js
+(() => {
+// Where the study allows it, choosing sends: a moment later, so that a slip can be put right, and what was sent can be
+// taken back for a while.
+
+const SEND_AFTER_MS = 400;
+const UNDO_MS = 5000;
+const KEY = "lineup:one-action";
+const stage = document.querySelector("[data-stage]");
+const wish = document.querySelector("[data-one-action]");
+const note = document.querySelector("[data-sent-note]");
+let sending = null;
+let hiding = null;
+let byArrow = false;
+
+function isOn() {
+  return Boolean(wish?.checked);
+}
+
+function labelOf(form) {
+  const option = form.querySelector("[data-option]:has([name=choice]:checked)");
+  return option?.dataset.letter ?? option?.querySelector(".choice span")?.textContent.trim() ?? "";
+}
+
+function say(label) {
+  note.querySelector("[data-sent]").textContent = note.dataset.text.replace("{answer}", label);
+  note.hidden = false;
+  clearTimeout(hiding);
+  hiding = setTimeout(() => (note.hidden = true), UNDO_MS);
+}
+
+// Whoever walks through the options with the arrows is not choosing yet.
+document.addEventListener("keydown", ({ key, target }) => (byArrow = key.startsWith("Arrow") && target.type === "radio"), true);
+document.addEventListener("pointerdown", () => (byArrow = false), true);
+
+document.addEventListener("change", ({ target }) => {
+  clearTimeout(sending);
+  if (!isOn() || byArrow || target.name !== "choice" || !stage.contains(target)) return;
+  const { form } = target;
+  sending = setTimeout(() => {
+    const button = form.querySelector("[data-send]");
+    if (target.checked && stage.contains(form) && !button.disabled) form.requestSubmit(button);
+  }, SEND_AFTER_MS);
+});
+
+stage.addEventListener("submit", ({ target }) => {
+  clearTimeout(sending);
+  // Before the answer is given away, and the next question stands in its place.
+  if (isOn() && !target.querySelector("[data-send]").disabled) say(labelOf(target));
+}, true);
+
+if (wish) {
+  try {
+    wish.checked = (localStorage.getItem(KEY) ?? (wish.checked ? "on" : "off")) === "on";
+    wish.addEventListener("change", () => localStorage.setItem(KEY, wish.checked ? "on" : "off"));
+  } catch {
+    // A browser that stores nothing keeps the wish for as long as the page is open.
+  }
+}
+})();
+
+// disk.js
+const $disk = (() => {
+// What is on the disk as soon as it says so: a browser that is killed forgets what it wrote to its local storage in the
+// last seconds, or the last minute. Where a browser has no such database, or refuses it, all of it is empty.
+
+const opened = new Promise((resolve) => {
+  try {
+    const opening = indexedDB.open("lineup", 1);
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore("answers", { keyPath: "submission" });
+      for (const name of ["questions", "given"]) opening.result.createObjectStore(name, { keyPath: ["session", "slot"] });
+    };
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = opening.onblocked = () => resolve(null);
+  } catch {
+    resolve(null);
+  }
+});
+
+async function write(name, change) {
+  const database = await opened;
+  try {
+    const transaction = database.transaction(name, "readwrite", { durability: "strict" });
+    change(transaction.objectStore(name));
+    transaction.commit?.();
+  } catch {
+    // The answer is in memory and on its way all the same.
+  }
+}
+
+async function readAll(name) {
+  const database = await opened;
+  return new Promise((resolve) => {
+    try {
+      const asked = database.transaction(name).objectStore(name).getAll();
+      asked.onsuccess = () => resolve(asked.result);
+      asked.onerror = () => resolve([]);
+    } catch {
+      resolve([]);
+    }
+  });
+}
+return { write, readAll };
+})();
+
+// kept.js
+const $kept = (() => {
+// Answers on their way are kept in two places until the server has them: in the local storage, which has them at once and
+// shows them to every tab, one entry for each, so that tabs cannot write over each other; and on the disk (disk.js).
+
+const { readAll, write } = $disk;
+
+const session = document.body.dataset.session;
+const ANSWER = `lineup:answer:${session}:`;
+const GIVEN = `lineup:given:${session}:`;
+// Where the version before this one kept them, all in one entry.
+const OLDER = `lineup:outbox:${session}`;
+const ARRIVED = `lineup:arrived:${session}`;
+const MOST_EARLIER = 20;
+const own = new Map();
+const done = new Set();
+
+// A browser may refuse to store, or have no room: `own` still has what this page was given.
+function attempt(what) {
+  try {
+    return what();
+  } catch {
+    return undefined;
+  }
+}
+
+const keysOf = (prefix) => attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(prefix))) ?? [];
+const read = (key) => attempt(() => JSON.parse(localStorage.getItem(key)));
+
+function unsent() {
+  const stored = keysOf(ANSWER).map(read).filter(Boolean);
+  const answers = new Map([...stored, ...own.values()].map((answer) => [answer.submission, answer]));
+  return [...answers.values()].filter(({ submission }) => !done.has(submission)).sort((one, other) => one.at - other.at);
+}
+
+// The numbers of the answers to one question that were sent from this browser, whichever tab it was.
+const earlier = (slot) => read(GIVEN + slot) ?? [];
+
+function noteAsEarlier({ slot, submission }) {
+  const submissions = [...earlier(slot), submission].slice(-MOST_EARLIER);
+  attempt(() => localStorage.setItem(GIVEN + slot, JSON.stringify(submissions)));
+}
+
+function keep(given) {
+  const answer = { ...given, session, at: Math.max(Date.now(), 1 + (unsent().at(-1)?.at ?? 0)) };
+  own.set(answer.submission, answer);
+  attempt(() => localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer)));
+  noteAsEarlier(answer);
+  write("answers", (answers) => answers.put(answer));
+}
+
+function forget({ submission }) {
+  done.add(submission);
+  own.delete(submission);
+  attempt(() => localStorage.removeItem(ANSWER + submission));
+  write("answers", (answers) => answers.delete(submission));
+}
+
+// Takes back what only the disk still has, because the browser was killed; resolves to how many answers that are.
+async function recover() {
+  const found = await readAll("answers");
+  const present = new Set([...done, ...unsent().map(({ submission }) => submission)]);
+  const lost = found.filter((answer) => answer.session === session && !present.has(answer.submission));
+  for (const answer of lost) {
+    own.set(answer.submission, answer);
+    noteAsEarlier(answer);
+  }
+  return lost.length;
+}
+
+function forgetAnswers() {
+  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+}
+
+for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });
+attempt(() => {
+  for (const answer of own.values()) localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer));
+  localStorage.removeItem(OLDER);
+});
+return { unsent, earlier, keep, forget, recover, forgetAnswers };
+})();
+
+// sitting.js
+const $sitting = (() => {
+// What a browser that is started again without a line has to know beyond the page that it kept (worker.js): which
+// questions came after the page, which have been answered since, and how far the sitting was.
+
+const { readAll, write } = $disk;
+
+const { session, kept } = document.body.dataset;
+const OF_THE_SITTING = ["questions", "given"];
+const whole = () => IDBKeyRange.bound([session], [session, []]);
+
+const isKeptPage = kept !== undefined;
+
+// A page that comes from the server holds all that there is to know.
+if (!isKeptPage) write("questions", (questions) => questions.delete(whole()));
+
+function rememberQuestion(slot, html) {
+  write("questions", (questions) => questions.put({ session, slot, html, at: Date.now() }));
+}
+
+function rememberGiven(slot, answered = 0) {
+  write("given", (given) => given.put({ session, slot, answered }));
+  write("questions", (questions) => questions.delete([session, slot]));
+}
+
+async function restored() {
+  const [questions, given] = await Promise.all(OF_THE_SITTING.map(readAll));
+  const mine = (records) => records.filter((record) => record.session === session);
+  return {
+    questions: mine(questions).sort((one, other) => one.at - other.at).map(({ html }) => html),
+    given: mine(given).map(({ slot }) => slot),
+    answered: Math.max(0, ...mine(given).map(({ answered }) => answered)),
+  };
+}
+
+function forgetSitting() {
+  for (const name of OF_THE_SITTING) write(name, (records) => records.delete(whole()));
+}
+return { isKeptPage, rememberQuestion, rememberGiven, restored, forgetSitting };
+})();
+
+// offline.js
+const $offline = (() => {
+// Keeps the page for when there is no line, and clears it away at the end (worker.js). Where a browser knows no workers,
+// or the site is not served safely, the page works as long as it is open.
+
+const { forgetAnswers } = $kept;
+const { forgetSitting } = $sitting;
+
+const CACHE = "lineup-pages";
+
+// Tells whether the server itself would show the page now.
+async function isServed(address) {
+  try {
+    const { ok, headers } = await fetch(address, { method: "HEAD", cache: "no-store" });
+    return ok && headers.has("Lineup-Page");
+  } catch {
+    return false;
+  }
+}
+
+function workOffline() {
+  const { worker } = document.body.dataset;
+  if (!worker || !navigator.serviceWorker) return;
+  const scope = worker.replace(/[^/]*$/, "");
+  // A browser that refuses goes on without.
+  navigator.serviceWorker.register(worker, { scope }).then(keepThisPage, () => {});
+}
+
+// The first page of a sitting came before there was a worker to keep it.
+async function keepThisPage() {
+  await navigator.serviceWorker.ready;
+  const { session } = document.body.dataset;
+  const pages = await caches.open(CACHE);
+  if (await pages.match(session)) return;
+  const page = await fetch(session).catch(() => null);
+  if (page?.headers.get("Lineup-Page") === "work") await pages.put(session, page);
+}
+
+async function leaveNothingBehind() {
+  forgetAnswers();
+  forgetSitting();
+  if (!window.caches) return;
+  const pages = await caches.open(CACHE);
+  await pages.delete(document.body.dataset.session);
+}
+return { isServed, workOffline, leaveNothingBehind };
+})();
+
+// told.js
+const $told = (() => {
+// What has to be said about an answer whose question is no longer on the page: at the top, or on the page that follows.
+
+const key = `lineup:told:${document.body.dataset.session}`;
+
+function say(text) {
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.setAttribute("role", "alert");
+  document.getElementById("main").prepend(notice);
+  // Said after it is there, so that it is read aloud.
+  notice.textContent = text;
+}
+
+function sayOnTheNextPage(text) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    say(text);
+  }
+}
+
+try {
+  const text = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  if (text) say(text);
+} catch {
+  // Nothing was left to be said where nothing can be kept.
+}
+return { say, sayOnTheNextPage };
+})();
+
+// flow.js
+const $flow = (() => {
+// From one question to the next without waiting for the server: what is held ahead is shown, and the answer is given
+// to the outbox, which brings the questions after those held.
+
+const { earlier } = $kept;
+const { isServed } = $offline;
+const { isKeptPage, rememberGiven, rememberQuestion, restored } = $sitting;
+const { sayOnTheNextPage } = $told;
+
+const LOOK_AGAIN_MS = 5000;
+const stage = document.querySelector("[data-stage]");
+const ahead = document.querySelector("[data-ahead]");
+const waiting = document.querySelector("[data-waiting]");
+const given = new Map();
+let goTo = null;
+let stopping = null;
+
+const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
+const isGiven = (slot) => given.has(slot);
+
+function show(form) {
+  stage.replaceChildren(form);
+  waiting.hidden = true;
+  const heading = form.querySelector("[data-heading]");
+  document.title = document.title.replace(/^[^·]*/, `${heading.textContent.trim()} `);
+  announce(form, "question:shown");
+  heading.focus({ preventScroll: true });
+}
+
+function advance() {
+  // What was said of the question that has just been answered is not said of the next.
+  document.querySelector("main > .notice")?.remove();
+  const next = ahead.firstElementChild;
+  if (next) return show(next);
+  stage.replaceChildren();
+  waiting.hidden = false;
+  waiting.firstElementChild.focus();
+}
+
+function hold(form) {
+  const { slot } = form.dataset;
+  if (isGiven(slot) || document.querySelector(`[data-question][data-slot="${CSS.escape(slot)}"]`)) return;
+  rememberQuestion(slot, form.outerHTML);
+  for (const image of form.querySelectorAll("img")) image.loading = "lazy";
+  ahead.append(form);
+  announce(form, "question:held");
+  if (!stage.firstElementChild) advance();
+}
+
+const holdAll = (html) => new DOMParser().parseFromString(html, "text/html").querySelectorAll("[data-question]").forEach(hold);
+
+function showAnswered(answered) {
+  document.querySelector("[data-answered]").textContent = answered;
+  document.querySelector("[data-progress]").value = answered;
+}
+
+// Whoever stops while answers are on their way has them counted first.
+function holdBack(event) {
+  if (document.body.dataset.unsent === undefined) return;
+  event.preventDefault();
+  stopping = event.target;
+  stopping.closest("dialog")?.close();
+}
+
+// Every press of Send has a number of its own: what was sent before under the page's may have arrived.
+function newNumber() {
+  const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!stage.contains(form)) return holdBack(event);
+  event.preventDefault();
+  if (form.querySelector("[data-send]").disabled) return;
+  const fields = new FormData(form);
+  const { slot } = form.dataset;
+  const submission = newNumber();
+  fields.set("submission", submission);
+  fields.set("after", earlier(slot).join());
+  given.set(slot, form);
+  rememberGiven(slot);
+  const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
+  advance();
+  document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));
+});
+
+function leaveOut(slots) {
+  for (const slot of slots) if (!isGiven(slot)) given.set(slot, null);
+  for (const form of ahead.querySelectorAll("[data-question]")) if (slots.includes(form.dataset.slot)) form.remove();
+  const shown = stage.querySelector("[data-question]");
+  if (shown && slots.includes(shown.dataset.slot) && !shown.elements.replaces) advance();
+}
+
+// An answer that was given before a reload or a crash and is still on its way is not asked for again.
+document.addEventListener("outbox:opened", ({ detail: { slots } }) => leaveOut(slots));
+
+document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
+  // Only that it was given is remembered, so that a long survey does not fill the memory with pictures.
+  given.set(answer.slot, null);
+  if (reply.answered !== undefined) {
+    showAnswered(reply.answered);
+    rememberGiven(answer.slot, reply.answered);
+  }
+  document.querySelector("[data-change]").hidden = false;
+  if (reply.next) holdAll(reply.next);
+  goTo = reply.go ?? goTo;
+});
+
+// What the server cannot take comes back as it was left, with the reason.
+document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
+  const form = given.get(answer.slot);
+  given.delete(answer.slot);
+  if (!form) {
+    sayOnTheNextPage(reply.error);
+    goTo = document.body.dataset.session;
+    return;
+  }
+  ahead.prepend(...stage.children);
+  show(form);
+  form.querySelector("[data-error]").textContent = reply.error;
+});
+
+// A page that the browser has kept would bring itself again, for as long as the server cannot be reached.
+async function leave() {
+  if (isKeptPage && !(await isServed(document.body.dataset.session))) return setTimeout(leave, LOOK_AGAIN_MS);
+  window.location.replace(goTo);
+}
+
+document.addEventListener("outbox:empty", () => {
+  if (stopping) return stopping.submit();
+  if (goTo === null && !stage.firstElementChild) goTo = document.body.dataset.session;
+  if (goTo !== null) leave();
+});
+
+// Nobody is told that something is being fetched where nothing can be.
+function showWhatIsWaitedFor(name) {
+  const heading = waiting.firstElementChild;
+  const what = name.startsWith("offline") || name === "kept" ? name.replace("-saved", "") : "fetching";
+  heading.textContent = heading.getAttribute(`data-text-${what}`);
+}
+
+document.addEventListener("outbox:state", ({ detail: { name } }) => showWhatIsWaitedFor(name));
+
+// The last answer can be changed only once it has arrived; until then the link waits for it.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-change]");
+  if (!link || document.body.dataset.unsent === undefined) return;
+  event.preventDefault();
+  goTo = link.href;
+});
+
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) window.location.reload();
+});
+
+async function openSitting() {
+  for (const form of ahead.querySelectorAll("[data-question]")) announce(form, "question:held");
+  if (!isKeptPage) return;
+  const sitting = await restored();
+  for (const slot of sitting.given) given.set(slot, null);
+  for (const html of sitting.questions) holdAll(html);
+  leaveOut(sitting.given);
+  showAnswered(Math.max(sitting.answered, Number(document.querySelector("[data-answered]").textContent)));
+}
+return { openSitting };
+})();
+
+// outbox.js
+const $outbox = (() => {
+// Sends what is kept, one answer at a time in their order, again and again until the server itself says what became of
+// it. The server knows a submission that it already has, so sending one twice is harmless.
+
+const { forget, keep, recover, unsent } = $kept;
+
+const TIMEOUT_MS = 20000;
+const PAUSES_MS = [1000, 2000, 4000, 8000, 15000];
+const SAVING_SHOWN_AFTER_MS = 400;
+// What a browser sends of a page that has gone is no longer than this.
+const MOST_KEPT_ALIVE = 60000;
+const arrivedKey = `lineup:arrived:${document.body.dataset.session}`;
+const ARRIVED_KEPT = 20;
+const state = document.querySelector("[data-saved]");
+const trouble = document.querySelector("[data-trouble]");
+let sending = false;
+let failures = 0;
+let timer;
+
+const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
+
+// When the last answers arrived, for pages that were asked for before and come after, here or in another tab: they would
+// ask the same once more.
+function arrivals() {
+  try {
+    return JSON.parse(localStorage.getItem(arrivedKey)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function rememberArrived(slot) {
+  try {
+    localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
+  } catch {
+    // Without a storage the question is asked again, and the first answer counts.
+  }
+}
+
+const arrivedSinceAskedFor = () => arrivals().filter(({ at }) => at >= performance.timeOrigin).map(({ slot }) => slot);
+
+const isAway = () => navigator.onLine === false;
+
+function showState(name) {
+  const waiting = unsent().length;
+  document.body.toggleAttribute("data-unsent", waiting > 0);
+  if (!state) return;
+  state.dataset.state = name;
+  state.textContent = (state.getAttribute(`data-text-${name}`) ?? "").replace("{count}", waiting);
+  const isTrouble = name === "kept" || name === "offline";
+  // Read aloud once, and not again with every number.
+  if (!isTrouble) trouble.textContent = "";
+  else if (!trouble.textContent) trouble.textContent = state.textContent;
+  tell("outbox:state", { name });
+}
+
+function showWhereAnswersAre() {
+  const isWaiting = unsent().length > 0;
+  if (isAway()) showState(isWaiting ? "offline" : "offline-saved");
+  else if (isWaiting) showState(failures ? "kept" : "saving");
+  else if (state?.dataset.state) showState("saved");
+}
+
+const held = () =>
+  [...document.querySelectorAll("[data-stage] [data-question], [data-ahead] [data-question]")].map(({ dataset }) => dataset.slot);
+
+// Whatever stands between here and the server may answer in its place, with any status and any text.
+const isTheServers = (reply, answer) => reply?.submission === answer.submission;
+
+// Resolves to what the server said, or null when it could not be reached or could not answer.
+async function post(answer) {
+  const body = new URLSearchParams(answer.body);
+  body.set("have", held().join());
+  try {
+    const response = await fetch(answer.action, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json" },
+      keepalive: `${body}`.length < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout?.(TIMEOUT_MS),
+    });
+    const reply = await response.json();
+    if (!isTheServers(reply, answer)) return null;
+    if (response.ok || (response.status < 500 && reply.error)) return { isTaken: response.ok, reply };
+  } catch {
+    // No connection, too slow, cut off, or no answer of the server's.
+  }
+  return null;
+}
+
+async function sendAll() {
+  if (sending) return;
+  sending = true;
+  clearTimeout(timer);
+  const showSaving = setTimeout(() => !failures && !isAway() && showState("saving"), SAVING_SHOWN_AFTER_MS);
+  let outcome;
+  let isSaved = false;
+  for (let answer; (answer = unsent()[0]); ) {
+    outcome = await post(answer);
+    if (outcome === null) break;
+    failures = 0;
+    forget(answer);
+    document.body.toggleAttribute("data-unsent", unsent().length > 0);
+    const { isTaken, reply } = outcome;
+    isSaved = isTaken && reply.saved;
+    if (isSaved) rememberArrived(answer.slot);
+    tell(isTaken ? "answer:saved" : "answer:refused", { answer, reply });
+  }
+  clearTimeout(showSaving);
+  sending = false;
+  if (outcome === null) {
+    timer = setTimeout(sendAll, PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]);
+    failures += 1;
+    return showWhereAnswersAre();
+  }
+  // Nothing is said of an answer that was not taken, or that another one stands for.
+  if (isSaved) showState("saved");
+  else if (outcome) showState("");
+  tell("outbox:empty");
+}
+
+document.addEventListener("answer:given", ({ detail }) => {
+  keep(detail);
+  document.body.toggleAttribute("data-unsent", true);
+  if (isAway() || failures) showWhereAnswersAre();
+  sendAll();
+});
+
+window.addEventListener("online", () => {
+  failures = 0;
+  showWhereAnswersAre();
+  sendAll();
+});
+window.addEventListener("offline", showWhereAnswersAre);
+
+// Another tab may have taken what this one was about to say is on its way.
+window.addEventListener("storage", () => {
+  if (!sending && document.body.dataset.unsent !== undefined && !unsent().length) showWhereAnswersAre();
+});
+
+function openOutbox() {
+  const open = (arrived) => {
+    tell("outbox:opened", { slots: [...arrived, ...unsent().map((answer) => answer.slot)] });
+    if (unsent().length || isAway()) showWhereAnswersAre();
+    // Only whoever knows what is on its way can say it.
+    else if (state?.querySelector("noscript")) showState("saved");
+    sendAll();
+  };
+  open(arrivedSinceAskedFor());
+  recover().then((count) => count && open([]));
+}
+return { openOutbox };
+})();
+
+// The page with questions, whole: what one of these files needs is there, or none of them runs (gate.js).
+
+const { showFirst } = $question;
+const { openSitting } = $flow;
+const { openOutbox } = $outbox;
+const { workOffline } = $offline;
+
+await openSitting();
+openOutbox();
+showFirst();
+document.documentElement.dataset.scripts = "running";
+workOffline();

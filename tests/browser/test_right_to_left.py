@@ -1,0 +1,91 @@
+"""Enlarged images in a study whose language is read from right to left: what comes after lies to the left."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Browser, Locator, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Session
+from tests.browser.stage import open_study
+from tests.browser.test_images import WHOLE_CAPTION, phone, touch
+from tests.factories import arrive_at_work, make_instance, make_project
+
+ARABIC = {"language": "ar", "instructions": "انظر إلى الصور."}
+CAPTION = "قطة حمراء تنام على كرسي أزرق، وبجانبها كوبان أبيضان وصحن وإبريق شاي صغير. "
+LETTERS = ["A", "B", "C", "D"]
+
+
+def place(part: Locator) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom in the window."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def wait_until_seen(page: Page) -> None:
+    page.locator("[data-stage] [data-question][data-seen]").wait_for()
+
+
+def enlarged(page: Page) -> str:
+    """Return the letter of the image that is enlarged, as its thumbnail has it."""
+    return page.locator("[data-zoom-strip] [aria-current] span").inner_text()
+
+
+def test_the_caption_stands_whole_above_and_the_strip_goes_from_right_to_left(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    make_instance(make_project(), "one", captions={"caption": "x", "negative_caption": CAPTION * 5})
+    at_work(instances=1, **ARABIC)
+    wait_until_seen(page)
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    page.keyboard.press("z")
+    caption, stage, strip = (page.locator(f"[data-zoom-{part}]") for part in ("caption", "stage", "strip"))
+    expect(caption).to_have_text((CAPTION * 5).strip())
+    for width, height in ((1366, 768), (768, 1024), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(WHOLE_CAPTION), (width, height)
+        assert place(caption)[3] <= place(stage)[1], (width, height)
+        assert place(stage)[3] <= place(strip)[1], (width, height)
+        for part in (caption, stage, strip):
+            left, top, right, bottom = place(part)
+            assert 0 <= left < right <= width, (width, height)
+            assert 0 <= top < bottom <= height, (width, height)
+        thumbs = strip.locator("button").all()
+        assert [thumb.inner_text() for thumb in thumbs] == LETTERS
+        lefts = [place(thumb)[0] for thumb in thumbs]
+        assert lefts == sorted(lefts, reverse=True)
+
+
+def test_arrows_and_buttons_go_on_to_the_left(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=1, **ARABIC)
+    wait_until_seen(page)
+    page.keyboard.press("z")
+    assert enlarged(page) == "A"
+    walked = []
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+        walked.append(enlarged(page))
+    assert walked == ["B", "C", "B", "A", "D"]
+    after, before = (page.locator(f"[data-zoom-step='{step}']") for step in ("1", "-1"))
+    assert place(after)[2] <= place(before)[0]
+    after.click()
+    assert enlarged(page) == "A"
+    # Turned round with the reading: the arrow of "after" points away from "before".
+    for button in (after, before):
+        assert button.locator("span").evaluate("arrow => getComputedStyle(arrow).scale") == "-1 1"
+
+
+def test_a_swipe_to_the_right_brings_what_comes_after(browser: Browser, live_server: LiveServer) -> None:
+    with phone(browser) as page:
+        page.goto(f"{live_server.url}/s/{arrive_at_work(open_study(instances=1, **ARABIC)).token}/")
+        wait_until_seen(page)
+        page.locator("[data-stage] [data-enlarge]").first.tap()
+        fingers = page.context.new_cdp_session(page)
+        seen = []
+        for path in ((100, 200, 300), (300, 200, 100)):
+            touch(fingers, "Start", (path[0], 400))
+            for across in path[1:]:
+                touch(fingers, "Move", (across, 400))
+            touch(fingers, "End")
+            seen.append(enlarged(page))
+        assert seen == ["B", "A"]
