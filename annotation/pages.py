@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -29,15 +30,20 @@ FEWEST_FOR_A_BREAK = 20
 
 @dataclass(frozen=True)
 class OptionPage:
-    """One shuffled option: a picture (its upright size in pixels) or, where `text` is not empty, a text."""
+    """One shuffled option: a picture (its upright size in pixels) or, where `text` is not empty, a text.
+
+    `name`: how people speak of it, "Image B". What templates show often is text: they write a number as the language
+    does, which takes them longer than all else.
+    """
 
     value: str
     letter: str
+    name: str
     digit: str
     view_url: str = ""
     full_url: str = ""
-    width: int = 0
-    height: int = 0
+    width: str = ""
+    height: str = ""
     text: str = ""
 
 
@@ -47,8 +53,8 @@ class ShownImage:
 
     view_url: str
     full_url: str
-    width: int
-    height: int
+    width: str
+    height: str
     mark: str = ""
 
 
@@ -77,7 +83,7 @@ class QuestionPage:
     its images do not come, "" where that cannot be.
     """
 
-    slot: int
+    slot: str
     number: int
     total: int
     template: str
@@ -93,7 +99,7 @@ class QuestionPage:
     skip: str = ""
     is_practice: bool = False
     posted: Mapping[str, str] = field(default_factory=dict)
-    failed_loads_to_skip: int = FAILED_LOADS_TO_SKIP
+    failed_loads_to_skip: str = str(FAILED_LOADS_TO_SKIP)
 
     @property
     def caption(self) -> str:
@@ -164,11 +170,12 @@ class Urls:
     take_back: str
     finish: str
 
-    def change_of(self, slot: int) -> str:
+    def change_of(self, slot: int | str) -> str:
         """Return the address where the answer in `slot` can be changed."""
         return f"{self.change}{slot}/"
 
 
+@lru_cache(maxsize=1000)
 def session_urls(token: str) -> Urls:
     """Return the addresses of a session: all hang under the one that holds its token."""
     page = reverse("session", args=[token])
@@ -242,16 +249,17 @@ def _pictured(picture: Picture) -> dict[str, Any]:
     return {
         "view_url": _image_url(picture.sha256, "view"),
         "full_url": _image_url(picture.sha256, "full"),
-        "width": picture.width,
-        "height": picture.height,
+        "width": str(picture.width),
+        "height": str(picture.height),
     }
 
 
 def _option_page(option: Option, *, value: str, position: int) -> OptionPage:
     shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
     letter = LETTERS[position] if position < len(LETTERS) else value
+    what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
     digit = value if position < MOST_DIGITS else ""
-    return OptionPage(value=value, letter=letter, digit=digit, **shown)
+    return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
 
 
 def question_page(
@@ -280,7 +288,7 @@ def question_page(
     in_order = [(value, by_key[key]) for value, key in values.items()]
     shuffled = [(value, option) for value, option in in_order if option.shuffled]
     return QuestionPage(
-        slot=slot,
+        slot=str(slot),
         number=number,
         total=total,
         template=f"kinds/{kind_name}.html",
@@ -333,6 +341,5 @@ def option_label(page: QuestionPage, value: str) -> str:
     """Return how people speak of the option posted as `value` on `page`: "Image B", "None of these"."""
     for option in page.options:
         if option.value == value:
-            what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
-            return what % {"letter": option.letter}
+            return option.name
     return next(option.label for option in page.fixed if option.value == value)

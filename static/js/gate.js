@@ -13,7 +13,7 @@
   function hold(form) {
     const hint = form.querySelector("[data-hint]");
     form.querySelector("[data-send]").disabled = true;
-    hint.textContent = hint.dataset.textStarting;
+    hint.textContent = document.querySelector("[data-stage]").dataset.textStarting;
   }
 
   function release(form) {

@@ -169,9 +169,12 @@ def answer_by_script(client: Client, session: Session, **changed: str) -> dict[s
 
 
 def test_the_question_that_the_script_fetches_is_in_spanish(british: Client) -> None:
-    following = answer_by_script(british, arrive_at_work(launch_study(**SPANISH, instances=3)))["next"]
+    session = arrive_at_work(launch_study(**SPANISH, instances=3))
+    # What every question says while it waits stands in the page once.
+    assert 'data-text-choose="Primero elige una respuesta."' in read(british, page_of(session))
+    following = answer_by_script(british, session)["next"]
     assert "Pregunta 2 de 3" in following
-    assert 'data-text-choose="Primero elige una respuesta."' in following
+    assert "Continuar sin esta pregunta" in following
 
 
 @pytest.mark.parametrize(

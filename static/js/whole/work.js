@@ -166,6 +166,7 @@ document.addEventListener("formdata", ({ target, formData }) => {
 const $question = (() => {
 // The question that is shown: when it may be sent, and what is measured about answering it.
 
+const stage = document.querySelector("[data-stage]");
 let form = null;
 let seen = false;
 let measured = null;
@@ -180,7 +181,7 @@ function showWhetherReady() {
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  const sentence = hint.getAttribute(`data-text-${state}`);
+  const sentence = stage.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
   hint.textContent = sentence;
