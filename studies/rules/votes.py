@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from studies.kinds.base import NONE
-from studies.rules.base import State, Verdict
+from studies.rules.base import Asked, State, Verdict
 
 
 def majority(labels: Sequence[str], wanted: int) -> Verdict:
@@ -22,3 +22,24 @@ def majority(labels: Sequence[str], wanted: int) -> Verdict:
     if missing > 0:
         return Verdict(State.UNDECIDED, None, f"{missing} of {wanted} answers are still to come.", more=True)
     return Verdict(State.UNDECIDED, None, f"No option has a majority of {len(labels)} answers.", more=True)
+
+
+def retrieved(labels: Sequence[str], asked: Asked, *, needed: int, of: int) -> Verdict:
+    """Return whether `needed` of `of` labels are the right one, as soon as so many are, or so many are not; where more
+    are wanted, or came, the strict majority of them. Undecided for good where no answer is known to be right.
+
+    needed: more than half of `of`. Raises ValueError when fewer than 1 is wanted.
+    """
+    if asked.wanted < 1:
+        raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")
+    if labels and not asked.right:
+        return Verdict(State.UNDECIDED, None, "No answer is known to be right, so that none can find it.")
+    if (most := max(asked.wanted, len(labels))) > of:
+        needed, of = most // 2 + 1, most
+    found = sum(label == asked.right for label in labels)
+    share = f"{found} of {len(labels)} answers found it"
+    if found >= needed:
+        return Verdict(State.ACCEPTED, asked.right, f"{share}.")
+    if len(labels) - found >= needed:
+        return Verdict(State.REJECTED, None, f"{share}; {needed} of {of} had to.")
+    return Verdict(State.UNDECIDED, None, f"{share}; {needed} of {of} have to.", more=True)
