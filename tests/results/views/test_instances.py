@@ -17,7 +17,7 @@ LIST = "/projects/vases/instances/"
 
 
 def make_pipeline() -> str:
-    """Make a project: vase-0 is kept by step 4, vase-1 is dropped by it, vase-2 and vase-3 wait for answers in step 3."""
+    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3."""
     step_3 = open_study(project_of(make_person("researcher")), STEP_3)
     sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
     step_4 = open_study(step_3.project, STEP_4)
