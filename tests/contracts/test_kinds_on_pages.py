@@ -46,12 +46,14 @@ from tests.contracts.stage import (
 )
 from tests.factories import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.once(
+        on="postgresql",
+        because="tests of their own try these pages, exports and releases on SQLite, with the kinds that are shipped",
+    ),
+]
 every_kind = pytest.mark.parametrize("name", NAMES)
-on_postgresql = pytest.mark.once(
-    on="postgresql",
-    because="tests of their own try the same pages, exports and releases on SQLite, with the kinds that are shipped",
-)
 
 
 @pytest.fixture
@@ -213,7 +215,6 @@ def _values(tag: Any) -> list[str]:
     return [str(value) for attribute, value in tag.attrs.items() if attribute not in ("class", "type")]
 
 
-@on_postgresql
 @every_kind
 def test_every_page_report_and_export_of_a_study_of_it_is_fine(name: str, member: Client, tmp_path: Path) -> None:
     study = launched(name)
@@ -259,7 +260,6 @@ def assert_nobody_is_named(folder: Path) -> None:
         assert not [person for person in people if person.encode() in content], path
 
 
-@on_postgresql
 @every_kind
 def test_a_release_is_made_and_somebody_in_it_is_forgotten(name: str, tmp_path: Path) -> None:
     study = launched(name)
