@@ -13,9 +13,11 @@ TEMPLATES = Path(__file__).parent / "templates"
 @pytest.fixture(autouse=True)
 def _made_up_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     from django.template import engines
+    from django.template.backends.django import DjangoTemplates
 
     for name, path in made_up.KINDS.items():
         monkeypatch.setitem(KINDS, name, path)
     # The engine that is there: a new one, as a changed setting makes it, would read every template anew for each test.
-    engine = engines["django"].engine
-    monkeypatch.setattr(engine, "dirs", [*engine.dirs, TEMPLATES])
+    site = engines["django"]
+    assert isinstance(site, DjangoTemplates)
+    monkeypatch.setattr(site.engine, "dirs", [*site.engine.dirs, TEMPLATES])
