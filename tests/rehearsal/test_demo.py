@@ -29,17 +29,6 @@ from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parents[2]
 on_postgresql = pytest.mark.once(on="postgresql", because="the demo that is served here is made on SQLite")
-# What `manage.py demo` runs, with fewer scenes than usual: the README's walk draws them all.
-FEW = 4
-DEMO = f"""
-import os, django, manage
-manage.live_in_demo_folder()
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-django.setup()
-from rehearsal.management.commands import demo
-demo.PER_CATEGORY = {FEW}
-manage.execute_from_command_line(["manage.py", "demo"])
-"""
 START_SECONDS = 240
 STOP_SECONDS = 60
 
@@ -48,7 +37,7 @@ def make_demo() -> str:
     """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
     folder = Path(settings.MEDIA_ROOT) / "demo"
     folder.mkdir()
-    few = mock.patch("rehearsal.management.commands.demo.PER_CATEGORY", FEW)
+    few = mock.patch("rehearsal.management.commands.demo.PER_CATEGORY", 4)
     with few, override_settings(DATA_DIR=folder):
         call_command("demo", no_serve=True, stdout=StringIO())
     return folder.name
@@ -62,7 +51,7 @@ def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     """Where the data of a demo is that was made before."""
     folder = Path(settings.MEDIA_ROOT) / made
     settings.DATA_DIR = folder
-    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", FEW)
+    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 4)
     return folder
 
 
@@ -187,7 +176,9 @@ def test_the_demo_serves_its_links_and_stops_in_good_order(tmp_path: Path) -> No
     environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/elsewhere"
     log = tmp_path / "demo.log"
     with log.open("wb") as output:
-        demo = subprocess.Popen([sys.executable, "-c", DEMO], cwd=ROOT, env=environment, stdout=output, stderr=output)
+        demo = subprocess.Popen(
+            [sys.executable, "manage.py", "demo"], cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
         try:
             printed = _wait_for(log, demo, "Ctrl-C stops it.")
             children = _children(demo.pid)
