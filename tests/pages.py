@@ -6,6 +6,8 @@ What a page stores and reads goes through actions and queries, whose tests are r
 two may take differently (a NUL, a number that is too large, letters that sort or fold) has the mark `both`.
 """
 
+from pathlib import Path
+
 import pytest
 
 PAGES = (
@@ -30,13 +32,13 @@ BECAUSE = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if is_of_a_page(item):
+        if is_of_a_page(item.path):
             item.add_marker(pytest.mark.once(on="sqlite", because=BECAUSE))
 
 
-def is_of_a_page(item: pytest.Item) -> bool:
-    return _is_one_of(item, PAGES) and not _is_one_of(item, NOT_PAGES)
+def is_of_a_page(file: Path) -> bool:
+    return _is_one_of(file, PAGES) and not _is_one_of(file, NOT_PAGES)
 
 
-def _is_one_of(item: pytest.Item, patterns: tuple[str, ...]) -> bool:
-    return any(item.path.match(pattern) for pattern in patterns)
+def _is_one_of(file: Path, patterns: tuple[str, ...]) -> bool:
+    return any(file.match(pattern) for pattern in patterns)

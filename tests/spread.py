@@ -6,8 +6,8 @@ is begun first, so that no worker is still at it when the others have nothing le
 
 import pytest
 
-# A fixture that somebody keeps for many tests -> which of these tests belong together.
-KEPT = ("keeper", "upgraded_database")
+# Fixtures that hold what is made once: for the tests of one file, and for all that look at an upgraded database.
+KEPT_FOR_A_FILE, KEPT_FOR_MANY = "keeper", "upgraded_database"
 LONG = (
     "tests/contracts/test_checklists.py",
     "tests/flows/test_readme_walk.py",
@@ -24,8 +24,9 @@ LONG = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if not set(KEPT).isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(_group(item)))
+        group = group_of(item)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 # After pytest-randomly has shuffled them, but before tests/browser puts its own last.
@@ -34,7 +35,9 @@ def begin_with_what_takes_long(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(item.path.match(file) for file in LONG))
 
 
-def _group(item: pytest.Item) -> str:
-    if "upgraded_database" in getattr(item, "fixturenames", ()):
-        return "upgraded"
-    return item.nodeid.partition("::")[0]
+def group_of(item: pytest.Item) -> str:
+    """Return what the tests are called that one worker runs together with `item`, or "" where any may run it."""
+    asked_for = getattr(item, "fixturenames", ())
+    if KEPT_FOR_MANY in asked_for:
+        return KEPT_FOR_MANY
+    return item.nodeid.partition("::")[0] if KEPT_FOR_A_FILE in asked_for else ""

@@ -121,10 +121,10 @@ def assert_nothing_is_betrayed(study: Study, seen: list[Seen]) -> None:
     pages = [page for page in seen if page.address.startswith("/s/")]
     working = [page for page in pages if "data-question" in page.source]
     assert len(working) >= 2
+    codes = list(CompletionCode.objects.filter(study=study).values_list("code", flat=True))
     for page in working:
         shown = BeautifulSoup(page.source, "html.parser").select("form[data-question]")
         source = page.source.lower()
-        codes = CompletionCode.objects.filter(study=study).values_list("code", flat=True)
         for secret in (SECRET, *PEOPLE, *codes, study.order_secret, study.seed, "gold", "reference"):
             assert secret.lower() not in source, secret
         values = {str(value) for form in shown for tag in form.find_all(True) for value in _values(tag)}
