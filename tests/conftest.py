@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker, Settings
 if TYPE_CHECKING:
     from tests.databases import Keeper
 
-pytest_plugins = ("tests.services", "tests.database_free", "tests.halves")
+pytest_plugins = ("tests.services", "tests.database_free", "tests.pages", "tests.halves", "tests.spread")
 
 
 @pytest.hookimpl(wrapper=True)

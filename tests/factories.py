@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -118,16 +119,31 @@ def make_instance(project: Project, key: str, *, candidates: int = 4, **fields: 
 
 def draw_image(number: int) -> Image:
     """Draw, store and return a picture of 8 by 6 pixels; the same number is the same picture."""
+    return draw_images([number])[0]
+
+
+def draw_images(numbers: Sequence[int]) -> list[Image]:
+    """Return what `draw_image` returns for each number, made in one statement."""
+    names = [sha256(_png(number)).hexdigest() for number in numbers]
+    drawn = dict(zip(names, map(_png, numbers), strict=True))
+    known = Image.objects.in_bulk(drawn)
+    new = [
+        Image(sha256=name, width=8, height=6, format="PNG", byte_size=len(png))
+        for name, png in drawn.items()
+        if name not in known
+    ]
+    for image in Image.objects.bulk_create(new, ignore_conflicts=True):
+        name = image.sha256
+        default_storage.save(f"images/{name[:2]}/{name}", ContentFile(drawn[name]))
+    known |= {image.sha256: image for image in new}
+    return [known[name] for name in names]
+
+
+@cache
+def _png(number: int) -> bytes:
     out = io.BytesIO()
     PIL.Image.new("RGB", (8, 6), (number % 256, number // 256 % 256, 128)).save(out, "PNG")
-    drawn = out.getvalue()
-    name = sha256(drawn).hexdigest()
-    image, created = Image.objects.get_or_create(
-        sha256=name, defaults={"width": 8, "height": 6, "format": "PNG", "byte_size": len(drawn)}
-    )
-    if created:
-        default_storage.save(f"images/{name[:2]}/{name}", ContentFile(drawn))
-    return image
+    return out.getvalue()
 
 
 def draw_instance(project: Project, number: int, *, candidates: int = 4, **fields: Any) -> Instance:
@@ -149,20 +165,25 @@ def draw_instance(project: Project, number: int, *, candidates: int = 4, **field
         },
     )
     first = number * (candidates + 1)
-    InstanceImage.objects.create(
-        instance=instance, role="image", filename=f"{number}.png", image=draw_image(first), source="drawn"
+    original, *others = draw_images(range(first, first + 1 + candidates))
+    InstanceImage.objects.bulk_create(
+        [
+            InstanceImage(instance=instance, role="image", filename=f"{number}.png", image=original, source="drawn"),
+            *(
+                InstanceImage(
+                    instance=instance,
+                    role="candidate",
+                    position=position,
+                    filename=f"{number}_{position}.png",
+                    image=image,
+                    source="drawn",
+                    licence="CC0",
+                    generator="Pillow",
+                )
+                for position, image in enumerate(others)
+            ),
+        ]
     )
-    for position in range(candidates):
-        InstanceImage.objects.create(
-            instance=instance,
-            role="candidate",
-            position=position,
-            filename=f"{number}_{position}.png",
-            image=draw_image(first + 1 + position),
-            source="drawn",
-            licence="CC0",
-            generator="Pillow",
-        )
     return instance
 
 

@@ -10,10 +10,9 @@ from django.core.management.base import CommandError
 
 from annotation.models import Annotator
 from results.models import Pseudonym
-from studies.models import Event, Membership, Project, Study
+from studies.models import Event, Membership, Study
+from tests.databases import kept
 from tests.factories import draw_instance, make_launched, make_member, make_person, make_project, make_study
-
-pytestmark = pytest.mark.django_db
 
 ROOMS = {"studies", "annotation", "predictions", "results", "rehearsal"}
 CHANGES, OWNS, SUPERUSER = {"owner", "editor", "root"}, {"owner", "root"}, {"root"}
@@ -47,8 +46,7 @@ TABLE: dict[str, tuple[list[str], set[str]]] = {
 }
 
 
-@pytest.fixture
-def project() -> Project:
+def make_everybody() -> str:
     project = make_project("birds")
     draw_instance(project, 1)
     make_launched(make_study(project, "open"))
@@ -62,11 +60,14 @@ def project() -> Project:
     gone.save()
     annotator = Annotator.objects.create(provider="prolific", provider_id="ann")
     Pseudonym.objects.create(project=project, annotator=annotator, name="A-34679")
-    return project
+    return project.slug
+
+
+made = kept(make_everybody)
 
 
 @pytest.fixture
-def run(project: Project, tmp_path: Path) -> Callable[..., str]:
+def run(made: str, tmp_path: Path) -> Callable[..., str]:
     """Run a command of the table and return what it complained of."""
     (tmp_path / "study.yaml").write_text("nothing")
     paths = {"FILE": str(tmp_path / "study.yaml"), "OUT": str(tmp_path / "out")}

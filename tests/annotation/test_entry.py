@@ -153,6 +153,7 @@ def test_start_pressed_twice_takes_one_seat(client: Client) -> None:
     assert Session.objects.count() == 1
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("visit", ["", "name:ann", "x" * 5000, "\0", "ab" * 11])
 def test_a_visit_that_no_page_gave_is_a_new_person(client: Client, visit: str) -> None:
     study = launch_study(answers=3)
@@ -244,6 +245,7 @@ def test_an_invitation_to_a_live_study_shows_start_as_soon_as_something_can_be_d
         assert (b"<button" in client.get(invitation(study)).content) is opens
 
 
+@pytest.mark.both
 def test_a_link_opened_a_thousand_times_is_one_row(client: Client) -> None:
     study = launch_study()
     for _ in range(20):
@@ -317,6 +319,7 @@ def test_looking_at_the_link_of_a_session_whose_time_was_over_claims_nothing(cli
 STRICT: dict[str, Any] = {"recruitment": {"any_ids": False}}
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["PROLIFIC_PID", "SESSION_ID"])
 @pytest.mark.parametrize(
     "value", ["ann", "5f" * 11, "5f" * 13, "5g" * 12, "5f" * 12 + "/x", "5f" * 11 + "\u0663\u0663"]
@@ -337,6 +340,7 @@ def spellings(an_id: str) -> list[str]:
     return [an_id, an_id.upper(), f"{an_id}.", f" {an_id} ", full_width, full_width.upper()]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("any_ids", [True, False])
 def test_one_person_in_six_spellings_is_one_person_in_one_session(client: Client, any_ids: bool) -> None:
     study = launch_study(answers=9, recruitment={"any_ids": any_ids})
@@ -349,6 +353,7 @@ def test_one_person_in_six_spellings_is_one_person_in_one_session(client: Client
     assert Seat.objects.exclude(session=None).count() == 1
 
 
+@pytest.mark.both
 def test_whoever_has_finished_is_not_let_in_under_another_spelling(client: Client) -> None:
     study = launch_study(answers=9)
     client.post(link_of(study, PROLIFIC_PID="ann", SESSION_ID="one"))
@@ -415,6 +420,7 @@ def test_typing_a_name_behind_the_shared_invitation_opens_nobodys_session(client
     assert Client().get(invitation(study, who="Anna"))["Location"] == anna
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["Anna\nERROR forged", "Anna\x1b[2J", "\u202eannA", "A" * 101, "\0"])
 def test_a_name_with_signs_that_cannot_be_seen_is_refused(client: Client, name: str) -> None:
     study = launch_study()

@@ -65,6 +65,7 @@ def report(client: Client, session: Session, **fields: Any) -> Any:
     return client.post(f"{page_of(session)}report/", {"slot": next_slot(session).pk, "reason": "broken"} | fields)
 
 
+@pytest.mark.both
 def test_a_report_goes_with_an_answer(client: Client) -> None:
     session = arrive_at_work(launch_study())
     slot = next_slot(session)

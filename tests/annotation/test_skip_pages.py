@@ -71,6 +71,7 @@ def test_a_refusal_says_why_and_leaves_the_question_there(client: Client) -> Non
     assert Skip.objects.count() == 0
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("slot", ["", "x", "-1", "9" * 30])
 def test_a_skip_that_names_no_question_is_refused_with_a_sentence(client: Client, slot: str) -> None:
     response = skip(client, arrive_at_work(with_files()), slot=slot)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.halves import FREE, HALVES, home, is_left_out
+from tests.pages import NOT_PAGES, PAGES, is_of_a_page
+from tests.spread import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = """
@@ -69,6 +71,18 @@ def test_what_is_at_home_in_one_half_is_left_out_of_the_other(request: pytest.Fi
 @pytest.mark.once(on="sqlite", because="this test tries the mark")
 def test_a_test_may_be_run_on_both_though_its_folder_is_not(request: pytest.FixtureRequest) -> None:
     assert left_out_of(request.node) == []
+
+
+@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *LONG])
+def test_each_file_that_is_named_is_there(pattern: str) -> None:
+    assert list(ROOT.glob(pattern))
+
+
+def test_tests_of_single_pages_are_told_from_those_that_go_through_all_of_them() -> None:
+    assert is_of_a_page(ROOT / "tests/annotation/test_entry.py")
+    assert is_of_a_page(ROOT / "tests/results/views/test_findings.py")
+    assert not is_of_a_page(ROOT / "tests/workspace/views/test_permissions.py")
+    assert not is_of_a_page(ROOT / "tests/annotation/test_sessions.py")
 
 
 def test_a_half_names_what_it_leaves_out_and_why_and_a_plain_run_leaves_out_nothing(tmp_path: Path) -> None:

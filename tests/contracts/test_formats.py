@@ -26,6 +26,7 @@ from results.reports.formats import get_files
 from studies.importing import IMPORTERS, Record, RowProblem, get_importer
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
+from tests.databases import kept
 from tests.factories import NOON, make_person
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
@@ -34,12 +35,19 @@ SORTS = {"instances", "responses", "decisions", "predictions"}
 WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
 
 
-@pytest.fixture
-def study(db: None) -> Study:
-    """A study that two people answered, and which accepts."""
+def make_answered() -> str:
+    """Make a study that two people answered, and which accepts; return its name."""
     study = launched("best_of_n")
     answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
-    return study
+    return study.slug
+
+
+made = kept(make_answered)
+
+
+@pytest.fixture
+def study(made: str) -> Study:
+    return Study.objects.get(slug=made)
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:

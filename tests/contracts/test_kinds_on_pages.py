@@ -35,6 +35,7 @@ from tests.contracts.stage import (
     PEOPLE,
     SECRET,
     Annotator,
+    Seen,
     answered,
     draft,
     given,
@@ -46,12 +47,14 @@ from tests.contracts.stage import (
 )
 from tests.factories import make_person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.once(
+        on="postgresql",
+        because="tests of their own try these pages, exports and releases on SQLite, with the kinds that are shipped",
+    ),
+]
 every_kind = pytest.mark.parametrize("name", NAMES)
-on_postgresql = pytest.mark.once(
-    on="postgresql",
-    because="tests of their own try the same pages, exports and releases on SQLite, with the kinds that are shipped",
-)
 
 
 @pytest.fixture
@@ -93,9 +96,14 @@ def test_a_draft_is_previewed_step_by_step(name: str, member: Client) -> None:
 
 
 @every_kind
-def test_two_people_answer_through_the_pages_and_every_answer_is_stored_as_it_was_said(name: str) -> None:
+def test_two_people_answer_on_pages_that_betray_nothing_and_what_they_say_is_stored(name: str) -> None:
     study = launched(name)
-    answered(study)
+    people = answered(study, look=assert_the_page_offers_what_is_shown_and_posted)
+    assert_stored_as_it_was_said(study)
+    assert_nothing_is_betrayed(study, [page for person in people for page in person.seen])
+
+
+def assert_stored_as_it_was_said(study: Study) -> None:
     asked = Question.objects.filter(study=study)
     assert len(given(study)) == 2 * asked.count() > 0
     for response in given(study):
@@ -106,6 +114,30 @@ def test_two_people_answer_through_the_pages_and_every_answer_is_stored_as_it_wa
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
     first = asked.order_by("pk")[0]
     assert Decision.objects.get(question=first).answers == 2
+
+
+def assert_nothing_is_betrayed(study: Study, seen: list[Seen]) -> None:
+    questions = list(Question.objects.filter(study=study))
+    pages = [page for page in seen if page.address.startswith("/s/")]
+    working = [page for page in pages if "data-question" in page.source]
+    assert len(working) >= 2
+    codes = list(CompletionCode.objects.filter(study=study).values_list("code", flat=True))
+    for page in working:
+        shown = BeautifulSoup(page.source, "html.parser").select("form[data-question]")
+        source = page.source.lower()
+        for secret in (SECRET, *PEOPLE, *codes, study.order_secret, study.seed, "gold", "reference"):
+            assert secret.lower() not in source, secret
+        values = {str(value) for form in shown for tag in form.find_all(True) for value in _values(tag)}
+        for question in questions:
+            assert not values & set(keys_of_shuffled(question))
+            fixed = {o.key for o in get_kind(question.kind).options(question.content) if not o.shuffled}
+            assert question.right in fixed | {""} or question.right not in values
+        for form in shown:
+            digits = [str(tag["data-digit"]) for tag in form.select("[data-digit]") if tag["data-digit"]]
+            assert len(set(digits)) == len(digits)
+            fields = form.select("input:not([type=hidden])[name], textarea[name], select[name]")
+            assert fields, "without JavaScript there must be something to answer with"
+            assert form.select("button")
 
 
 @every_kind
@@ -154,33 +186,6 @@ def test_practice_tells_what_was_right_or_is_refused_when_the_study_is_made(name
     assert Session.objects.get().state == "working"
 
 
-@every_kind
-def test_no_page_of_an_annotator_betrays_anything(name: str) -> None:
-    study = launched(name)
-    people = answered(study, look=assert_the_page_offers_what_is_shown_and_posted)
-    questions = list(Question.objects.filter(study=study))
-    pages = [page for person in people for page in person.seen if page.address.startswith("/s/")]
-    working = [page for page in pages if "data-question" in page.source]
-    assert len(working) >= 2
-    for page in working:
-        shown = BeautifulSoup(page.source, "html.parser").select("form[data-question]")
-        source = page.source.lower()
-        codes = CompletionCode.objects.filter(study=study).values_list("code", flat=True)
-        for secret in (SECRET, *PEOPLE, *codes, study.order_secret, study.seed, "gold", "reference"):
-            assert secret.lower() not in source, secret
-        values = {str(value) for form in shown for tag in form.find_all(True) for value in _values(tag)}
-        for question in questions:
-            assert not values & set(keys_of_shuffled(question))
-            fixed = {o.key for o in get_kind(question.kind).options(question.content) if not o.shuffled}
-            assert question.right in fixed | {""} or question.right not in values
-        for form in shown:
-            digits = [str(tag["data-digit"]) for tag in form.select("[data-digit]") if tag["data-digit"]]
-            assert len(set(digits)) == len(digits)
-            fields = form.select("input:not([type=hidden])[name], textarea[name], select[name]")
-            assert fields, "without JavaScript there must be something to answer with"
-            assert form.select("button")
-
-
 def form_holds(person: Annotator) -> dict[str, str]:
     """Return what the form of the question would post of its answer as it comes."""
     assert person.question is not None
@@ -211,9 +216,10 @@ def _values(tag: Any) -> list[str]:
     return [str(value) for attribute, value in tag.attrs.items() if attribute not in ("class", "type")]
 
 
-@on_postgresql
 @every_kind
-def test_every_page_report_and_export_of_a_study_of_it_is_fine(name: str, member: Client, tmp_path: Path) -> None:
+def test_every_page_report_and_export_of_it_is_fine_and_it_is_released_without_somebody(
+    name: str, member: Client, tmp_path: Path
+) -> None:
     study = launched(name)
     pages = researcher_pages(study)
     for address in pages:
@@ -229,6 +235,7 @@ def test_every_page_report_and_export_of_a_study_of_it_is_fine(name: str, member
     for format in FORMATS:
         write_export(study=study, format=format, folder=tmp_path / format, report=lambda done, total: None)
         assert_nobody_is_named(tmp_path / format)
+    assert_somebody_in_a_release_is_forgotten(study, tmp_path / "released")
 
 
 def settle_everything(study: Study, member: Client) -> None:
@@ -257,18 +264,13 @@ def assert_nobody_is_named(folder: Path) -> None:
         assert not [person for person in people if person.encode() in content], path
 
 
-@on_postgresql
-@every_kind
-def test_a_release_is_made_and_somebody_in_it_is_forgotten(name: str, tmp_path: Path) -> None:
-    study = launched(name)
-    answered(study)
-    name_annotators(project=study.project)
+def assert_somebody_in_a_release_is_forgotten(study: Study, folder: Path) -> None:
     accepts = study.accepts
     if accepts:
-        call_command("release", "shelves", study=study.slug, name="v1", format="jsonl", out=tmp_path, verbosity=0)
-        assert_nobody_is_named(tmp_path / f"{study.slug}-v1")
+        call_command("release", "shelves", study=study.slug, name="v1", format="jsonl", out=folder, verbosity=0)
+        assert_nobody_is_named(folder / f"{study.slug}-v1")
     else:
-        call_command("export", "shelves", format="responses", out=tmp_path, verbosity=0)
+        call_command("export", "shelves", format="responses", out=folder, verbosity=0)
     before = {d.question_id: Counter(d.votes) for d in Decision.objects.filter(study=study)}
     ben = models.Annotator.objects.get(provider_id=PEOPLE[1])
     said = Counter((r.question_id, r.choice) for r in given(study) if r.annotator_id == ben.pk and r.choice)
@@ -280,7 +282,7 @@ def test_a_release_is_made_and_somebody_in_it_is_forgotten(name: str, tmp_path: 
         assert Counter(decision.votes) == before[decision.question_id] - of_ben
         assert decision.answers == 1
     if accepts:
-        call_command("release", "shelves", study=study.slug, name="v1", format="jsonl", out=tmp_path / "n", verbosity=0)
+        call_command("release", "shelves", study=study.slug, name="v1", format="jsonl", out=folder / "n", verbosity=0)
 
 
 def test_what_was_said_so_far_is_kept_when_an_answer_is_refused() -> None:

@@ -7,25 +7,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.flows.site import Site, running_site, site_over
-from tests.servers import Cluster, postgresql_cluster
+from tests.flows.conftest import MIGRATED
+from tests.flows.site import Site, running_site
+from tests.servers import Cluster
 
+pytestmark = pytest.mark.xdist_group("production")
 PASSWORD = "a password of the tests"
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 ANSWER = "/s/a-token/answer/"
 ANSWERED = {"slot": "1", "submission": "00000000-0000-4000-8000-000000000001", "choice": "1"}
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with postgresql_cluster(durable=True) as running:
-        yield running
-
-
 @pytest.fixture
 def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
-    url = cluster.url("outage")
-    site_over(database_url=url, data_dir=tmp_path).run("manage.py", "migrate", "--verbosity", "0")
+    url = cluster.url("outage", like=MIGRATED)
     with running_site(database_url=url, data_dir=tmp_path, workers=1) as running:
         yield running
 

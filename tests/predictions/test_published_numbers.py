@@ -16,11 +16,11 @@ from predictions.models import InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer
 from studies.importing.rows import read_table
 from studies.models import Instance, Project
+from tests.databases import kept
 from tests.factories import NOON, TESTS, make_project
 from tests.studies.real_data import REAL_DATA, needs_real_data
 
 pytestmark = [
-    pytest.mark.django_db,
     needs_real_data,
     pytest.mark.once(
         on="sqlite", because="the real files' numbers are made in Python; on PostgreSQL the whole paper takes them in"
@@ -66,11 +66,18 @@ def published() -> Any:
     return json.loads((REAL_DATA / "metrics.json").read_text())
 
 
-@pytest.fixture
-def project() -> Project:
+def make_bivlc() -> str:
     project = make_project("bivlc")
     fill(project, "bivlc-manifest", REAL_DATA / "bivlc/BiVLC_negative_imgs.csv")
-    return project
+    return project.slug
+
+
+made = kept(make_bivlc)
+
+
+@pytest.fixture
+def project(made: str) -> Project:
+    return Project.objects.get(slug=made)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -118,6 +125,7 @@ def test_both_files_of_a_model_stand_beside_each_other(project: Project) -> None
     ]
 
 
+@pytest.mark.django_db
 def test_the_item_that_sugarcrepe_lacks_today_is_named_and_may_be_left_out() -> None:
     project = make_project("sugarcrepe")
     fill(project, "sugarcrepe", *sorted((REAL_DATA / "sugarcrepe").glob("*.json")))

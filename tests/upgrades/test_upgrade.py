@@ -74,6 +74,13 @@ def taken_out() -> dict[str, set[Any]]:
     }
 
 
+on_postgresql = pytest.mark.once(
+    on="postgresql",
+    because="what is read are rows that are compared on both; pages, reports and files are tried on SQLite by tests of "
+    "their own",
+)
+
+
 def signed_in(name: str) -> Client:
     client = Client()
     client.force_login(User.objects.get(username=name))
@@ -226,6 +233,7 @@ def test_new_rows_come_after_the_old_ones() -> None:
     assert newcomer.pk > max(row["id"] for row in records("auth_user"))
 
 
+@on_postgresql
 @pytest.mark.usefixtures("upgraded")
 def test_every_page_answers_those_of_old_addresses_too() -> None:
     """Those that links lead to, and those that somebody may have kept: every page that the older version had.
@@ -238,6 +246,7 @@ def test_every_page_answers_those_of_old_addresses_too() -> None:
     assert {path: status for path, status in statuses.items() if status >= 500} == {}
 
 
+@on_postgresql
 @pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("name", ["otto", "ines"])
 def test_the_pages_of_members_answer(name: str) -> None:
@@ -247,6 +256,7 @@ def test_the_pages_of_members_answer(name: str) -> None:
     assert any(path.startswith("/projects/") for path in statuses)
 
 
+@on_postgresql
 @pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_the_page_of_every_session_answers(language: str) -> None:
@@ -285,6 +295,7 @@ def test_the_link_of_every_study_answers_whoever_comes(person: str) -> None:
             assert client.get(f"/take/{slug}/").status_code < 500
 
 
+@on_postgresql
 @pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_exports_are_written(format: str, tmp_path: Path) -> None:
@@ -310,6 +321,7 @@ def test_exports_that_waited_or_were_lost_are_made_and_the_others_stay_what_they
             assert (export.is_ready, export.is_unmade) == (before[export.pk]["state"] == "ready", False)
 
 
+@on_postgresql
 @pytest.mark.usefixtures("upgraded")
 @pytest.mark.parametrize("format", sorted(REPORT_FORMATS))
 def test_reports_are_written(format: str, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def play() -> str:
 
 
 played = kept(play)
+on_sqlite = pytest.mark.once(on="sqlite", because="the replay of which this is a variant is run and looked at on both")
 
 
 def test_the_tables_of_a_small_replay_are_those_counted_by_hand(played: str) -> None:
@@ -133,6 +134,7 @@ def test_a_second_replay_needs_a_project_of_its_own(tmp_path: Path) -> None:
     assert Project.objects.count() == 2
 
 
+@on_sqlite
 @pytest.mark.usefixtures("played")
 def test_the_same_seed_is_the_same_answers_and_another_seed_is_others(tmp_path: Path) -> None:
     def answers(project: str) -> list[tuple[str, str]]:
@@ -153,6 +155,7 @@ def test_a_folder_of_images_without_the_photos_is_refused_before_anything_is_mad
     assert not Project.objects.exists()
 
 
+@on_sqlite
 @pytest.mark.django_db
 def test_a_replay_with_images_of_ones_own_draws_none(tmp_path: Path) -> None:
     import PIL.Image
@@ -177,6 +180,7 @@ def test_files_of_different_releases_are_refused(tmp_path: Path) -> None:
     assert not Instance.objects.exists()
 
 
+@on_sqlite
 @pytest.mark.django_db
 def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) -> None:
     folder = write_results(tmp_path / "results")
@@ -186,6 +190,7 @@ def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) ->
         replay(tmp_path, results=folder)
 
 
+@on_sqlite
 @pytest.mark.django_db
 def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,6 +200,7 @@ def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_err
         replay(tmp_path)
 
 
+@on_sqlite
 @pytest.mark.django_db
 def test_who_is_named_as_owner_owns_the_project_and_settles(tmp_path: Path) -> None:
     ada = make_person("ada")

@@ -67,6 +67,7 @@ def test_more_answers_take_no_more_queries(
         client.get("/studies/vases/again/annotators/")
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("asked", ["", "%00", "step-3%00", "no-such-study"])
 def test_a_page_about_a_person_is_found_whatever_study_its_address_asks_for(
     client: Client, step_3: Study, asked: str

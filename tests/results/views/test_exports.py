@@ -58,6 +58,7 @@ def test_asking_notes_the_export_and_sends_its_task_after_the_commit(
     assert "Waiting for the worker" in response.content.decode()
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("format", ["../../etc/passwd", "a\0b", "x" * 5000, ""])
 def test_an_unknown_format_is_refused_in_words(
     format: str,

@@ -6,8 +6,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Response
 from results.models import Pseudonym
-from studies.models import Instance, Project, Study
-from tests.factories import make_instance, make_project
+from studies.models import Instance, Project
+from tests.databases import kept
+from tests.factories import make_instance, make_person, make_project
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
@@ -15,24 +16,35 @@ from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
 LIST = "/projects/vases/instances/"
 
 
-@pytest.fixture
-def step_3(researcher: User) -> Study:
-    return open_study(project_of(researcher), STEP_3)
-
-
-@pytest.fixture
-def project(step_3: Study) -> Project:
-    """vase-0 is kept by step 4, vase-1 is dropped by it, vase-2 and vase-3 wait for answers in step 3."""
+def make_pipeline() -> str:
+    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3."""
+    step_3 = open_study(project_of(make_person("researcher")), STEP_3)
     sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
     step_4 = open_study(step_3.project, STEP_4)
     sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
-    return step_3.project
+    return step_3.project.slug
+
+
+made = kept(make_pipeline)
+
+
+@pytest.fixture
+def project(made: str) -> Project:
+    return Project.objects.get(slug=made)
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username="researcher"))
+    return client
 
 
 def listed(client: Client, **query: str) -> list[str]:
     return [line.instance.key for line in client.get(LIST, query).context["lines"].object_list]
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("query", "keys"),
@@ -60,6 +72,7 @@ def test_the_list_is_narrowed(client: Client, query: dict[str, str], keys: list[
     assert listed(client, **query) == keys
 
 
+@pytest.mark.both
 def test_a_caption_is_found_in_any_alphabet(client: Client, project: Project) -> None:
     make_instance(project, "cat", captions={"note": "Рыжая кошка спит."}, source_row=9)
     assert listed(client, words="кошка") == ["cat"]
@@ -147,12 +160,14 @@ def test_the_way_of_an_instance_counts_its_right_answers(client: Client, project
     assert "3 of 4 right" in page_of(client, "vase-0")
 
 
+@pytest.mark.both
 def test_a_key_with_a_slash_has_a_page(client: Client, project: Project) -> None:
     make_instance(project, "train/1 ü")
     assert client.get(LIST, {"words": "train/"}).content.decode().count("train/1%20%C3%BC/") == 1
     assert "train/1 ü" in page_of(client, "train/1 ü")
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("key", GOOD_KEYS)
 def test_every_key_that_is_let_in_has_a_page(key: str, client: Client, project: Project) -> None:
     instance = make_instance(project, key)
@@ -162,6 +177,7 @@ def test_every_key_that_is_let_in_has_a_page(key: str, client: Client, project: 
     assert client.get(address).context["instance"] == instance
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("key", [key for key, _ in BAD_KEYS if key and len(key) <= 200 and "\ud800" not in key])
 def test_a_key_that_an_older_version_let_in_has_one_too(key: str, client: Client, project: Project) -> None:
     instance = make_instance(project, key)
@@ -178,6 +194,7 @@ def test_a_key_that_looks_like_an_id_is_not_taken_for_one(client: Client, projec
     assert client.get(address).context["instance"] == instance
 
 
+@pytest.mark.both
 def test_an_instance_of_another_project_is_not_found(client: Client, project: Project) -> None:
     instance = make_instance(make_project("maps"), "elsewhere")
     assert client.get(f"{LIST}elsewhere/").status_code == 404
@@ -186,16 +203,15 @@ def test_an_instance_of_another_project_is_not_found(client: Client, project: Pr
 
 
 def test_more_answers_take_no_more_queries(
-    client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
+    client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     key = "vase-0"
-    sit_through(step_3, "ann", "candidate-0")
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
     # images, who is simulated.
     with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")
-    sit_through(open_study(step_3.project, STEP_3 | {"study": "again"}), "cleo", "none")
+    sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
     with django_assert_num_queries(11):
         client.get(f"{LIST}{key}/")

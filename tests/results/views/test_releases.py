@@ -66,6 +66,7 @@ def test_the_same_name_in_another_format_is_the_same_release(
     assert list(Export.objects.order_by("pk").values_list("format", "state")) == [("jsonl", "ready"), ("csv", "ready")]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [

@@ -268,6 +268,12 @@ def test_an_interrupted_import_leaves_nothing(
     assert_nothing_imported()
 
 
+of_real_pictures = pytest.mark.once(
+    on="sqlite",
+    because="a picture is read and drawn anew without a database; drawn pictures are imported on both, above",
+)
+
+
 @needs_real_data
 @pytest.mark.once(on="sqlite", because="on PostgreSQL the whole paper begins with the import of this manifest")
 def test_the_real_manifest_imports_whole_and_waits_for_its_images(project: Project) -> None:
@@ -278,6 +284,7 @@ def test_the_real_manifest_imports_whole_and_waits_for_its_images(project: Proje
     assert import_manifest(project, file, images_later=True, caption_rule="bivlc-release-v1").already_there == 7512
 
 
+@of_real_pictures
 @needs_real_data
 def test_the_26_real_sets_import_with_their_images(project: Project) -> None:
     images = REAL_DATA / "images"
@@ -307,6 +314,7 @@ def test_the_twelve_real_pairs_import_with_their_images(project: Project) -> Non
     assert (summary.added, summary.images) == (12, 24)
 
 
+@of_real_pictures
 @needs_real_data
 def test_photos_with_every_orientation_are_stored_upright(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "exif.jsonl"

@@ -66,6 +66,7 @@ def test_mistakes_are_shown_with_their_lines_beside_what_was_typed(client: Clien
     assert Study.objects.get().source == draft.source
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("typed", ["", "\0", "a: [", "- a", "kind: best_of_n"])
 def test_whatever_is_typed_is_answered_with_a_sentence(client: Client, draft: Study, typed: str) -> None:
     response = save(client, draft, typed)
@@ -99,6 +100,7 @@ def test_a_study_is_duplicated_after_it_was_named(client: Client, draft: Study) 
     assert Study.objects.get(slug="again").title == "Again?"
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["", "B B", "a\0b", "a/b"])
 def test_a_name_that_cannot_be_one_is_told_so(client: Client, draft: Study, name: str) -> None:
     response = client.post(f"{PAGE}duplicate/", {"name": name, "title": "T"})

@@ -137,6 +137,7 @@ def test_a_member_says_which_study_keeps_the_dataset(client: Client, study: Stud
     assert kept_by(study) == ""
 
 
+@pytest.mark.both
 def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> None:
     make_study(study.project, "draft")
     baseline = make_launched(make_study(study.project, "baseline"))

@@ -35,6 +35,7 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
     assert arrive(study, "ben").questions_total == 2
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("typed", ["", "unknown", "65f0\0"])
 def test_an_id_that_no_open_session_has_changes_nothing_and_says_so(owner: Client, typed: str) -> None:
     session = arrive(launch_study(), session="known")

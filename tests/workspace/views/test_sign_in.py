@@ -100,6 +100,7 @@ def test_who_is_refused_is_told_how_long_to_wait(clock: time_machine.Traveller) 
     assert "Wait 1 minute, then try again." in sign_in("researcher", PASSWORD)
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_of_forty_guesses_at_once_no_more_than_the_limit_are_looked_at(tried: list[str]) -> None:
     make_person("researcher")
@@ -109,6 +110,7 @@ def test_of_forty_guesses_at_once_no_more_than_the_limit_are_looked_at(tried: li
     assert len(tried) == MOST_HERE
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("spelling", [IN_FULL_WIDTH, f" {IN_FULL_WIDTH} ", CIRCLED])
 def test_another_spelling_of_the_same_name_gets_no_more_guesses(spelling: str, tried: list[str]) -> None:
     make_person("researcher")
