@@ -16,8 +16,9 @@ import { openSitting } from "./flow.js";
 import { openOutbox } from "./outbox.js";
 import { workOffline } from "./offline.js";
 
+// What is kept for later waits until the line has brought what is asked now.
+document.addEventListener("question:seen", workOffline, { once: true });
 await openSitting();
 openOutbox();
 showFirst();
 document.documentElement.dataset.scripts = "running";
-workOffline();

@@ -138,3 +138,49 @@ def test_one_block_fits_every_window_and_stays_where_it_is(
             page.keyboard.press("1")
             page.keyboard.press("Enter")
     assert labels[0] == labels[1]
+
+
+# The narrowest window of WCAG 1.4.10, and the same laptop at 400 percent.
+NARROWEST = [(320, 256), SMALLEST]
+SEVERAL = {
+    "compare": {"images": ["candidate"], "criteria": ["Fits best", "Looks most like a photo", "Has the best light"]},
+    "check": {"statements": ["It is day.", "Somebody is here.", "Something is red.", "It rains.", "A dog barks."]},
+}
+IN_REACH = """() => {
+  const box = (name) => document.querySelector(`[data-stage] ${name}`).getBoundingClientRect();
+  const [groups, answer, send] = [box(".groups"), box(".group label"), box("[data-send]")];
+  return {
+    answer: [Math.max(0, groups.top), answer.top, answer.bottom, groups.bottom, send.top].map(Math.round),
+    send: Math.round(send.bottom),
+  };
+}"""
+OUTSIDE = """() => {
+  const all = [...document.querySelectorAll("[data-stage] :is(img, label, legend, .caption, [data-send])")];
+  const boxes = all.map((element) => [element.outerHTML, element.getBoundingClientRect()]);
+  return boxes.filter(([, { left, right }]) => left < 0 || right > innerWidth).map(([html]) => html);
+}"""
+HIDDEN_OF_GROUPS = """(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(
+  document.querySelector("[data-stage] .groups")
+)"""
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_where_several_are_asked_at_once_an_answer_and_send_are_in_reach(
+    page: Page, at_work: Callable[..., Session], kind: str
+) -> None:
+    instance = make_instance(make_project(), "one", captions={"caption": LONGER, "negative_caption": SHORT})
+    picture(instance, "image", (512, 512))
+    at_work(instances=1, kind=kind, ask=SEVERAL[kind])
+    question_number(page)
+    for width, height in WINDOWS:
+        page.set_viewport_size({"width": width, "height": height})
+        seen = page.evaluate(IN_REACH)
+        assert seen["answer"] == sorted(seen["answer"]), (width, height)
+        assert seen["send"] <= height, (width, height)
+    for width, height in [*WINDOWS, *NARROWEST]:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") == width, (width, height)
+        assert page.evaluate(OUTSIDE) == [], (width, height)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    # All of it, where there is room.
+    assert page.evaluate(HIDDEN_OF_GROUPS) == 0

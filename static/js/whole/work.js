@@ -1579,8 +1579,9 @@ const { openSitting } = $flow;
 const { openOutbox } = $outbox;
 const { workOffline } = $offline;
 
+// What is kept for later waits until the line has brought what is asked now.
+document.addEventListener("question:seen", workOffline, { once: true });
 await openSitting();
 openOutbox();
 showFirst();
 document.documentElement.dataset.scripts = "running";
-workOffline();
