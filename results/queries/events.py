@@ -73,7 +73,12 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _imported(study: str, told: Details) -> str:
-    files = [f"{_counted(file['added'], 'instance')} from {file['file']}" for file in told["files"]]
+    files = [
+        f"notes on {_counted(file['noted'], 'description')} from {file['file']}"
+        if file.get("noted")
+        else f"{_counted(file['added'], 'instance')} from {file['file']}"
+        for file in told["files"]
+    ]
     return f"imported {', '.join(files)}"
 
 

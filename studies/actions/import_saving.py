@@ -86,7 +86,9 @@ def _rows(
         if use in uses or (image.optional and found is None):
             continue
         role, position = use
-        row = InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
+        row = InstanceImage(
+            instance_id=instance.pk, role=role, position=position, filename=image.filename, image_id=found
+        )
         say_where_from(row, image)
         yield row
 
