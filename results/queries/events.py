@@ -107,7 +107,7 @@ def _predicted(study: str, told: Details) -> str:
 
 
 def _exported(study: str, told: Details) -> str:
-    return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
+    return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
 
 
 def _followed(template: str) -> Callable[[str, Details], str]:

@@ -50,9 +50,9 @@ class ImportSummary:
     """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there.
 
     `corrected` counts the places of instances that were there already whose source, licence or generator the file
-    states otherwise than before; what it says counts now. `public` counts records of a test split whose right answers are
-    published. `notes` counts the image sets of which a companion file says something, `noted` the descriptions of which
-    that is new, and `unknown` those that it speaks of and that are not there.
+    states otherwise than before; what it says counts now. `public` counts records of a test split whose right answers
+    are published. `notes` counts the image sets of which a companion file says something, `noted` the descriptions of
+    which that is new, and `unknown` those that it speaks of and that are not there.
     """
 
     file: str
