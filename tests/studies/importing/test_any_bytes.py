@@ -63,6 +63,18 @@ def test_arbitrary_items(items: dict[str, Any]) -> None:
 
 
 @unhurried
+@given(
+    items=st.dictionaries(
+        st.from_regex(r"(open-images|video-)[a-z]{1,3}") | st.text(),
+        st.dictionaries(st.from_regex(r"[0-9]{1,2}") | st.text(), st.text() | values, max_size=3) | values,
+        max_size=3,
+    )
+)
+def test_arbitrary_image_sets(items: dict[str, Any]) -> None:
+    assert_records_or_problems("imagecode", json.dumps(items).encode())
+
+
+@unhurried
 @given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=10, max_size=10))
 def test_arbitrary_cells(cells: list[str]) -> None:
     assert_records_or_problems("bivlc-manifest", manifest_bytes(dict(zip(COLUMNS, cells, strict=True))))
