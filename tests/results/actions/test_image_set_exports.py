@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from results.queries.events import SENTENCES
+from studies.actions.events import What
 from studies.actions.importing import import_files
 from studies.models import Event, Instance, Project
 from tests.factories import NOON, TESTS, draw_instance, make_launched, make_project, make_study
@@ -63,6 +65,18 @@ def test_a_project_that_has_launched_nothing_gives_its_descriptions_back(tmp_pat
     ]
     event = Event.objects.get(what="export written")
     assert (event.study, event.details) == (None, {"format": "imagecode", "rows": 8})
+
+
+def test_events_tell_what_companions_brought_and_what_left(tmp_path: Path) -> None:
+    train = written(tmp_path, "train_data.json", TRAIN)
+    authors = written(tmp_path, "authors.json", {"open-images-a_2": {"5": "train_worker"}})
+    project = imported("deer", train, authors)
+    exported(tmp_path / "out", "deer")
+    told = [SENTENCES[What(event.what)]("", event.details) for event in Event.objects.filter(project=project)]
+    assert set(told) == {
+        "imported 3 instances from train_data.json, notes on 1 description from authors.json",
+        "exported the whole project as imagecode, 4 rows",
+    }
 
 
 def test_descriptions_leave_as_the_caption_rule_made_them(tmp_path: Path) -> None:
