@@ -211,7 +211,8 @@ def _images(row: int, fields: Mapping[str, Any], directory: str, problems: Probl
     """Return the images by the numbers in their names, or in the order of the list where they are named otherwise."""
     names = fields.get("images")
     if names is None:
-        names = [Place(directory, place, SET_SIZE).filename for place in range(SET_SIZE)]
+        named = [SourceImage(SET, Place(directory, place, SET_SIZE).filename) for place in range(SET_SIZE)]
+        return with_facts(row, fields, named, problems)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         problems.append(RowProblem(row, "images", "The field must be a list of file names."))
         return []
