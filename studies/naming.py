@@ -21,7 +21,7 @@ def problem_with_text(text: str) -> str:
     """Return why `text`, of any number of lines, cannot be stored by every database we use, or ""."""
     if "\0" in text:
         return "The text has a NUL character, which cannot be stored. Remove it."
-    if any("\ud800" <= sign <= "\udfff" for sign in text):
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         return "The text has half a character (a lone surrogate), which cannot be stored. Mend or remove it."
     return ""
 
@@ -46,6 +46,9 @@ def problem_with_name(name: str) -> str:
 
     Example: "model\u200b" ends with a space of no width: another model of the same name in every table.
     """
+    if name.isascii() and name.isprintable() and name == name.strip() and name:
+        # Nearly all names, and an import has ten thousands of them.
+        return ""
     if reason := problem_with_line(name):
         return reason
     for position, sign in enumerate(name, start=1):

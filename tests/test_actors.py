@@ -107,6 +107,7 @@ STEPS = {
     "results.actions.exports.discard_files",
     "results.actions.exports.exportable_studies",
     "results.actions.exports.write_export",
+    "results.actions.exports.write_export_of_project",
     "results.actions.people.person_called",
     "results.actions.people.person_with_id",
     "results.actions.releases.write_release",

@@ -17,7 +17,7 @@ from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
 from rehearsal.actions.announcing import announce_replay, announce_simulation
 from results.actions import people
-from results.actions.exports import cancel_export, export_into, request_export
+from results.actions.exports import cancel_export, export_into, export_project_into, request_export
 from results.actions.forgetting import forget
 from results.actions.releases import (
     freeze_release,
@@ -135,6 +135,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "export_into": (
         "export written",
         lambda folder: with_fixed(export_into, study=visited(), format="jsonl", folder=folder, report=quiet),
+    ),
+    "export_project_into": (
+        "export written",
+        lambda folder: with_fixed(
+            export_project_into, project=visited().project, format="imagecode", folder=folder, report=quiet
+        ),
     ),
     "request_export": (
         "export requested",

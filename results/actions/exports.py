@@ -2,9 +2,10 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files import File
@@ -25,8 +26,9 @@ from results.actions.whole_files import pack, stored_bytes, why_not, written_who
 from results.actions.writing import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
-from results.exporting.dossier import About
+from results.exporting.dossier import About, Dossier
 from results.models import Export, Release
+from results.queries.descriptions import descriptions_of_project
 from results.queries.dossiers import exports_dossier, study_dossier
 from results.queries.exported import count_rows, exported_rows
 from results.queries.offered import removed_since
@@ -64,15 +66,47 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     and then. Raises CannotExport when the folder or the disk does not allow it.
     """
     writer = get_writer(format)
-    path = folder / _file_name(study, writer)
     name_annotators(project=study.project)
-    total = count_rows(writer.rows, study)
+    return _write_whole(
+        folder / _file_name(study, writer),
+        writer,
+        exported_rows(writer.rows, study),
+        count_rows(writer.rows, study),
+        lambda: study_dossier(study, About()),
+        report,
+    )
+
+
+def write_export_of_project(*, project: Project, format: str, folder: Path, report: Report) -> Written:
+    """Write the export of all of `project`, launched or not, as `write_export` does that of a study.
+
+    Only what rests on instances alone can be had so (`is_of_project`). Raises CannotExport.
+    """
+    writer = get_writer(format)
+    return _write_whole(
+        folder / f"{project.slug}-{writer.filename}",
+        writer,
+        descriptions_of_project(project),
+        sum(1 for _ in descriptions_of_project(project)),
+        lambda: exports_dossier(project),
+        report,
+    )
+
+
+def is_of_project(format: str) -> bool:
+    """Tell whether an export that names no study is one of the whole project, and not one for each study."""
+    return get_writer(format).rows == "descriptions"
+
+
+def _write_whole(
+    path: Path, writer: Writer, rows: Iterator[Any], total: int, dossier: Callable[[], Dossier], report: Report
+) -> Written:
     try:
         with written_whole(path) as unfinished:
             with writer.open(unfinished, stored_bytes) as write:
-                done = write_rows(write, exported_rows(writer.rows, study), total, report)
+                done = write_rows(write, rows, total, report)
             if writer.is_folder:
-                add_papers(unfinished, writer, study_dossier(study, About()))
+                add_papers(unfinished, writer, dossier())
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(done, done)
@@ -122,6 +156,16 @@ def export_into(*, study: Study, format: str, folder: Path, report: Report, by: 
     with transaction.atomic():
         made = {"format": format, "rows": written.rows}
         record(project=study.project, study=study, what=What.EXPORT_WRITTEN, by=by, now=now, **made)
+    return written
+
+
+def export_project_into(
+    *, project: Project, format: str, folder: Path, report: Report, by: Actor, now: datetime
+) -> Written:
+    """Write the export of `project` into `folder` for whoever runs the command; see `write_export_of_project`."""
+    written = write_export_of_project(project=project, format=format, folder=folder, report=report)
+    with transaction.atomic():
+        record(project=project, what=What.EXPORT_WRITTEN, by=by, now=now, format=format, rows=written.rows)
     return written
 
 

@@ -30,6 +30,7 @@ from results.exporting.frozen import read_row, row_line
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
+from results.queries.descriptions import descriptions_of_study
 from results.queries.dossiers import study_dossier
 from results.queries.exported import accepted_instances, decided_questions, given_predictions, given_responses
 from results.queries.offered import removed_since
@@ -43,7 +44,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _TEXTS = ("description", "licence", "citation")
 # What lies beside the data of every release, in its folder of annotations.
 OTHERS: tuple[Rows, ...] = ("responses", "decisions", "predictions")
-RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows == "instances")
+# What can be the data itself.
+DATA: tuple[Rows, ...] = ("instances", "descriptions")
+RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DATA)
 
 
 @transaction.atomic
@@ -157,6 +160,7 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
             counts[sort] += 1
 
     keep("instances", accepted_instances(release.study))
+    keep("descriptions", descriptions_of_study(release.study))
     for study in studies:
         keep("responses", given_responses(study, names))
         keep("decisions", decided_questions(study))
@@ -198,7 +202,9 @@ def _write_data(release: Release, writer: Writer, unfinished: Path, report: Repo
         unfinished.mkdir()
         unfinished = unfinished / writer.filename
     with writer.open(unfinished, stored_bytes) as write:
-        return write_rows(write, _frozen_rows(release, "instances"), release.instances, report)
+        is_counted = writer.rows == "instances"
+        total = release.instances if is_counted else sum(1 for _ in _frozen_rows(release, writer.rows))
+        return write_rows(write, _frozen_rows(release, writer.rows), total, report)
 
 
 def check_offered(release: Release) -> None:

@@ -10,6 +10,7 @@ FORMATS = {
     "csv": "results.exporting.csv.Csv",
     "parquet": "results.exporting.parquet.Parquet",
     "hf": "results.exporting.hf.HuggingFace",
+    "imagecode": "results.exporting.imagecode.ImageCode",
     "responses": "results.exporting.responses.Responses",
     "decisions": "results.exporting.decisions.Decisions",
     "predictions": "results.exporting.predictions.Predictions",

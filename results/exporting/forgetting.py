@@ -9,12 +9,18 @@ from dataclasses import dataclass, field, replace
 
 from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
 from results.exporting.base import Rows
-from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
+from results.exporting.rows import (
+    AcceptedInstance,
+    DecidedQuestion,
+    DescribedImage,
+    GivenPrediction,
+    GivenResponse,
+)
 from studies.rules import Asked, Given, decide, get_rule
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
-Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction
+Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from results.exporting.base import Rows
-from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
+from results.exporting.rows import (
+    AcceptedInstance,
+    DecidedQuestion,
+    DescribedImage,
+    ExportedImage,
+    GivenPrediction,
+    GivenResponse,
+)
 
 
 def row_line(sort: Rows, row: Any) -> bytes:
@@ -46,9 +53,14 @@ def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
     return GivenPrediction(**kept)
 
 
+def _description(kept: Mapping[str, Any]) -> DescribedImage:
+    return DescribedImage(**kept)
+
+
 _READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
     "instances": _instance,
     "responses": _response,
     "decisions": _decision,
     "predictions": _prediction,
+    "descriptions": _description,
 }

@@ -143,6 +143,22 @@ class GivenPrediction:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedImage:
+    """One description of an image set; `number` is its place among those of the set, from 1.
+
+    `target` is the place of the image that it is about, from 0, None where that is not known. `author`: whether whoever
+    wrote it also wrote for the training split, as `studies.descriptions` calls it, "" where nobody says.
+    """
+
+    key: str
+    split: str
+    number: int
+    text: str
+    target: int | None
+    author: str = ""
+
+
 INSTANCE_COLUMNS = (
     "key",
     "image",

@@ -73,7 +73,12 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _imported(study: str, told: Details) -> str:
-    files = [f"{_counted(file['added'], 'instance')} from {file['file']}" for file in told["files"]]
+    files = [
+        f"notes on {_counted(file['noted'], 'description')} from {file['file']}"
+        if file.get("noted")
+        else f"{_counted(file['added'], 'instance')} from {file['file']}"
+        for file in told["files"]
+    ]
     return f"imported {', '.join(files)}"
 
 
@@ -102,7 +107,7 @@ def _predicted(study: str, told: Details) -> str:
 
 
 def _exported(study: str, told: Details) -> str:
-    return f"exported {study} as {told['format']}, {_counted(told['rows'], 'row')}"
+    return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
 
 
 def _followed(template: str) -> Callable[[str, Details], str]:

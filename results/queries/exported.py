@@ -16,6 +16,7 @@ from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
 from results.models import Pseudonym
+from results.queries.descriptions import descriptions_of_study
 from results.queries.simulated import above
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
@@ -26,6 +27,8 @@ CHUNK = 1000
 
 def count_rows(rows: Rows, study: Study) -> int:
     """Return how many rows of that sort `study` has."""
+    if rows == "descriptions":
+        return sum(1 for _ in descriptions_of_study(study))
     counted: dict[Rows, Callable[[Study], QuerySet[Any]]] = {
         "instances": _accepted,
         "responses": _given,
@@ -42,6 +45,7 @@ def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
         "responses": given_responses,
         "decisions": decided_questions,
         "predictions": given_predictions,
+        "descriptions": descriptions_of_study,
     }
     return sorts[rows](study)
 

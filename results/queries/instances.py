@@ -1,5 +1,6 @@
 """The instances of a project: found by what they are, what they say and where they stand."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from analytics.outcomes import Outcome, outcome_of_instance
 from annotation.models import Decision
 from annotation.models.outcomes import instances_with
+from studies.descriptions import SET, descriptions_of
 from studies.models import Instance, InstanceImage, Project, Question, Study
 
 PER_PAGE = 20
@@ -63,6 +65,32 @@ def images_of(instances: Iterable[Instance]) -> dict[int, list[InstanceImage]]:
     for use in uses.order_by(F("role").desc(), "position"):
         images[use.instance_id].append(use)
     return images
+
+
+def named_images(images: Sequence[InstanceImage]) -> list[tuple[str, InstanceImage]]:
+    """Return each picture of one instance with what options call it: its role, and its place where there are several.
+
+    Example: `image`, but `set-0` to `set-9`.
+    """
+    so_many = Counter(use.role for use in images)
+    return [(f"{use.role}-{use.position}" if so_many[use.role] > 1 else use.role, use) for use in images]
+
+
+def one_origin(images: Sequence[InstanceImage]) -> InstanceImage | None:
+    """Return one of several pictures that all have the same source, licence and generator, None where they differ."""
+    origins = {(use.image_id is None, use.source, use.licence, use.generator) for use in images}
+    return images[0] if len(images) > 1 and len(origins) == 1 and images[0].image_id else None
+
+
+def told_of(instance: Instance) -> dict[str, str]:
+    """Return what the import knew about descriptions of an image set: role -> a few words."""
+    found = {}
+    for each in descriptions_of(instance.captions, instance.reference):
+        words = [] if each.target is None else [f"about {SET}-{each.target}"]
+        words += filter(None, [each.author.replace("_", " ")])
+        words += [f"phenomena: {', '.join(each.tags) or 'none'}"] if each.looked_for else []
+        found[each.role] = " · ".join(words)
+    return found
 
 
 def categories_of(project: Project) -> list[tuple[str, str]]:

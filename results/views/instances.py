@@ -9,7 +9,17 @@ from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
 from results.queries.histories import histories, stages
-from results.queries.instances import STATES, Wanted, asked_about, categories_of, images_of, instance_lines
+from results.queries.instances import (
+    STATES,
+    Wanted,
+    asked_about,
+    categories_of,
+    images_of,
+    instance_lines,
+    named_images,
+    one_origin,
+    told_of,
+)
 from results.queries.pipeline import studies_in_order
 from results.queries.simulated import played_in, simulated_in_project
 from results.reports.simulated import notice_of
@@ -62,14 +72,18 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     indices = {study.pk: index for index, study in enumerate(studies_in_order(project))}
     history = histories(asked_about(instance), project=project)
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
+    images = images_of([instance])[instance.pk]
+    told = told_of(instance)
     context = {
         "project": project,
         "simulated": notice_of(played_in(asked.question.study for asked in history)),
         "instance": instance,
         "captions": [
-            (role, text, instance.original_captions.get(role, "")) for role, text in instance.captions.items()
+            (role, text, instance.original_captions.get(role, ""), told.get(role, ""))
+            for role, text in instance.captions.items()
         ],
-        "images": images_of([instance])[instance.pk],
+        "images": named_images(images),
+        "one_origin": one_origin(images),
         "history": history,
         "stages": stages(history),
     }

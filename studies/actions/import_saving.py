@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
+from django.db import connection
+
 from studies.actions.images import is_stored
 from studies.actions.import_source import (
     BATCH,
@@ -73,7 +75,27 @@ def _save_new(source: Source, records: list[Record]) -> None:
         for record in records
     )
     rows = [_rows(source, record, instance, {}) for record, instance in zip(records, instances, strict=True)]
-    InstanceImage.objects.bulk_create(chain.from_iterable(rows), batch_size=BATCH * 4)
+    _insert(chain.from_iterable(rows))
+
+
+# The columns that a place of a new instance fills.
+_FILLED = ("instance_id", "role", "position", "filename", "image_id", *WHERE_FROM)
+
+
+def _insert(uses: Iterator[InstanceImage]) -> None:
+    """Insert places by a plain statement.
+
+    `bulk_create` puts its own together value by value: for the 73,170 images of ImageCoDe's training split that takes
+    as long as the rest of the import.
+    """
+    table = connection.ops.quote_name(InstanceImage._meta.db_table)
+    columns = ", ".join(map(connection.ops.quote_name, _FILLED))
+    places = ", ".join(["%s"] * len(_FILLED))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} ({columns}) VALUES ({places})",  # noqa: S608
+            [tuple(getattr(use, name) for name in _FILLED) for use in uses],
+        )
 
 
 def _rows(
@@ -86,7 +108,9 @@ def _rows(
         if use in uses or (image.optional and found is None):
             continue
         role, position = use
-        row = InstanceImage(instance=instance, role=role, position=position, filename=image.filename, image_id=found)
+        row = InstanceImage(
+            instance_id=instance.pk, role=role, position=position, filename=image.filename, image_id=found
+        )
         say_where_from(row, image)
         yield row
 

@@ -2,15 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 
-from studies.importing import Importer, Record, RowProblem, SourceImage
+from studies.importing import Importer, Note, Record, RowProblem, SourceImage
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
@@ -50,7 +50,9 @@ class ImportSummary:
     """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there.
 
     `corrected` counts the places of instances that were there already whose source, licence or generator the file
-    states otherwise than before; what it says counts now.
+    states otherwise than before; what it says counts now. `public` counts records of a test split whose right answers
+    are published. `notes` counts the image sets of which a companion file says something, `noted` the descriptions of
+    which that is new, and `unknown` those that it speaks of and that are not there.
     """
 
     file: str
@@ -62,10 +64,25 @@ class ImportSummary:
     waiting: int
     corrected: int
     dry_run: bool
+    public: int = 0
+    notes: int = 0
+    noted: int = 0
+    unknown: int = 0
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
         parts = [f"{self.records:,} records: {self.added:,} {verb}, {self.already_there:,} already there."]
+        if self.notes:
+            told = "is" if self.dry_run else "was"
+            parts = parts if self.records else []
+            parts.append(f"What it says of {self.noted:,} descriptions in {self.notes:,} image sets {told} new.")
+        if self.unknown:
+            parts.append(f"It speaks of {self.unknown:,} descriptions that are not there: left out.")
+        if self.public:
+            parts.append(
+                f"The right answers of {self.public:,} records of this test split are public: people can look them up, "
+                "and models may have learnt from them."
+            )
         if self.images:
             parts.append(f"{self.images:,} images read, {self.filled:,} of them for instances that waited.")
         if self.corrected:
@@ -131,6 +148,8 @@ class Shared:
     asked_before: AskedBefore
     rows_by_key: dict[str, str] = field(default_factory=dict)
     keys_already_there: set[str] = field(default_factory=set)
+    # Key -> reference of the image sets that this import brings, for what companion files say about them.
+    described: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     pictures: dict[str, TakenIn | NotTaken] = field(default_factory=dict)
     new_files: list[str] = field(default_factory=list)
 
@@ -162,7 +181,7 @@ class Source:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
 
-    def batches(self) -> Iterator[list[Record | RowProblem]]:
+    def batches(self) -> Iterator[list[Record | Note | RowProblem]]:
         """Read the file from its start; memory holds one batch of it."""
         self.stream.seek(0)
         items = self.shared.read(self.stream)
@@ -173,6 +192,11 @@ class Source:
         """Read again, without the rows that are listed as problems."""
         for batch in self.batches():
             yield [item for item in batch if isinstance(item, Record)]
+
+    def notes(self) -> Iterator[list[Note]]:
+        """Read again what the file says about instances of other files."""
+        for batch in self.batches() if self.tally["notes"] else ():
+            yield [item for item in batch if isinstance(item, Note)]
 
 
 def refused_whole(sentence: str) -> ImportRefused:

@@ -3,21 +3,22 @@
 import errno
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
 
 from background.errors import Superseded
 from studies.actions.events import Actor, What, record
+from studies.actions.image_folder import ImageFolder
 from studies.actions.images import names_of, remove_unused, take_in
+from studies.actions.import_notes import check_notes, save_notes
 from studies.actions.import_saving import save
 from studies.actions.import_source import (
     AT_ONCE,
@@ -39,9 +40,10 @@ from studies.actions.import_source import (
     uses_of_record,
 )
 from studies.actions.statistics import refresh_statistics
-from studies.importing import IMPORTERS, Record, RowProblem, SourceImage, get_importer
+from studies.descriptions import NOTED, PUBLIC, TARGETS
+from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
 from studies.importing.captions import CAPTION_RULES
-from studies.importing.pictures import LARGEST_FILE, NotAPicture
+from studies.importing.pictures import NotAPicture
 from studies.models import Image, Instance, InstanceImage, Membership, Project
 from studies.naming import problem_with_slug
 from studies.permissions import Role
@@ -195,6 +197,7 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
     for source in sources:
         _check_rows(source)
     for source in sources:
+        check_notes(source)
         _check_images(source)
     for source in sources:
         _stop_if_refused(source)
@@ -206,6 +209,8 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
                 save_project(shared.project, owner=shared.owner, by=by, now=now)
             for source in sources:
                 save(source)
+            for source in sources:
+                save_notes(source)
                 if source.has_changed():
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
             refresh_statistics(Image, Instance, InstanceImage)
@@ -217,9 +222,10 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
 def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime) -> None:
     """Leave an event, unless everything was there already."""
     done = [_summary(source) for source in sources]
-    if any(file.added or file.filled or file.corrected for file in done):
+    if any(file.added or file.filled or file.corrected or file.noted for file in done):
         files = [
             {"file": file.file, "added": file.added, "images": file.filled, "corrected": file.corrected}
+            | ({"noted": file.noted} if file.noted else {})
             for file in done
         ]
         record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
@@ -256,6 +262,10 @@ def _summary(source: Source) -> ImportSummary:
         waiting=tally["waiting"],
         corrected=tally["corrected"],
         dry_run=source.shared.dry_run,
+        public=tally["public"],
+        notes=tally["notes"],
+        noted=tally["noted"],
+        unknown=tally["unknown"],
     )
 
 
@@ -269,6 +279,8 @@ def _check_rows(source: Source) -> None:
         for item in batch:
             if isinstance(item, RowProblem):
                 source.refuse(item)
+            elif isinstance(item, Note):
+                source.tally["notes"] += 1
             else:
                 _check_record(source, item, existing.get(item.key))
         done += len(batch)
@@ -278,6 +290,9 @@ def _check_rows(source: Source) -> None:
 def _check_record(source: Source, record: Record, instance: Instance | None) -> None:
     shared = source.shared
     source.tally["records"] += 1
+    source.tally["public"] += PUBLIC in record.reference
+    if TARGETS in record.reference:
+        shared.described[record.key] = record.reference
     where = f"record {record.row} of {source.name}"
     first = shared.rows_by_key.setdefault(record.key, where)
     if first != where:
@@ -310,7 +325,7 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
         "type": (record.type, instance.type),
         "subtype": (record.subtype, instance.subtype),
         "split": (record.split, instance.split),
-        "reference": (record.reference, instance.reference),
+        "reference": (record.reference, _as_imported(instance.reference)),
     }
     different = [name for name, (new, old) in pairs.items() if new != old]
     uses = uses_of_instance(instance)
@@ -322,16 +337,22 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
     return different
 
 
+def _as_imported(reference: dict[str, Any]) -> dict[str, Any]:
+    """Return a reference without what companion files have added to it."""
+    return {name: value for name, value in reference.items() if name != NOTED}
+
+
 def _check_images(source: Source) -> None:
     """Read every image that the rows name, each file once, and list what keeps them from being shown."""
     shared = source.shared
     total = source.tally["records"]
     done = 0
+    folder = None if shared.images_dir is None else ImageFolder(shared.images_dir)
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         for batch in source.records():
             existing = existing_instances(shared.project, batch)
             for records in _chunks(batch):
-                _take_in_all(source, records, pool)
+                _take_in_all(source, records, folder, pool)
                 for record in records:
                     _check_images_of(source, record, existing.get(record.key))
                 done += len(records)
@@ -343,15 +364,15 @@ def _chunks(batch: list[Record]) -> Iterator[list[Record]]:
         yield batch[start : start + IMAGE_BATCH]
 
 
-def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
+def _take_in_all(source: Source, records: list[Record], folder: ImageFolder | None, pool: ThreadPoolExecutor) -> None:
     shared = source.shared
-    if shared.images_dir is None:
+    if folder is None:
         return
     named = dict.fromkeys(image.filename for record in records for image in record.images)
     new = [name for name in named if name not in shared.pictures]
     # Once a row is bad nothing will be kept: the rest is only checked.
     keep = not shared.dry_run and not source.problem_count
-    take = partial(_take_in_file, shared.images_dir, keep=keep, on_write=shared.new_files.append)
+    take = partial(_take_in_file, folder, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
     if shared.asked_before.begun_before:
         found = (shared.pictures[name] for name in new)
@@ -363,21 +384,12 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
         )
 
 
-def _take_in_file(folder: Path, filename: str, *, keep: bool, on_write: Callable[[str], None]) -> TakenIn | NotTaken:
-    path = Path(os.path.realpath(folder / filename))
-    if not path.is_relative_to(folder):
-        return NotTaken(f"The file {filename} is a link out of the image folder. Put the file itself there.")
-    try:
-        info = path.stat()
-        if not stat.S_ISREG(info.st_mode):
-            return NotTaken(f"{filename} is not a file. Name an image file.")
-        if info.st_size > LARGEST_FILE:
-            return NotTaken(f"The file {filename} has {info.st_size:,} bytes; at most {LARGEST_FILE:,} are allowed.")
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return NotTaken(f"The file {filename} is not in the image folder.", absent=True)
-    except OSError as error:
-        return NotTaken(f"The file {filename} cannot be read ({error.strerror}).")
+def _take_in_file(
+    folder: ImageFolder, filename: str, *, keep: bool, on_write: Callable[[str], None]
+) -> TakenIn | NotTaken:
+    data = folder.read(filename)
+    if isinstance(data, NotTaken):
+        return data
     try:
         sha256, facts = take_in(data, keep=keep, on_write=on_write)
     except NotAPicture as error:

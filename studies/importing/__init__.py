@@ -3,13 +3,14 @@
 from functools import cache
 from importlib import import_module
 
-from studies.importing.base import Importer, Record, RowProblem, SourceImage
+from studies.importing.base import Importer, Note, Record, RowProblem, SourceImage
 
 IMPORTERS = {
     "bivlc-manifest": "studies.importing.bivlc_manifest.read",
     "bivlc": "studies.importing.bivlc.read",
     "sugarcrepe": "studies.importing.sugarcrepe.read",
     "pairs": "studies.importing.pairs.read",
+    "imagecode": "studies.importing.imagecode.read",
     "jsonl": "studies.importing.jsonl.read",
 }
 
@@ -22,4 +23,4 @@ def get_importer(name: str) -> Importer:
     return importer
 
 
-__all__ = ["IMPORTERS", "Importer", "Record", "RowProblem", "SourceImage", "get_importer"]
+__all__ = ["IMPORTERS", "Importer", "Note", "Record", "RowProblem", "SourceImage", "get_importer"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PureWindowsPath
+from ntpath import splitdrive
 from re import compile as compile_pattern
 from typing import Any, BinaryIO, Protocol
 
@@ -65,17 +65,31 @@ class RowProblem:
         return f"{where}, {self.field}: {self.reason}" if self.field else f"{where}: {self.reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a companion file knows about the descriptions of an image set that another file brings, or brought.
+
+    `about`: target, as a text -> what is known, plain JSON, of which `studies.descriptions` names the keys.
+    """
+
+    row: int
+    key: str
+    about: Mapping[str, Mapping[str, Any]]
+
+
 class Importer(Protocol):
-    def __call__(self, stream: BinaryIO) -> Iterator[Record | RowProblem]:
+    def __call__(self, stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
         """Read a file, one row at a time. Whatever the bytes are, nothing is raised: problems are rows too.
 
         A format whose files say something by their name finds it in `stream.name`, which not every stream has.
         """
 
 
-def checked(record: Record) -> Iterator[Record | RowProblem]:
+def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | RowProblem]:
     """Yield the record when it can be stored, else what keeps it from that."""
     problems = [*_problems_in_names(record), *_problems_in_captions(record), *_problems_in_images(record)]
+    if needs_caption and not record.captions:
+        problems.append(RowProblem(record.row, "caption", "The row has no caption."))
     reason = _unstorable(record.reference)
     if reason:
         problems.append(RowProblem(record.row, "reference", reason))
@@ -91,11 +105,11 @@ def unsafe_filename(filename: str) -> str:
         return "No image is named."
     if len(filename) > LONGEST_FILENAME:
         return f"The file name is longer than {LONGEST_FILENAME} characters."
-    if reason := _unstorable(filename):
+    if reason := problem_with_text(filename):
         return reason
     if "\\" in filename:
         return f"The file name {filename} has a backslash. Separate folders by /."
-    if filename.startswith("/") or PureWindowsPath(filename).drive:
+    if filename.startswith("/") or splitdrive(filename)[0]:
         return f"The file name {filename} is absolute. Name it relative to the image folder."
     if ".." in filename.split("/"):
         return f"The file name {filename} leads out of the image folder. Name a file inside it, without .. parts."
@@ -116,8 +130,6 @@ def _problems_in_names(record: Record) -> Iterator[RowProblem]:
 
 
 def _problems_in_captions(record: Record) -> Iterator[RowProblem]:
-    if not record.captions:
-        yield RowProblem(record.row, "caption", "The row has no caption.")
     for role, text in record.captions.items():
         if not _ROLE.fullmatch(role):
             yield RowProblem(record.row, "captions", _bad_role(role))
@@ -140,7 +152,7 @@ def _problems_in_images(record: Record) -> Iterator[RowProblem]:
             yield RowProblem(
                 record.row, "sha256", f"{_short(image.sha256)} is not a SHA-256: write 64 digits of 0-9 and a-f."
             )
-        elif reason := _unstorable([image.source, image.licence, image.generator]):
+        elif reason := next(filter(None, map(problem_with_text, (image.source, image.licence, image.generator))), ""):
             yield RowProblem(record.row, image.role, reason)
 
 

@@ -171,7 +171,8 @@ def answer_by_script(client: Client, session: Session, **changed: str) -> dict[s
 def test_the_question_that_the_script_fetches_is_in_spanish(british: Client) -> None:
     session = arrive_at_work(launch_study(**SPANISH, instances=3))
     # What every question says while it waits stands in the page once.
-    assert 'data-text-choose="Primero elige una respuesta."' in read(british, page_of(session))
+    page = british.get(page_of(session)).content.decode()
+    assert 'data-text-choose="Primero elige una respuesta."' in page
     following = answer_by_script(british, session)["next"]
     assert "Pregunta 2 de 3" in following
     assert "Continuar sin esta pregunta" in following

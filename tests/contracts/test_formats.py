@@ -23,14 +23,14 @@ from results.exporting import get_writer
 from results.reports.base import Column, Plot, Point, Report, Series, Table, Undefined
 from results.reports.formats import FORMATS as REPORTS
 from results.reports.formats import get_files
-from studies.importing import IMPORTERS, Record, RowProblem, get_importer
+from studies.importing import IMPORTERS, Note, Record, RowProblem, get_importer
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.databases import kept
 from tests.factories import NOON, make_person
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
-SORTS = {"instances", "responses", "decisions", "predictions"}
+SORTS = {"instances", "responses", "decisions", "predictions", "descriptions"}
 # What no program that reads a report may run, or take for markup.
 WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
 
@@ -103,8 +103,10 @@ def test_an_export_is_asked_for_on_the_page_and_made_in_the_background(format: s
     assert len(b"".join(file.streaming_content)) == default_storage.size(export.file)
 
 
-@pytest.mark.parametrize("format", [name for name in EXPORTS if get_writer(name).rows == "instances"])
-def test_what_holds_instances_can_be_released_and_made_again(format: str, study: Study, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", [name for name in EXPORTS if get_writer(name).rows in {"instances", "descriptions"}])
+def test_what_holds_instances_or_their_descriptions_can_be_released_and_made_again(
+    format: str, study: Study, tmp_path: Path
+) -> None:
     assert format in RELEASE_FORMATS
     for name in ("first", "again"):
         out = tmp_path / name
@@ -147,7 +149,7 @@ def test_an_importer_gives_records_or_problems_whatever_it_reads(name: str) -> N
     for content in contents:
         found = list(get_importer(name)(io.BytesIO(content)))
         assert found
-        assert all(isinstance(each, Record | RowProblem) for each in found)
+        assert all(isinstance(each, Record | Note | RowProblem) for each in found)
         problems = [each for each in found if isinstance(each, RowProblem)]
         assert all(problem.reason.endswith(".") for problem in problems)
 

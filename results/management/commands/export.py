@@ -1,4 +1,6 @@
 from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -6,12 +8,19 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from results.actions.exports import describe_exports, export_into, exportable_studies
+from results.actions.exports import (
+    describe_exports,
+    export_into,
+    export_project_into,
+    exportable_studies,
+    is_of_project,
+)
+from results.actions.writing import Written
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from studies.actions.events import Actor
 from studies.management.named import actor_named, add_by, project_called
-from studies.models import Study
+from studies.models import Project
 from studies.permissions import Verb
 
 
@@ -24,28 +33,36 @@ class Command(BaseCommand):
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
         parser.add_argument("--format", required=True, choices=FORMATS, help="jsonl is the canonical one")
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
-        parser.add_argument("--study", default="", metavar="SLUG", help="only this study")
+        parser.add_argument(
+            "--study", default="", metavar="SLUG", help="only this study; without it imagecode is of the whole project"
+        )
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         by = actor_named(options, Verb.EXPORT, project)
         try:
-            studies = exportable_studies(project=project, study=options["study"])
-            paths = [self._export(study, options["format"], options["out"], by) for study in studies]
+            paths = self._export(project, options, by)
             described = describe_exports(project=project, written=paths)
         except CannotExport as error:
             raise CommandError(str(error)) from error
         if described:
             self.stdout.write(f"{described}: what the files hold")
 
-    def _export(self, study: Study, format: str, folder: Path, by: Actor) -> Path:
-        with tqdm(desc=study.slug, unit=" rows", file=self.stderr, disable=None) as bar:
+    def _export(self, project: Project, options: dict[str, Any], by: Actor) -> list[Path]:
+        wanted: dict[str, Any] = {"format": options["format"], "folder": options["out"], "by": by}
+        if is_of_project(options["format"]) and not options["study"]:
+            return [self._shown(project.slug, partial(export_project_into, project=project, **wanted))]
+        studies = exportable_studies(project=project, study=options["study"])
+        return [self._shown(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
+
+    def _shown(self, name: str, export: Callable[..., Written]) -> Path:
+        with tqdm(desc=name, unit=" rows", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            written = export_into(study=study, format=format, folder=folder, report=report, by=by, now=timezone.now())
+            written = export(report=report, now=timezone.now())
         self.stdout.write(f"{written.path}: {written.rows} rows")
         return written.path

@@ -6,9 +6,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Response
 from results.models import Pseudonym
-from studies.models import Instance, Project
+from studies.models import Instance, InstanceImage, Project
 from tests.databases import kept
-from tests.factories import make_instance, make_person, make_project
+from tests.factories import draw_image, make_instance, make_person, make_project
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
@@ -132,6 +132,47 @@ def test_the_page_of_an_instance_shows_what_was_imported(client: Client, project
     assert "before some-rule-v1: a VASE" in page
     assert "no licence given" in page
     assert page.count("/full") >= 5
+
+
+def described_set(project: Project) -> None:
+    """Store a set of ten pictures with two descriptions, one of which a companion file speaks of."""
+    instance = make_instance(project, "kitchen", source_row=9)
+    instance.images.all().delete()
+    for place in range(10):
+        image = draw_image(place)
+        InstanceImage.objects.create(
+            instance=instance, role="set", position=place, filename=f"kitchen/#{place}of10", image=image, licence="MIT"
+        )
+    instance.captions = {"description_1": "A cup.", "description_2": "Two cups."}
+    instance.reference = {
+        "targets": [4, 0],
+        "noted": {"4": {"author": "unseen_worker", "tags": [], "looked_for": ["con"]}},
+    }
+    instance.save()
+
+
+def test_an_image_set_is_shown_whole_with_what_the_import_knew_of_its_descriptions(
+    client: Client, project: Project
+) -> None:
+    described_set(project)
+    page = page_of(client, "kitchen")
+    assert [f"<strong>set-{place}</strong>" in page for place in range(10)] == [True] * 10
+    assert "about set-4 · unseen worker · phenomena: none" in page
+    assert "about set-0</span>" in page
+    # What is the same for all ten is said once.
+    assert page.count("MIT") == 1
+    InstanceImage.objects.filter(role="set", position=3).update(licence="CC0")
+    again = page_of(client, "kitchen")
+    assert (again.count("MIT"), again.count("CC0")) == (9, 1)
+
+
+def test_the_list_shows_the_first_images_of_a_set_and_says_how_many_more_there_are(
+    client: Client, project: Project
+) -> None:
+    described_set(project)
+    page = client.get(LIST, {"words": "kitchen"}).content.decode()
+    assert page.count('alt="set"') == 5
+    assert "and 5 more" in page
 
 
 def test_answers_that_do_not_count_are_told_apart(client: Client, project: Project) -> None:

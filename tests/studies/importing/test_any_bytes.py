@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studies.importing import IMPORTERS, Record, RowProblem, get_importer
+from studies.importing import IMPORTERS, Note, Record, RowProblem, get_importer
 from studies.importing.bivlc_manifest import COLUMNS
 from tests.studies.source_files import NamedBytes, manifest_bytes, manifest_row
 
@@ -30,11 +30,14 @@ def assert_records_or_problems(name: str, content: bytes) -> None:
     items = list(get_importer(name)(NamedBytes(content, "add_obj.json")))
     assert items
     for item in items:
-        assert isinstance(item, Record | RowProblem)
+        assert isinstance(item, Record | Note | RowProblem)
         if isinstance(item, Record):
             assert item.row >= 1
             assert item.key.strip()
             assert all(text.strip() for text in item.captions.values())
+        elif isinstance(item, Note):
+            assert item.row >= 1
+            assert item.key.strip()
         else:
             assert item.reason.endswith(".")
 
@@ -57,6 +60,18 @@ def test_arbitrary_objects(name: str, rows: list[dict[str, Any]]) -> None:
 @given(items=st.dictionaries(st.from_regex(r"[0-9]{1,4}") | st.text(), st.dictionaries(names, values) | values))
 def test_arbitrary_items(items: dict[str, Any]) -> None:
     assert_records_or_problems("sugarcrepe", json.dumps(items).encode())
+
+
+@unhurried
+@given(
+    items=st.dictionaries(
+        st.from_regex(r"(open-images|video-)[a-z]{1,3}") | st.text(),
+        st.dictionaries(st.from_regex(r"[0-9]{1,2}") | st.text(), st.text() | values, max_size=3) | values,
+        max_size=3,
+    )
+)
+def test_arbitrary_image_sets(items: dict[str, Any]) -> None:
+    assert_records_or_problems("imagecode", json.dumps(items).encode())
 
 
 @unhurried

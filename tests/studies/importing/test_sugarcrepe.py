@@ -7,7 +7,7 @@ import pytest
 
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
-from studies.importing import Record, RowProblem, SourceImage, get_importer
+from studies.importing import Note, Record, RowProblem, SourceImage, get_importer
 from studies.models import Instance, InstanceImage, Project
 from tests.factories import NOON, TESTS
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -18,7 +18,7 @@ ITEM = {"filename": "000000219578.jpg", "caption": "A cat on a couch.", "negativ
 SEVEN = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 
 
-def items_of(content: Any, name: str = "replace_rel.json") -> list[Record | RowProblem]:
+def items_of(content: Any, name: str = "replace_rel.json") -> list[Record | Note | RowProblem]:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     return list(read(NamedBytes(data, name)))
 

@@ -1,0 +1,132 @@
+"""`imagecode`: descriptions of image sets in the shapes in which ImageCoDe was released, a JSON file of each per split.
+
+- `train_data.json`: an object of sets by their folder, of descriptions by the index of their image;
+- `test_data_unlabeled.json`: the same with a list of descriptions for each set, which keeps the images to itself. A
+  test split has it beside the labelled file, and where no image is known it is all there is;
+- `valid_simple.json`: a list of pairs, each a description with its image and another one of the set;
+- `annotator_split_valid.json`: who wrote each description, where that is known.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from results.exporting.base import Column, ReadImage, Write
+from results.exporting.rows import DescribedImage
+from studies.descriptions import SET_SIZE
+
+TEST = "test"
+# How far apart the two images of a pair stand, as in the pairs that were released: near, but not neighbours.
+APART = 2
+
+
+class ImageCode:
+    title = "Descriptions of image sets, ImageCoDe's JSON files"
+    rows: Literal["descriptions"] = "descriptions"
+    filename = "imagecode"
+    is_folder = True
+    data_files = "*.json"
+    content_type = "application/json"
+    columns: Sequence[Column] = ()
+    features: Mapping[str, Mapping[str, str]] = {}
+
+    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
+        # No library loads these files by itself.
+        return {}
+
+    @contextmanager
+    def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
+        path.mkdir(parents=True)
+        with ExitStack() as files:
+            folder = _Folder(path, files)
+            of_one_set: list[DescribedImage] = []
+
+            def write(row: DescribedImage) -> None:
+                if of_one_set and of_one_set[0].key != row.key:
+                    folder.add(of_one_set)
+                    of_one_set.clear()
+                of_one_set.append(row)
+
+            yield write
+            if of_one_set:
+                folder.add(of_one_set)
+            folder.finish()
+
+
+class _Folder:
+    """The files of an export. One that is begun is closed by `files`."""
+
+    def __init__(self, path: Path, files: ExitStack) -> None:
+        self._path, self._files = path, files
+        self._begun: dict[str, _JsonFile] = {}
+
+    def add(self, rows: Sequence[DescribedImage]) -> None:
+        """Write the descriptions of one set, in their order."""
+        key, split = rows[0].key, rows[0].split
+        labelled = {row.target: row for row in rows if row.target is not None}
+        if labelled:
+            self._entry(_name(split, "data"), key, {str(target): row.text for target, row in labelled.items()})
+        for target, row in labelled.items():
+            self._line(_name(split, "simple"), _pair(row, target))
+        if split == TEST or len(labelled) < len(rows):
+            self._entry(_name(split, "data_unlabeled"), key, [row.text for row in rows])
+        authors = {str(target): row.author for target, row in labelled.items() if row.author}
+        if authors:
+            self._entry(_name("annotator_split", split), key, authors)
+
+    def finish(self) -> None:
+        """Leave a file without sets where there are no descriptions: data is never missing without a word."""
+        if not self._begun:
+            self._file(_name("data"), "{}")
+
+    def _entry(self, name: str, key: str, value: Any) -> None:
+        self._file(name, "{}").add(f"{json.dumps(key)}: {_indented(value)}")
+
+    def _line(self, name: str, value: Any) -> None:
+        self._file(name, "[]").add(_indented(value))
+
+    def _file(self, name: str, brackets: str) -> "_JsonFile":
+        if name not in self._begun:
+            out = self._files.enter_context((self._path / f"{name}.json").open("w", encoding="utf-8", newline="\n"))
+            self._begun[name] = self._files.enter_context(_json_file(out, brackets))
+        return self._begun[name]
+
+
+class _JsonFile:
+    """An object or a list that is written entry by entry, as `json.dumps` writes it whole with an indent of two."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._before = "\n  "
+
+    def add(self, entry: str) -> None:
+        self._out.write(self._before + entry)
+        self._before = ",\n  "
+
+
+@contextmanager
+def _json_file(out: IO[str], brackets: str) -> Iterator[_JsonFile]:
+    out.write(brackets[0])
+    yield _JsonFile(out)
+    out.write("\n" + brackets[1])
+
+
+def _indented(value: Any) -> str:
+    # A line break inside of a text is written as two characters, so each one here is between two lines.
+    return json.dumps(value, indent=2).replace("\n", "\n  ")
+
+
+def _name(*parts: str) -> str:
+    """Return the name of a file. A split may be any text, and a set may have none."""
+    return "_".join(re.sub(r"\W", "_", part) for part in parts if part)
+
+
+def _pair(row: DescribedImage, target: int) -> dict[str, Any]:
+    """Return a description with its image and another one of the set, before or after it as the SHA-256 falls."""
+    sides = [at for at in (target - APART, target + APART) if 0 <= at < SET_SIZE]
+    other = sides[hashlib.sha256(f"{row.key}/{target}".encode()).digest()[0] % len(sides)]
+    return {"directory": row.key, "pos_idx": target, "neg_idx": other, "caption": row.text}

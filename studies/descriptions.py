@@ -1,0 +1,84 @@
+"""Descriptions of image sets that came with an import, as an instance keeps them. Pure.
+
+An instance is one image set. Its captions in the roles `description_1`, `description_2` and so on are its descriptions
+in the order of the source; its reference says under `targets` which image each of them is about, from 0, and leaves
+that out where the source does. What companion files know about a description stands in the reference under `noted`, by
+its target (docs/decisions/0026-an-image-set-is-an-instance.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# The role of the images, which stand in it in their order.
+SET = "set"
+SET_SIZE = 10
+STATIC, VIDEO = "static", "video"
+# Keys of the reference.
+TARGETS, NOTED, PUBLIC = "targets", "noted", "public_labels"
+# Keys of what is noted about a description.
+AUTHOR, TAGS, LOOKED_FOR = "author", "tags", "looked_for"
+TRAIN_WORKER, UNSEEN_WORKER = "train_worker", "unseen_worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What tells one image of a set apart. `number`: its place among those of the set, from 1.
+
+    `target`: the place of the image, from 0, None where the source keeps that to itself. `author`: whether whoever
+    wrote it also wrote for the training split (`train_worker`) or not (`unseen_worker`), "" where nobody says. `tags`:
+    the phenomena found in it, of those that somebody `looked_for`.
+    """
+
+    number: int
+    text: str
+    target: int | None = None
+    author: str = ""
+    tags: Sequence[str] = ()
+    looked_for: Sequence[str] = ()
+
+    @property
+    def role(self) -> str:
+        return role_of(self.number)
+
+
+def role_of(number: int) -> str:
+    """Return the role of the `number`-th description of a set, from 1."""
+    return f"description_{number}"
+
+
+def descriptions_of(captions: Mapping[str, str], reference: Mapping[str, Any]) -> list[Description]:
+    """Return the imported descriptions of an instance in the order of their source; none where it has none."""
+    targets = reference.get(TARGETS, ())
+    noted = reference.get(NOTED, {})
+    found = []
+    for number in range(1, len(captions) + 1):
+        if role_of(number) not in captions:
+            break
+        target = targets[number - 1] if number <= len(targets) else None
+        about = noted.get(str(target), {})
+        found.append(
+            Description(
+                number=number,
+                text=captions[role_of(number)],
+                target=target,
+                author=about.get(AUTHOR, ""),
+                tags=tuple(about.get(TAGS, ())),
+                looked_for=tuple(about.get(LOOKED_FOR, ())),
+            )
+        )
+    return found
+
+
+def notes_that_fit(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of `notes`, which are by target, that are about a description of the set."""
+    targets = {str(target) for target in reference.get(TARGETS, ())}
+    return {target: about for target, about in notes.items() if target in targets}
+
+
+def with_notes(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reference of a set with `notes`, which are by target, beside those that it has."""
+    noted = dict(reference.get(NOTED, {}))
+    for target, about in notes.items():
+        noted[target] = noted.get(target, {}) | dict(about)
+    return {**reference, NOTED: noted}

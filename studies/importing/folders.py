@@ -1,0 +1,71 @@
+"""Images that are named by their place in a folder: the n-th of its files img*.jpg, sorted by number.
+
+ImageCoDe names them so. What a frame is called is known only where the folder is, so the place is the name under which
+an image is awaited, and stays its name.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_PLACE = re.compile(r"(?P<folder>.+)/#(?P<place>\d{1,4})of(?P<size>\d{1,4})", re.DOTALL)
+_IMAGE = re.compile(r"img(?P<number>.*)\.(?:jpe?g|png|webp)", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class NoSuchPlace(Exception):
+    """The folder cannot tell which of its images it is; the message is the sentence that says why.
+
+    `absent`: there are too few images in it, so that the others may still come.
+    """
+
+    def __init__(self, sentence: str, *, absent: bool = False) -> None:
+        super().__init__(sentence)
+        self.absent = absent
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The `place`-th image, from 0, of a folder that is to have `size` of them."""
+
+    folder: str
+    place: int
+    size: int
+
+    @property
+    def filename(self) -> str:
+        """The name of the image until its file is known. Example: `kitchen/#3of10` is the fourth of ten."""
+        return f"{self.folder}/#{self.place}of{self.size}"
+
+
+def place_named(filename: str) -> Place | None:
+    """Return the place that a file name stands for, None for the name of a file."""
+    found = _PLACE.fullmatch(filename)
+    return Place(found["folder"], int(found["place"]), int(found["size"])) if found else None
+
+
+def number_of(name: str) -> int | None:
+    """Return the number in the name of an image, None where there is none. Example: `a/img0042.jpg` has 42."""
+    found = _IMAGE.fullmatch(name.rpartition("/")[2])
+    return int(found["number"]) if found and _NUMBER.fullmatch(found["number"]) else None
+
+
+def in_order(folder: str, names: Iterable[str], size: int) -> list[str]:
+    """Return the `size` images among the files of a folder in the order of their numbers. Raises NoSuchPlace.
+
+    Other files may lie there too. Example: img2.jpg stands before img10.jpg.
+    """
+    images = [name for name in names if _IMAGE.fullmatch(name)]
+    by_number: dict[int, str] = {}
+    for name in sorted(images):
+        number = number_of(name)
+        if number is None:
+            raise NoSuchPlace(f"The folder {folder} has an image {name} without a number. Call it img and a number.")
+        if number in by_number:
+            raise NoSuchPlace(f"The folder {folder} has the number {number} twice: {by_number[number]} and {name}.")
+        by_number[number] = name
+    if len(images) != size:
+        count = f"{len(images)} image{'' if len(images) == 1 else 's'}"
+        sentence = f"The folder {folder} has {count} called img and a number; an image set has {size}."
+        raise NoSuchPlace(sentence, absent=len(images) < size)
+    return [by_number[number] for number in sorted(by_number)]

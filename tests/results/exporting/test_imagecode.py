@@ -1,0 +1,107 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from results.exporting import get_writer
+from results.exporting.rows import DescribedImage
+from studies.descriptions import descriptions_of
+from studies.importing import Record, get_importer
+from tests.studies.real_data import REAL_DATA, needs_real_data
+
+DEER, CUPS = "open-images-deer", "MSR-VTT-cups"
+
+
+def no_image(sha256: str) -> bytes:
+    raise AssertionError(sha256)
+
+
+def written(folder: Path, rows: Sequence[DescribedImage]) -> dict[str, str]:
+    with get_writer("imagecode").open(folder, no_image) as write:
+        for row in rows:
+            write(row)
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+
+
+def pairs(text: str) -> list[Any]:
+    """Return a JSON object as its entries, so that their order counts."""
+    return list(json.loads(text, object_pairs_hook=lambda entries: entries))
+
+
+def test_labelled_descriptions_are_keyed_by_set_and_index_in_their_order(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage(DEER, "train", 1, 'A "deer" … ', 7),
+        DescribedImage(DEER, "train", 2, "T", 3),
+        DescribedImage(CUPS, "train", 1, "T", 0),
+    ]
+    files = written(tmp_path / "out", rows)
+    assert set(files) == {"train_data.json", "train_simple.json"}
+    assert files["train_data.json"] == (
+        '{\n  "open-images-deer": {\n    "7": "A \\"deer\\" \\u2026 ",\n    "3": "T"\n  },\n'
+        '  "MSR-VTT-cups": {\n    "0": "T"\n  }\n}'
+    )
+
+
+def test_descriptions_that_keep_their_images_to_themselves_are_lists(tmp_path: Path) -> None:
+    rows = [DescribedImage(DEER, "test", number, text, None) for number, text in enumerate("aba", start=1)]
+    files = written(tmp_path / "out", rows)
+    assert list(files) == ["test_data_unlabeled.json"]
+    assert pairs(files["test_data_unlabeled.json"]) == [(DEER, ["a", "b", "a"])]
+
+
+def test_a_labelled_test_split_has_the_list_to_be_given_out_beside_it(tmp_path: Path) -> None:
+    files = written(tmp_path / "out", [DescribedImage(DEER, "test", 1, "a", 4)])
+    assert pairs(files["test_data.json"]) == [(DEER, [("4", "a")])]
+    assert pairs(files["test_data_unlabeled.json"]) == [(DEER, ["a"])]
+
+
+def test_each_split_has_files_of_its_own_whatever_it_is_called(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage("a", "train", 1, "a", 1),
+        DescribedImage("b", "../va l", 1, "b", 1),
+        DescribedImage("c", "", 1, "c", 1),
+        DescribedImage("d", "train", 1, "d", 1),
+    ]
+    files = written(tmp_path / "out", rows)
+    assert {name for name in files if "data" in name} == {"train_data.json", "___va_l_data.json", "data.json"}
+    assert pairs(files["train_data.json"]) == [("a", [("1", "a")]), ("d", [("1", "d")])]
+
+
+def test_who_wrote_what_is_written_where_it_is_known(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage(DEER, "valid", 1, "a", 5, "unseen_worker"),
+        DescribedImage(DEER, "valid", 2, "b", 3, "train_worker"),
+        DescribedImage(CUPS, "valid", 1, "c", 0),
+    ]
+    files = written(tmp_path / "out", rows)
+    split = files["annotator_split_valid.json"]
+    assert pairs(split) == [(DEER, [("5", "unseen_worker"), ("3", "train_worker")])]
+
+
+def test_a_pair_is_the_image_and_the_second_next_of_the_same_set(tmp_path: Path) -> None:
+    rows = [DescribedImage(DEER, "valid", 1 + target, f"Text {target}. ", target) for target in range(10)]
+    found = json.loads(written(tmp_path / "out", rows)["valid_simple.json"])
+    assert [(pair["directory"], pair["pos_idx"], pair["caption"]) for pair in found] == [
+        (DEER, target, f"Text {target}. ") for target in range(10)
+    ]
+    assert {abs(pair["pos_idx"] - pair["neg_idx"]) for pair in found} == {2}
+    assert {pair["neg_idx"] for pair in found} <= set(range(10))
+    assert [found[target]["neg_idx"] for target in (0, 1, 8, 9)] == [2, 3, 6, 7]
+
+
+def test_without_descriptions_there_is_a_file_that_says_so(tmp_path: Path) -> None:
+    assert {name: json.loads(text) for name, text in written(tmp_path / "out", []).items()} == {"data.json": {}}
+
+
+@needs_real_data
+def test_the_real_training_split_is_written_byte_for_byte_as_it_was_read(tmp_path: Path) -> None:
+    file = REAL_DATA / "imagecode" / "train_data.json"
+    with file.open("rb") as stream:
+        records = [item for item in get_importer("imagecode")(stream) if isinstance(item, Record)]
+    rows = [
+        DescribedImage(record.key, record.split, each.number, each.text, each.target)
+        for record in records
+        for each in descriptions_of(record.captions, record.reference)
+    ]
+    assert len(rows) == 16594
+    assert written(tmp_path / "out", rows)["train_data.json"].encode() == file.read_bytes()
