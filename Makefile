@@ -23,8 +23,8 @@ demo:  ## a site with a drawn study and simulated annotators on http://127.0.0.1
 
 .PHONY: test
 test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included; what is the same on both once
-	$(PYTEST) -n $(WORKERS) --dist loadgroup --database=sqlite --half
-	$(PYTEST) -n $(WORKERS) --dist loadgroup --database=postgresql --half
+	$(PYTEST) -n $(WORKERS) --database=sqlite --half
+	$(PYTEST) -n $(WORKERS) --database=postgresql --half
 
 .PHONY: test-browser
 test-browser: setup  ## only what drives a real Chromium

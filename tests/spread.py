@@ -1,13 +1,39 @@
-"""Pytest plugin: how `make test` spreads the tests over xdist's workers (`--dist loadgroup`).
+"""Pytest plugin: how the tests are spread over xdist's workers.
 
-Tests that read rows which are made once are run by one worker, so that no other makes them again. What takes longest
-is begun first, so that no worker is still at it when the others have nothing left.
+Tests that look at what is made once because it takes long (`kept` of `tests/databases.py`, a fixture for a session) are
+run by one worker, so that no other makes it again. What takes longest is begun first, so that no worker is still at it
+when the others have nothing left.
 """
 
-import pytest
+from collections.abc import Generator
+from fnmatch import fnmatch
+from typing import Any
 
-# Fixtures that hold what is made once: for the tests of one file, and for all that look at an upgraded database.
-KEPT_FOR_A_FILE, KEPT_FOR_MANY = "keeper", "upgraded_database"
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# File -> what it is called together with the others that one worker runs.
+TOGETHER = {
+    "tests/upgrades/test_*.py": "the upgraded database",
+    "tests/flows/test_crowd.py": "the server that is killed",
+    "tests/flows/test_outage.py": "the server that is killed",
+    **{
+        file: file
+        for file in (
+            "tests/contracts/test_formats.py",
+            "tests/flows/test_one_truth.py",
+            "tests/predictions/test_published_numbers.py",
+            "tests/rehearsal/replay/test_replay_bivlc.py",
+            "tests/rehearsal/test_demo.py",
+            "tests/results/actions/test_descriptions.py",
+            "tests/results/actions/test_releases.py",
+            "tests/results/actions/test_what_leaves.py",
+            "tests/results/views/test_instances.py",
+            "tests/test_commands_by.py",
+            "tests/workspace/views/test_permissions.py",
+        )
+    },
+}
 LONG = (
     "tests/contracts/test_checklists.py",
     "tests/flows/test_readme_walk.py",
@@ -20,24 +46,25 @@ LONG = (
 )
 
 
-# Before xdist writes the group of a test behind its name.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        group = group_of(item)
-        if group:
-            item.add_marker(pytest.mark.xdist_group(group))
+class Spread(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out tests one by one, but those that belong together as one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
 
 
-# After pytest-randomly has shuffled them, but before tests/browser puts its own last.
-@pytest.hookimpl(specname="pytest_collection_modifyitems", trylast=True)
-def begin_with_what_takes_long(items: list[pytest.Item]) -> None:
+def group_of(nodeid: str) -> str:
+    """Return what the tests have in common that one worker runs together with this one; else its own name."""
+    file = nodeid.partition("::")[0]
+    return next((name for pattern, name in TOGETHER.items() if fnmatch(file, pattern)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread:
+    return Spread(config, log)
+
+
+# Around pytest-randomly, which shuffles; tests/browser puts its own last whatever comes first.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    yield
     items.sort(key=lambda item: not any(item.path.match(file) for file in LONG))
-
-
-def group_of(item: pytest.Item) -> str:
-    """Return what the tests are called that one worker runs together with `item`, or "" where any may run it."""
-    asked_for = getattr(item, "fixturenames", ())
-    if KEPT_FOR_MANY in asked_for:
-        return KEPT_FOR_MANY
-    return item.nodeid.partition("::")[0] if KEPT_FOR_A_FILE in asked_for else ""

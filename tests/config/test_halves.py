@@ -10,7 +10,7 @@ import pytest
 
 from tests.halves import FREE, HALVES, home, is_left_out
 from tests.pages import NOT_PAGES, PAGES, is_of_a_page
-from tests.spread import LONG
+from tests.spread import LONG, TOGETHER, group_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = """
@@ -73,7 +73,7 @@ def test_a_test_may_be_run_on_both_though_its_folder_is_not(request: pytest.Fixt
     assert left_out_of(request.node) == []
 
 
-@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *LONG])
+@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *LONG, *TOGETHER])
 def test_each_file_that_is_named_is_there(pattern: str) -> None:
     assert list(ROOT.glob(pattern))
 
@@ -83,6 +83,15 @@ def test_tests_of_single_pages_are_told_from_those_that_go_through_all_of_them()
     assert is_of_a_page(ROOT / "tests/results/views/test_findings.py")
     assert not is_of_a_page(ROOT / "tests/workspace/views/test_permissions.py")
     assert not is_of_a_page(ROOT / "tests/annotation/test_sessions.py")
+
+
+def test_one_worker_runs_what_reads_the_rows_that_are_made_once() -> None:
+    assert group_of("tests/upgrades/test_upgrade.py::test_a") == group_of("tests/upgrades/test_held_answers.py::test_b")
+    assert group_of("tests/test_events.py::test_a[1]") == "tests/test_events.py::test_a[1]"
+    files = {file: file.read_text(encoding="utf-8") for file in ROOT.glob("tests/**/test_*.py")}
+    making = {str(file.relative_to(ROOT)) for file, text in files.items() if re.search(r"^\w+ = kept\(", text, re.M)}
+    assert len(making) > 5
+    assert {file for file in making if group_of(f"{file}::test_a") != file} == {"tests/config/test_kept.py"}
 
 
 def test_a_half_names_what_it_leaves_out_and_why_and_a_plain_run_leaves_out_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from tests.flows.crowd import Crowd
 from tests.flows.site import Site, running_site, site_over
 from tests.servers import Cluster
 
-pytestmark = pytest.mark.xdist_group("production")
 ANNOTATORS = 32
 # Forty-two seats: more than there are annotators, so that they race for them until the end.
 SIZE, ANSWERS = 5, 42 * 5

@@ -11,7 +11,6 @@ from tests.flows.conftest import MIGRATED
 from tests.flows.site import Site, running_site
 from tests.servers import Cluster
 
-pytestmark = pytest.mark.xdist_group("production")
 PASSWORD = "a password of the tests"
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 ANSWER = "/s/a-token/answer/"
