@@ -22,6 +22,17 @@
     form.querySelector("[data-hint]").textContent = "";
   }
 
+  // What was sent about this question from this browser before (kept.js): a page that was made before a change of one's
+  // own arrived is no other browser's.
+  function nameEarlier(form) {
+    try {
+      const given = JSON.parse(localStorage.getItem(`lineup:given:${document.body.dataset.session}:${form.dataset.slot}`)) ?? [];
+      form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "after", value: given.join() }));
+    } catch {
+      // A browser that stores nothing knows of no earlier ones.
+    }
+  }
+
   function showState() {
     if (page.dataset.scripts === "running" || !isParsed()) return;
     const isOpen = page.dataset.scripts === "lost" && imagesAreThere();
@@ -56,7 +67,7 @@
       if (page.dataset.scripts === "running" || !event.target.matches("[data-question]")) return;
       // Where some scripts run and others do not, none of them has a say.
       event.stopImmediatePropagation();
-      if (page.dataset.scripts === "lost" && imagesAreThere()) return;
+      if (page.dataset.scripts === "lost" && imagesAreThere()) return nameEarlier(event.target);
       event.preventDefault();
       hold(event.target);
     },

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
@@ -82,3 +82,28 @@ def test_nothing_is_sent_before_the_scripts_run_and_the_images_are_seen(page: Pa
     stored = Response.objects.get()
     assert (stored.choice, stored.unmeasured) == ("none", "")
     assert stored.send_ms is not None
+
+
+# The worker would bring the scripts past what loses them.
+@pytest.mark.browser_context_args(service_workers="block")
+def test_a_change_without_scripts_comes_after_what_the_same_browser_changed_before(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=2)
+    answer(page, "1")
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    plain = context.new_page()
+    plain.route(ENTRY, LOSSES["refused"])
+    plain.goto(f"{page.url}change/")
+    expect(plain.locator("html")).to_have_attribute("data-scripts", "lost")
+    # Meanwhile, in the tab that has its scripts.
+    page.get_by_role("link", name="Change my last answer").click()
+    expect(page.get_by_text("You are changing")).to_be_visible()
+    answer(page, "2")
+    expect(page.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
+    last = picture_of(plain, "3")
+    plain.locator("[data-stage] [data-option='3'] label").click()
+    plain.get_by_role("button", name="Send").click()
+    expect(plain.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
+    assert stored_pictures(session) == [last]
+    assert Response.objects.filter(session=session).count() == 3
