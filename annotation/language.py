@@ -2,6 +2,7 @@
 English."""
 
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -16,6 +17,17 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 def of_kind(text: str) -> str:
     """Return a text that a kind of question has marked for translation, in the reader's language."""
+    return look_up(text)
+
+
+def spoken() -> Callable[[str], str]:
+    """Return what says a text of a question's template in the language that is spoken now."""
+    return partial(_said, translation.get_language())
+
+
+@lru_cache(maxsize=10_000)
+def _said(_language: str, text: str) -> str:
+    # Looking it up takes longer than all else that a template does with a text.
     return look_up(text)
 
 

@@ -8,14 +8,16 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from django.template.loader import get_template
 from django.urls import reverse
 from django.utils.formats import date_format
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from analytics.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
 from annotation.actions import timing
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
-from annotation.language import of_kind
+from annotation.language import of_kind, spoken
 from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
@@ -314,6 +316,15 @@ def question_page(
         skip=skip,
         is_practice=is_practice,
     )
+
+
+def question_html(
+    page: QuestionPage, *, text_language: str, error: str = "", is_final: bool = False, lazy: bool = False
+) -> SafeString:
+    """Return a question as a page holds it. `lazy`: its pictures are fetched when it is shown."""
+    known = {"page": page, "text_language": text_language, "error": error, "is_final": is_final, "lazy": lazy}
+    template = get_template("annotation/_question.html", using="questions")
+    return SafeString(template.render(known | {"_": spoken()}))
 
 
 def practice_feedback(

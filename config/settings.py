@@ -90,7 +90,9 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
         },
-    }
+    },
+    # How questions look, and nothing else (docs/decisions/0027).
+    {"NAME": "questions", "BACKEND": "django.template.backends.jinja2.Jinja2", "DIRS": [BASE_DIR / "templates"]},
 ]
 
 DATABASES = {

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -17,7 +16,7 @@ from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
 from annotation.models import Session, SessionState, Slot
-from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_page, session_urls
+from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, language_of, session_view, wants_json
@@ -204,9 +203,8 @@ def _answered(token: str, receipt: responses.Receipt, sent: responses.Sent, ahea
         body["go"] = session_urls(token).page
     first = receipt.answered + len(ahead.held) + 1
     pages = [_following_page(token, receipt, slot, number=number) for number, slot in enumerate(following, start=first)]
-    texts = {"text_language": of_texts(language_of(token))}
-    shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
-    body["next"] = "".join(shown) or None
+    text_language = of_texts(language_of(token))
+    body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return body
 
 

@@ -13,7 +13,8 @@ ROOT = Path(settings.BASE_DIR)
 ROOMS = ("annotation", "background", "config", "predictions", "rehearsal", "results", "studies", "workspace")
 _IN_CODE = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 _LITERAL = r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_IN_TEMPLATE = re.compile(rf"n?gettext\({_LITERAL}(?:, {_LITERAL})?")
+# Templates of questions say `_("...")`.
+_IN_TEMPLATE = re.compile(rf"(?:n?gettext|\b_)\({_LITERAL}(?:, {_LITERAL})?")
 
 
 @dataclass

@@ -13,11 +13,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 @pytest.fixture(autouse=True)
 def _made_up_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     from django.template import engines
-    from django.template.backends.django import DjangoTemplates
+    from django.template.backends.jinja2 import Jinja2
+    from jinja2 import FileSystemLoader
 
     for name, path in made_up.KINDS.items():
         monkeypatch.setitem(KINDS, name, path)
     # The engine that is there: a new one, as a changed setting makes it, would read every template anew for each test.
-    site = engines["django"]
-    assert isinstance(site, DjangoTemplates)
-    monkeypatch.setattr(site.engine, "dirs", [*site.engine.dirs, TEMPLATES])
+    site = engines["questions"]
+    assert isinstance(site, Jinja2)
+    loader = site.env.loader
+    assert isinstance(loader, FileSystemLoader)
+    monkeypatch.setattr(loader, "searchpath", [*loader.searchpath, str(TEMPLATES)])

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.actions.practice import Terms
 from annotation.language import of_texts, spoken_for
 from annotation.money import in_words
-from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_page
+from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_html, question_page
 from annotation.views.guards import wants_json
 from annotation.views.page_context import of_study
 from annotation.views.practising import feedback_in_place
@@ -128,9 +127,8 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) ->
     else:
         # The page's script leaves out those that it holds already.
         pages = _ahead(study, steps, index, 1 + QUESTIONS_AHEAD)
-        texts = {"text_language": of_texts(study.design.language)}
-        shown = [render_to_string("annotation/_question.html", {"page": page} | texts) for page in pages]
-        body["next"] = "".join(shown) or None
+        text_language = of_texts(study.design.language)
+        body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return JsonResponse(body)
 
 

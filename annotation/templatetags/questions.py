@@ -1,0 +1,22 @@
+"""Puts a question into a page of Django's templates."""
+
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+
+from annotation.pages import QuestionPage, question_html
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def question(context: dict[str, Any], page: QuestionPage, *, lazy: bool = False) -> SafeString:
+    """Return the HTML of `page`; the error that the page around it shows belongs to the one that is not `lazy`."""
+    return question_html(
+        page,
+        text_language=context.get("text_language", ""),
+        error="" if lazy else context.get("error", ""),
+        is_final=context.get("is_final", False),
+        lazy=lazy,
+    )
