@@ -163,8 +163,8 @@ def make_what_the_addresses_name() -> str:
     somebody = sit_down(study, "somebody", pk=1).annotator
     Pseudonym.objects.create(project=study.project, annotator=somebody, name="A-34679")
     default_storage.save("imports/1/problems.jsonl", ContentFile(PROBLEM))
-    Import.objects.create(
-        pk=1,
+    # Numbered afterwards, so that the database counts on from there.
+    wanted = Import.objects.create(
         project=study.project,
         files=[{"path": "/data/birds.jsonl", "sha256": "0" * 64}],
         error="Nothing was imported.",
@@ -172,7 +172,9 @@ def make_what_the_addresses_name() -> str:
         requested_at=NOON,
         finished_at=NOON,
     )
-    Release.objects.create(pk=1, project=study.project, study=study, name="v1", made_at=NOON)
+    Import.objects.filter(pk=wanted.pk).update(id=1)
+    release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
+    Release.objects.filter(pk=release.pk).update(id=1)
     return researcher.get_username()
 
 
