@@ -5,25 +5,21 @@ import random
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
-from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions import practice, responses
 from annotation.models import Response, Session, SessionState
-from studies.kinds import KINDS, get_kind
+from studies.kinds import get_kind
 from tests.browser.stage import question_number
 from tests.browser.test_accessibility import assert_accessible
-from tests.contracts import made_up
-from tests.contracts.conftest import TEMPLATES
+from tests.contracts.conftest import put_in
 from tests.contracts.stage import NAMES, launched, practice_of, secret_ask
 from tests.factories import arrive_at_work
 
 
 @pytest.fixture(autouse=True)
-def _made_up_kinds(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    for name, path in made_up.KINDS.items():
-        monkeypatch.setitem(KINDS, name, path)
-    settings.TEMPLATES = [settings.TEMPLATES[0] | {"DIRS": [*settings.TEMPLATES[0]["DIRS"], TEMPLATES]}]
+def _made_up_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in(monkeypatch)
 
 
 def fill_in(page: Page, session: Session) -> None:

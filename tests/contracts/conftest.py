@@ -12,6 +12,11 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @pytest.fixture(autouse=True)
 def _made_up_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in(monkeypatch)
+
+
+def put_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the site know the made-up kinds, and how their questions look, until the end of a test."""
     from django.template import engines
     from django.template.backends.jinja2 import Jinja2
     from jinja2 import FileSystemLoader
