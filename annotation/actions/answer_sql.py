@@ -1,7 +1,7 @@
 """The statements behind one press of Send, in SQL: the only place where the platform does without Django's ORM.
 
-Building the queries cost more than running them; docs/decisions/0006 has the figures. The statements are plain SQL
-that SQLite and PostgreSQL both run, and every test of answers runs on both.
+Building the queries cost more than running them; docs/decisions/0006 has the figures. SQLite and PostgreSQL both run
+them, but for the one that does several things at once, and every test of answers runs on both.
 """
 
 import json
@@ -69,6 +69,7 @@ SELECT slot.id, question.id, question.kind, question.content, slot.position
  ORDER BY slot.position
 """
 _MOST_LEFT_OUT = 4
+_DIVISION_BY_ZERO = "22012"
 # Counting, taking the slot, storing and deciding, each only where the one before did something, and the questions that
 # come next. A slot that cannot be taken any more divides by zero, which undoes the counting with all the rest.
 _STORE_AT_ONCE = """
@@ -268,7 +269,9 @@ def store_at_once(
         with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
             cursor.execute(_at_once(tuple(columns)), values)
             rows = cursor.fetchall()
-    except DataError:
+    except DataError as error:
+        if getattr(error.__cause__, "sqlstate", "") != _DIVISION_BY_ZERO:
+            raise
         return None
     if not rows:
         return None

@@ -93,7 +93,7 @@ def _insert(uses: Iterator[InstanceImage]) -> None:
     places = ", ".join(["%s"] * len(_FILLED))
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO {table} ({columns}) VALUES ({places})",  # noqa: S608
+            f"INSERT INTO {table} ({columns}) VALUES ({places})",  # noqa: S608 (columns of the model)
             [tuple(getattr(use, name) for name in _FILLED) for use in uses],
         )
 

@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import DataError, connection
 
 from annotation.actions import responses, sessions
 from annotation.actions.responses import Sent
@@ -206,3 +207,26 @@ def test_a_late_answer_is_not_in_the_way_of_a_newer_session_that_asks_the_same()
         receipt = send(newer, next_slot(newer))
     assert receipt.state == SessionState.FINISHED
     assert Response.objects.filter(session=newer, slot__isnull=False).count() == 2
+
+
+@pytest.mark.once(on="postgresql", because="a file is never lost as a connection is; SQLite stores step by step")
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_finds_out_by_itself_that_the_connection_was_lost() -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session)
+    order = responses.order_for(session=session, question=slot.question)
+    # As after a restart of the database: this side does not know yet, and has asked nothing since.
+    connection.connection.close()
+    connection.health_check_done = False  # type: ignore[attr-defined]
+    send(session, slot, "3")
+    assert Response.objects.get().choice == order[2]
+
+
+@pytest.mark.once(on="postgresql", because="SQLite stores step by step, and takes a text of any length")
+def test_a_value_that_no_column_takes_is_no_slot_that_was_taken() -> None:
+    session = arrive_at_work(launch_study())
+    with pytest.raises(DataError, match="too long"):
+        send(session, next_slot(session), measured={"unmeasured": "x" * 21})
+    session.refresh_from_db()
+    assert session.questions_answered == 0
+    assert not Response.objects.exists()
