@@ -1,7 +1,11 @@
 // What is on the disk as soon as it says so: a browser that is killed forgets what it wrote to its local storage in the
 // last seconds, or the last minute. Where a browser has no such database, or refuses it, all of it is empty.
 
+// Some browsers' databases say neither yes nor no.
+const PATIENCE_MS = 3000;
+
 const opened = new Promise((resolve) => {
+  setTimeout(resolve, PATIENCE_MS, null);
   try {
     const opening = indexedDB.open("lineup", 1);
     opening.onupgradeneeded = () => {
@@ -15,15 +19,20 @@ const opened = new Promise((resolve) => {
   }
 });
 
-export async function write(name, change) {
+// What is written to several stores is there whole or not at all. Resolves once it is on the disk, or will never be.
+export async function write(names, change) {
   const database = await opened;
-  try {
-    const transaction = database.transaction(name, "readwrite", { durability: "strict" });
-    change(transaction.objectStore(name));
-    transaction.commit?.();
-  } catch {
-    // The answer is in memory and on its way all the same.
-  }
+  return new Promise((resolve) => {
+    try {
+      const transaction = database.transaction(names, "readwrite", { durability: "strict" });
+      transaction.oncomplete = transaction.onerror = transaction.onabort = () => resolve();
+      change((name) => transaction.objectStore(name));
+      transaction.commit?.();
+    } catch {
+      // The answer is in memory and on its way all the same.
+      resolve();
+    }
+  });
 }
 
 export async function readAll(name) {

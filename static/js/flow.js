@@ -78,7 +78,6 @@ document.addEventListener("submit", (event) => {
   fields.set("submission", submission);
   fields.set("after", earlier(slot).join());
   given.set(slot, form);
-  rememberGiven(slot);
   const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
   document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));

@@ -2,6 +2,7 @@
 // shows them to every tab, one entry for each, so that tabs cannot write over each other; and on the disk (disk.js).
 
 import { readAll, write } from "./disk.js";
+import { noteGiven, SITTING } from "./sitting.js";
 
 const session = document.body.dataset.session;
 const ANSWER = `lineup:answer:${session}:`;
@@ -39,19 +40,24 @@ function noteAsEarlier({ slot, submission }) {
   attempt(() => localStorage.setItem(GIVEN + slot, JSON.stringify(submissions)));
 }
 
+// Resolves once the answer is on the disk, if the browser has one for it. A question is never noted there as answered
+// without its answer.
 export function keep(given) {
   const answer = { ...given, session, at: Math.max(Date.now(), 1 + (unsent().at(-1)?.at ?? 0)) };
   own.set(answer.submission, answer);
   attempt(() => localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer)));
   noteAsEarlier(answer);
-  write("answers", (answers) => answers.put(answer));
+  return write(["answers", ...SITTING], (on) => {
+    on("answers").put(answer);
+    noteGiven(on, answer.slot);
+  });
 }
 
 export function forget({ submission }) {
   done.add(submission);
   own.delete(submission);
   attempt(() => localStorage.removeItem(ANSWER + submission));
-  write("answers", (answers) => answers.delete(submission));
+  write(["answers"], (on) => on("answers").delete(submission));
 }
 
 // Takes back what only the disk still has, because the browser was killed; resolves to how many answers that are.

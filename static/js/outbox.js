@@ -15,6 +15,7 @@ const trouble = document.querySelector("[data-trouble]");
 let sending = false;
 let failures = 0;
 let timer;
+let written = Promise.resolve();
 
 const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
 
@@ -53,7 +54,9 @@ function showState(name) {
   tell("outbox:state", { name });
 }
 
-function showWhereAnswersAre() {
+async function showWhereAnswersAre() {
+  // An answer is called safe on this device once it is.
+  await written;
   const isWaiting = unsent().length > 0;
   if (isAway()) showState(isWaiting ? "offline" : "offline-saved");
   else if (isWaiting) showState(failures ? "kept" : "saving");
@@ -119,7 +122,7 @@ async function sendAll() {
 }
 
 document.addEventListener("answer:given", ({ detail }) => {
-  keep(detail);
+  written = keep(detail);
   document.body.toggleAttribute("data-unsent", true);
   if (isAway() || failures) showWhereAnswersAre();
   sendAll();

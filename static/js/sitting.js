@@ -4,25 +4,30 @@
 import { readAll, write } from "./disk.js";
 
 const { session, kept } = document.body.dataset;
-const OF_THE_SITTING = ["questions", "given"];
+
+export const SITTING = ["questions", "given"];
 const whole = () => IDBKeyRange.bound([session], [session, []]);
 
 export const isKeptPage = kept !== undefined;
 
 // A page that comes from the server holds all that there is to know.
-if (!isKeptPage) write("questions", (questions) => questions.delete(whole()));
+if (!isKeptPage) write(["questions"], (on) => on("questions").delete(whole()));
 
 export function rememberQuestion(slot, html) {
-  write("questions", (questions) => questions.put({ session, slot, html, at: Date.now() }));
+  write(["questions"], (on) => on("questions").put({ session, slot, html, at: Date.now() }));
 }
 
-export function rememberGiven(slot, answered = 0) {
-  write("given", (given) => given.put({ session, slot, answered }));
-  write("questions", (questions) => questions.delete([session, slot]));
+export function noteGiven(on, slot, answered = 0) {
+  on("given").put({ session, slot, answered });
+  on("questions").delete([session, slot]);
+}
+
+export function rememberGiven(slot, answered) {
+  write(SITTING, (on) => noteGiven(on, slot, answered));
 }
 
 export async function restored() {
-  const [questions, given] = await Promise.all(OF_THE_SITTING.map(readAll));
+  const [questions, given] = await Promise.all(SITTING.map(readAll));
   const mine = (records) => records.filter((record) => record.session === session);
   return {
     questions: mine(questions).sort((one, other) => one.at - other.at).map(({ html }) => html),
@@ -32,5 +37,5 @@ export async function restored() {
 }
 
 export function forgetSitting() {
-  for (const name of OF_THE_SITTING) write(name, (records) => records.delete(whole()));
+  write(SITTING, (on) => SITTING.forEach((name) => on(name).delete(whole())));
 }

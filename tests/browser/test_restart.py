@@ -59,6 +59,12 @@ def is_kept(page: Page, session: Session) -> bool:
     return bool(page.evaluate(f"caches.match('/s/{session.token}/').then(Boolean)"))
 
 
+def wait_until_safe(page: Page, number: int) -> None:
+    expect(page.locator("[data-saved]")).to_have_text(
+        f"Offline. Answers safe on this device, sent by themselves: {number}"
+    )
+
+
 def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
     live_server: LiveServer, started: Starts, tmp_path: Path
 ) -> None:
@@ -75,6 +81,7 @@ def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
         context.set_offline(True)
         clicked += [answer(page, "2"), answer(page, "n")]
         assert question_number(page) == 4
+        wait_until_safe(page, 2)
         with context.expect_event("close"):
             kill_browser(tmp_path / "profile")
     assert Response.objects.count() == 1
@@ -83,8 +90,12 @@ def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
         page.goto(address)
         assert question_number(page) == 4
         expect(page.locator("[data-answered]")).to_have_text("1")
+        expect(page.locator("[data-saved]")).to_have_attribute("data-state", "kept")
+        context.set_offline(True)
+        wait_until_safe(page, 2)
         clicked.append(answer(page, "4"))
         assert question_number(page) == 5
+        wait_until_safe(page, 3)
         assert Response.objects.count() == 1
     with started() as context:
         page = context.new_page()
@@ -96,3 +107,37 @@ def test_a_killed_browser_goes_on_without_a_line_and_loses_nothing(
         assert not is_kept(page, session)
     assert stored_pictures(session) == clicked
     assert Response.objects.count() == 7
+
+
+NO_ANSWER_ON_THE_DISK = """
+const put = IDBObjectStore.prototype.put;
+IDBObjectStore.prototype.put = function (...what) {
+  if (this.name === "answers") throw new DOMException("full", "QuotaExceededError");
+  return put.apply(this, what);
+};
+"""
+
+
+def test_without_its_answer_on_the_disk_a_question_is_asked_again(
+    live_server: LiveServer, started: Starts, tmp_path: Path
+) -> None:
+    """Otherwise whoever is killed before the disk has the answer would never be asked, and never answer."""
+    session = arrive_at_work(open_study(instances=7), now=timezone.now())
+    address = f"{live_server.url}/s/{session.token}/"
+    with started() as context:
+        context.add_init_script(NO_ANSWER_ON_THE_DISK)
+        page = context.new_page()
+        page.goto(address)
+        wait_until_kept(page, session)
+        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
+        context.set_offline(True)
+        answer(page, "2")
+        wait_until_safe(page, 1)
+        # As a browser that is killed before it has written down what is in its local storage.
+        page.evaluate("localStorage.clear()")
+        with context.expect_event("close"):
+            kill_browser(tmp_path / "profile")
+    with started(*NO_LINE) as context:
+        page = context.new_page()
+        page.goto(address)
+        assert question_number(page) == 1

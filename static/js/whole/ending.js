@@ -55,7 +55,11 @@ const $disk = (() => {
 // What is on the disk as soon as it says so: a browser that is killed forgets what it wrote to its local storage in the
 // last seconds, or the last minute. Where a browser has no such database, or refuses it, all of it is empty.
 
+// Some browsers' databases say neither yes nor no.
+const PATIENCE_MS = 3000;
+
 const opened = new Promise((resolve) => {
+  setTimeout(resolve, PATIENCE_MS, null);
   try {
     const opening = indexedDB.open("lineup", 1);
     opening.onupgradeneeded = () => {
@@ -69,15 +73,20 @@ const opened = new Promise((resolve) => {
   }
 });
 
-async function write(name, change) {
+// What is written to several stores is there whole or not at all. Resolves once it is on the disk, or will never be.
+async function write(names, change) {
   const database = await opened;
-  try {
-    const transaction = database.transaction(name, "readwrite", { durability: "strict" });
-    change(transaction.objectStore(name));
-    transaction.commit?.();
-  } catch {
-    // The answer is in memory and on its way all the same.
-  }
+  return new Promise((resolve) => {
+    try {
+      const transaction = database.transaction(names, "readwrite", { durability: "strict" });
+      transaction.oncomplete = transaction.onerror = transaction.onabort = () => resolve();
+      change((name) => transaction.objectStore(name));
+      transaction.commit?.();
+    } catch {
+      // The answer is in memory and on its way all the same.
+      resolve();
+    }
+  });
 }
 
 async function readAll(name) {
@@ -95,12 +104,59 @@ async function readAll(name) {
 return { write, readAll };
 })();
 
+// sitting.js
+const $sitting = (() => {
+// What a browser that is started again without a line has to know beyond the page that it kept (worker.js): which
+// questions came after the page, which have been answered since, and how far the sitting was.
+
+const { readAll, write } = $disk;
+
+const { session, kept } = document.body.dataset;
+
+const SITTING = ["questions", "given"];
+const whole = () => IDBKeyRange.bound([session], [session, []]);
+
+const isKeptPage = kept !== undefined;
+
+// A page that comes from the server holds all that there is to know.
+if (!isKeptPage) write(["questions"], (on) => on("questions").delete(whole()));
+
+function rememberQuestion(slot, html) {
+  write(["questions"], (on) => on("questions").put({ session, slot, html, at: Date.now() }));
+}
+
+function noteGiven(on, slot, answered = 0) {
+  on("given").put({ session, slot, answered });
+  on("questions").delete([session, slot]);
+}
+
+function rememberGiven(slot, answered) {
+  write(SITTING, (on) => noteGiven(on, slot, answered));
+}
+
+async function restored() {
+  const [questions, given] = await Promise.all(SITTING.map(readAll));
+  const mine = (records) => records.filter((record) => record.session === session);
+  return {
+    questions: mine(questions).sort((one, other) => one.at - other.at).map(({ html }) => html),
+    given: mine(given).map(({ slot }) => slot),
+    answered: Math.max(0, ...mine(given).map(({ answered }) => answered)),
+  };
+}
+
+function forgetSitting() {
+  write(SITTING, (on) => SITTING.forEach((name) => on(name).delete(whole())));
+}
+return { SITTING, isKeptPage, rememberQuestion, noteGiven, rememberGiven, restored, forgetSitting };
+})();
+
 // kept.js
 const $kept = (() => {
 // Answers on their way are kept in two places until the server has them: in the local storage, which has them at once and
 // shows them to every tab, one entry for each, so that tabs cannot write over each other; and on the disk (disk.js).
 
 const { readAll, write } = $disk;
+const { noteGiven, SITTING } = $sitting;
 
 const session = document.body.dataset.session;
 const ANSWER = `lineup:answer:${session}:`;
@@ -138,19 +194,24 @@ function noteAsEarlier({ slot, submission }) {
   attempt(() => localStorage.setItem(GIVEN + slot, JSON.stringify(submissions)));
 }
 
+// Resolves once the answer is on the disk, if the browser has one for it. A question is never noted there as answered
+// without its answer.
 function keep(given) {
   const answer = { ...given, session, at: Math.max(Date.now(), 1 + (unsent().at(-1)?.at ?? 0)) };
   own.set(answer.submission, answer);
   attempt(() => localStorage.setItem(ANSWER + answer.submission, JSON.stringify(answer)));
   noteAsEarlier(answer);
-  write("answers", (answers) => answers.put(answer));
+  return write(["answers", ...SITTING], (on) => {
+    on("answers").put(answer);
+    noteGiven(on, answer.slot);
+  });
 }
 
 function forget({ submission }) {
   done.add(submission);
   own.delete(submission);
   attempt(() => localStorage.removeItem(ANSWER + submission));
-  write("answers", (answers) => answers.delete(submission));
+  write(["answers"], (on) => on("answers").delete(submission));
 }
 
 // Takes back what only the disk still has, because the browser was killed; resolves to how many answers that are.
@@ -196,6 +257,7 @@ const trouble = document.querySelector("[data-trouble]");
 let sending = false;
 let failures = 0;
 let timer;
+let written = Promise.resolve();
 
 const tell = (what, detail) => document.dispatchEvent(new CustomEvent(what, { detail }));
 
@@ -234,7 +296,9 @@ function showState(name) {
   tell("outbox:state", { name });
 }
 
-function showWhereAnswersAre() {
+async function showWhereAnswersAre() {
+  // An answer is called safe on this device once it is.
+  await written;
   const isWaiting = unsent().length > 0;
   if (isAway()) showState(isWaiting ? "offline" : "offline-saved");
   else if (isWaiting) showState(failures ? "kept" : "saving");
@@ -300,7 +364,7 @@ async function sendAll() {
 }
 
 document.addEventListener("answer:given", ({ detail }) => {
-  keep(detail);
+  written = keep(detail);
   document.body.toggleAttribute("data-unsent", true);
   if (isAway() || failures) showWhereAnswersAre();
   sendAll();
@@ -363,47 +427,6 @@ try {
   // Nothing was left to be said where nothing can be kept.
 }
 return { say, sayOnTheNextPage };
-})();
-
-// sitting.js
-const $sitting = (() => {
-// What a browser that is started again without a line has to know beyond the page that it kept (worker.js): which
-// questions came after the page, which have been answered since, and how far the sitting was.
-
-const { readAll, write } = $disk;
-
-const { session, kept } = document.body.dataset;
-const OF_THE_SITTING = ["questions", "given"];
-const whole = () => IDBKeyRange.bound([session], [session, []]);
-
-const isKeptPage = kept !== undefined;
-
-// A page that comes from the server holds all that there is to know.
-if (!isKeptPage) write("questions", (questions) => questions.delete(whole()));
-
-function rememberQuestion(slot, html) {
-  write("questions", (questions) => questions.put({ session, slot, html, at: Date.now() }));
-}
-
-function rememberGiven(slot, answered = 0) {
-  write("given", (given) => given.put({ session, slot, answered }));
-  write("questions", (questions) => questions.delete([session, slot]));
-}
-
-async function restored() {
-  const [questions, given] = await Promise.all(OF_THE_SITTING.map(readAll));
-  const mine = (records) => records.filter((record) => record.session === session);
-  return {
-    questions: mine(questions).sort((one, other) => one.at - other.at).map(({ html }) => html),
-    given: mine(given).map(({ slot }) => slot),
-    answered: Math.max(0, ...mine(given).map(({ answered }) => answered)),
-  };
-}
-
-function forgetSitting() {
-  for (const name of OF_THE_SITTING) write(name, (records) => records.delete(whole()));
-}
-return { isKeptPage, rememberQuestion, rememberGiven, restored, forgetSitting };
 })();
 
 // offline.js
