@@ -78,7 +78,7 @@ def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
 
 
 def everything_asked(study: Study) -> Iterator[About]:
-    """Yield what a study asks about that no other feeds: its instances, or what they hold of the answers it is about."""
+    """Yield what a study asks about that no other feeds: its instances, or the descriptions that came with them."""
     if asks_about_answers(study):
         return imported_answers(selected_instances(study))
     return map(About, selected_instances(study).values_list("pk", flat=True))

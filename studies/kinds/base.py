@@ -118,8 +118,9 @@ class Option:
     """One thing that can be chosen: a picture, a text of the instance, or what `label` says.
 
     `shuffled`: it stands at a random place and posts that place, so that no page betrays which option it is (where all
-    of a question stand in an order of their own, at its place in that). The others come after the shuffled ones as they are listed, post their own key, are the same in every question of a part, and
-    are chosen by `digit`. `is_own_words`: the label is the study's, and not one of those that kinds bring.
+    of a question stand in an order of their own, at its place in that). The others come after the shuffled ones as they
+    are listed, post their own key, are the same in every question of a part, and are chosen by `digit`. `is_own_words`:
+    the label is the study's, and not one of those that kinds bring.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""`retrieve`: a description and the image set that it is about; the annotator finds the image (ImageCoDe's retriever)."""
+"""`retrieve`: a description and the image set that it is about; the annotator finds the image (as in ImageCoDe)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
