@@ -6,6 +6,7 @@ How descriptions are written in the feeding study is made up here.
 import random
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pytest
@@ -75,7 +76,9 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     rules.get_rule.cache_clear()
 
 
-def make_set(project: Project, key: str, *, type: str = "static", **descriptions: int | None) -> Instance:
+def make_set(
+    project: Project, key: str, descriptions: Mapping[str, int | None] = MappingProxyType({}), *, type: str = "static"
+) -> Instance:
     """Make a set of ten images with imported descriptions: text -> the place of its image, None where it is unknown."""
     captions = {role_of(number): text for number, text in enumerate(descriptions, start=1)}
     targets = [target for target in descriptions.values() if target is not None]
@@ -116,8 +119,8 @@ def states_of(study: Study) -> list[str]:
 @pytest.mark.django_db
 def test_every_imported_description_whose_image_is_known_is_a_question() -> None:
     project = make_project()
-    make_set(project, "kitchen", **{"The full one.": 4, "The empty one.": 9})
-    make_set(project, "street", type="video", **{"Nobody tells which one.": None})
+    make_set(project, "kitchen", {"The full one.": 4, "The empty one.": 9})
+    make_set(project, "street", {"Nobody tells which one.": None}, type="video")
     find = find_study(project)
     asked = Question.objects.filter(study=find)
     assert [(each.source_type, each.source_id, each.source, each.right) for each in asked] == [
@@ -142,7 +145,7 @@ def test_a_study_of_sets_without_a_description_cannot_be_launched() -> None:
 def test_its_preview_and_its_practice_ask_about_imported_descriptions() -> None:
     project = make_project()
     for key in ("kitchen", "street"):
-        make_set(project, key, **{f"The first of {key}.": 0, f"The last of {key}.": 9})
+        make_set(project, key, {f"The first of {key}.": 0, f"The last of {key}.": 9})
     practice = {"pass": 1, "questions": [{"instance": "street", "right": "image_1"}]}
     find = find_study(project, practice=practice)
     assert [each["content"]["caption"] for each in sample_questions(find, per_part=3)] == [
@@ -174,7 +177,7 @@ def test_what_somebody_writes_is_found_by_somebody_else_and_never_by_its_author(
 @pytest.mark.django_db
 def test_two_of_three_asks_two_first_and_a_third_only_where_one_of_them_found_it() -> None:
     project = make_project()
-    make_set(project, "kitchen", **{"Both find it.": 1, "Nobody finds it.": 2, "One of two finds it.": 3})
+    make_set(project, "kitchen", {"Both find it.": 1, "Nobody finds it.": 2, "One of two finds it.": 3})
     find = find_study(project, rule="retrieved-2-of-3-v1", answers=2, max_answers=3, surveys={"size": 100})
     found = {1: (1, 1), 2: (5, 6), 3: (3, 7)}
     for turn, person in enumerate(("ann", "ben")):
@@ -258,8 +261,8 @@ def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_n
 @pytest.mark.django_db
 def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> None:
     project = make_project()
-    make_set(project, "still", **{"The full one.": 0})
-    make_set(project, "film", type="video", **{"The last but one.": 8})
+    make_set(project, "still", {"The full one.": 0})
+    make_set(project, "film", {"The last but one.": 8}, type="video")
     find = find_study(project, answers=2, surveys={"size": 2})
     # The still is found by one of them; in the film one is a place off.
     said = {"ann": {"still": 0, "film": 8}, "ben": {"still": 9, "film": 9}}
