@@ -8,6 +8,7 @@ from studies.kinds import KINDS, get_kind
 
 # The first part stands at the top as well: before `parts` it stood there alone, and older versions look for it there.
 ASKING = ("kind", "ask", "instructions")
+VERSION_2 = 2
 
 
 def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,12 +18,16 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
     `time.more_minutes`, `answering` and `endings`. That one is missing means here what Lineup did then, not what it
     does for a new study file: whoever came with an id of any form may go on, and pages follow the reader's language.
+    Version 3 knows `eligibility`: before, nobody was kept out by what they had done.
     """
     whole = {name: value for name, value in stored.items() if name not in ASKING}
     given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
+    whole.setdefault("eligibility", [])
+    if whole.get("version") == VERSION_2:
+        return whole | {"version": VERSION}
     lacked = {
         "max_answers": stored.get("answers"),
         "dataset": None,

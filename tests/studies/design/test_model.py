@@ -44,7 +44,7 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 2
+    assert design.version == 3
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
@@ -54,6 +54,13 @@ def test_a_design_of_the_first_version_has_what_came_later() -> None:
     # What those versions did: buttons in the reader's language, nobody named, no time to ask for, unpaid when stopped.
     assert (design.language, design.contact, design.time.more_minutes) == ("", "", 0)
     assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+
+
+def test_a_design_of_version_2_keeps_nobody_out() -> None:
+    written = Design.from_stored(stored()).to_stored()
+    del written["eligibility"]
+    design = Design.from_stored(written | {"version": 2})
+    assert (design.version, design.eligibility) == (3, ())
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
@@ -66,7 +73,7 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
-    assert (design.version, design.language, design.recruitment.any_ids) == (2, "", False)
+    assert (design.version, design.language, design.recruitment.any_ids) == (3, "", False)
     assert design.endings == Endings("return", "return")
 
 
@@ -135,8 +142,10 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 3}, "The stored design is of version 3; this Lineup reads versions up to 2. Go back to"),
-        ({"eligibility": "all"}, "eligibility missing or unknown."),
+        ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
+        ({"lottery": "all"}, "lottery missing or unknown."),
+        ({"eligibility": ["all"]}, "`eligibility` has the unknown rule None."),
+        ({"eligibility": [{"rule": "in_study"}]}, "study missing or unknown in `eligibility`."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
     ],
