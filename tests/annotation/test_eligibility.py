@@ -3,22 +3,27 @@
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import responses, sessions
+from annotation.actions.forgetting import delete_rows
+from annotation.actions.groups import set_group
 from annotation.actions.launching import launch
-from annotation.errors import NotEligible, NothingLeft
+from annotation.errors import AnnotationError, NotEligible, NothingLeft
 from annotation.models import Annotator, EntryEvent, GroupMember, Response, Seat, Session, SessionState, Slot
 from studies.errors import StudyError
 from studies.models import Instance, Project, Question, Study
 from tests.annotation.test_entry import link_of
 from tests.factories import (
     NOON,
+    TESTS,
     arrive,
     arrive_at_work,
     create_draft,
@@ -65,8 +70,9 @@ def not_same(study: str) -> dict[str, Any]:
 
 @contextmanager
 def refused(rule: str) -> Iterator[None]:
-    with pytest.raises((NotEligible, NothingLeft)) as error:
+    with pytest.raises(AnnotationError) as error:
         yield
+    assert isinstance(error.value, NotEligible | NothingLeft)
     assert error.value.rule == rule
 
 
@@ -161,19 +167,49 @@ def test_having_taken_part_in_another_study_lets_in_or_keeps_out(rule: str, let_
     assert not Session.objects.filter(study=second, annotator__provider_id=kept_out).exists()
 
 
-def test_only_a_group_that_was_declared_is_let_in() -> None:
-    project = make_project()
-    study = study_about(project, "test-split", ["a"], {"rule": "in_group", "group": "testers"})
-    ann = Annotator.objects.create(provider="prolific", provider_id="ann")
-    GroupMember.objects.create(project=project, group="testers", annotator=ann)
-    GroupMember.objects.create(
-        project=make_project("other"),
-        group="testers",
-        annotator=Annotator.objects.create(provider="invite", provider_id="b"),
-    )
+def test_only_a_group_that_was_declared_is_let_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project, other = make_project(), make_project("other")
+    study = study_about(project, "test-split", ["a"], {"rule": "in_group", "group": "testers"}, answers=9)
+    people = tmp_path / "testers.txt"
+    people.write_text("ANN\n\ncleo\n", encoding="utf-8")
+    call_command("set_group", "vases", "testers", people)
+    assert capsys.readouterr().out == "The group testers of vases has 2 people.\n"
+    people.write_text("ben\n", encoding="utf-8")
+    call_command("set_group", "other", "testers", people)
     with refused("in_group"):
         arrive(study, "ben")
     assert arrive(study, "ann").questions_total == 1
+    # Another list takes the place of the first; who is at work stays there.
+    call_command("set_group", "vases", "testers", people)
+    with refused("in_group"):
+        arrive(study, "cleo")
+    assert arrive(study, "ben").questions_total == 1
+    assert arrive(study, "ann", session="again").questions_total == 1
+    assert GroupMember.objects.filter(project=other).count() == 1
+
+
+def test_a_list_with_something_else_than_ids_declares_no_group(tmp_path: Path) -> None:
+    make_project()
+    people = tmp_path / "testers.txt"
+    people.write_text("ann\nben, cleo\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="Line 2 is no id of a person"):
+        call_command("set_group", "vases", "testers", people)
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("set_group", "vases", "testers", tmp_path / "missing.txt")
+    assert not GroupMember.objects.exists()
+
+
+def test_whoever_is_forgotten_is_in_no_group_of_the_project() -> None:
+    project, other = make_project(), make_project("other")
+    for each in (project, other):
+        set_group(project=each, group="testers", provider="prolific", people=["ann"], by=TESTS, now=NOON)
+    ann = Annotator.objects.get()
+    with transaction.atomic():
+        delete_rows(annotator=ann, project=project)
+    assert [member.project for member in GroupMember.objects.all()] == [other]
+    with transaction.atomic():
+        delete_rows(annotator=ann, project=other)
+    assert not Annotator.objects.exists()
 
 
 def scored_study(project: Project, **design: Any) -> Study:
