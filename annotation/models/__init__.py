@@ -1,4 +1,4 @@
-from annotation.models.people import Annotator, EntryEvent, Removal
+from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
 from annotation.models.responses import Decision, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
@@ -7,6 +7,7 @@ __all__ = [
     "Annotator",
     "Decision",
     "EntryEvent",
+    "GroupMember",
     "PracticeAnswer",
     "Removal",
     "Report",
