@@ -20,7 +20,7 @@ from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind, spoken
 from annotation.models import Session, SessionState
 from annotation.money import in_words
-from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
+from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
 from studies.kinds.base import CHOICE, MOST_DIGITS
 
 LETTERS = string.ascii_uppercase
@@ -94,6 +94,7 @@ class QuestionPage:
     options: list[OptionPage]
     fixed: list[FixedOption]
     groups: list[GroupPage]
+    writing: Writing | None
     submission: str
     action: str
     chosen: str = ""
@@ -295,7 +296,9 @@ def question_page(
         total=total,
         template=f"kinds/{kind_name}.html",
         texts=[text.text for text in shown.texts],
-        images=[ShownImage(**_pictured(picture), mark=picture.mark) for picture in shown.pictures],
+        images=[
+            ShownImage(**_pictured(picture), mark=picture.mark) for picture in in_shown_order(shown.pictures, order)
+        ],
         options=[
             _option_page(option, value=value, position=position) for position, (value, option) in enumerate(shuffled)
         ],
@@ -308,6 +311,7 @@ def question_page(
             GroupPage(name, group.text, (posted or {}).get(name, ""))
             for name, group in fields_of(kind, content).items()
         ],
+        writing=kind.writing(content),
         submission=str(uuid.uuid4()),
         action=action,
         chosen=next((value for value, key in values.items() if key == chosen_key), (posted or {}).get(CHOICE, "")),

@@ -169,7 +169,7 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
     try:
         return get_kind(kind).parse(content, order, posted)
     except NotAnAnswer as error:
-        raise BadAnswer(of_kind(str(error))) from error
+        raise BadAnswer(of_kind(str(error)) % error.named if error.named else of_kind(str(error))) from error
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:

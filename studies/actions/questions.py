@@ -154,7 +154,7 @@ def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> 
         else:
             images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
     said = source.content if source else {}
-    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said)
+    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said, type=instance.type)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:

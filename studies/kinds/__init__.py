@@ -21,7 +21,9 @@ from studies.kinds.base import (
     Scale,
     Shown,
     Text,
+    Writing,
     fields_of,
+    in_shown_order,
     last_keys,
     posted_values,
     shown_order,
@@ -35,6 +37,7 @@ KINDS = {
     "rating": "studies.kinds.rating.Rating",
     "check": "studies.kinds.check.Check",
     "compare": "studies.kinds.compare.Compare",
+    "describe": "studies.kinds.describe.Describe",
 }
 
 
@@ -80,9 +83,11 @@ __all__ = [
     "Scale",
     "Shown",
     "Text",
+    "Writing",
     "fields_of",
     "finer_scores",
     "get_kind",
+    "in_shown_order",
     "last_keys",
     "posted_values",
     "shown_order",

@@ -273,9 +273,10 @@ def given(study: Study) -> list[Response]:
 
 
 def keys_of_shuffled(question: Question) -> Iterator[str]:
-    for option in get_kind(question.kind).options(question.content):
-        if option.shuffled:
-            yield option.key
+    kind = get_kind(question.kind)
+    for one in (*kind.options(question.content), *kind.shown(question.content).pictures):
+        if one.shuffled:
+            yield one.key
 
 
 def researcher_pages(study: Study) -> list[str]:
