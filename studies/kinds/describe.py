@@ -91,6 +91,10 @@ class Describe(Kind):
     collects = True
     has_one_label = False
     is_written = True
+    said_before = gettext_noop(
+        "Exactly this has been written about one of these images before. Say it in another way, with what else is only "
+        "in this one."
+    )
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
