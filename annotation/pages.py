@@ -80,9 +80,10 @@ class GroupPage:
 class QuestionPage:
     """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
 
-    `posted`: what its form holds, by the names of its fields: an answer that is changed, or one that was refused.
-    `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it when
-    its images do not come, "" where that cannot be.
+    `posted`: what its form holds, by the names of its fields: an answer that is changed, one that was refused, or a
+    draft. `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it
+    when its images do not come, "" where that cannot be. `draft`: the address where drafts of it are kept, "" where
+    none are; `draft_number` is the latest. `records_writing`: whether the page counts how its text is written.
     """
 
     slot: str
@@ -100,6 +101,9 @@ class QuestionPage:
     chosen: str = ""
     replaces: int | None = None
     skip: str = ""
+    draft: str = ""
+    draft_number: str = "0"
+    records_writing: bool = False
     is_practice: bool = False
     posted: Mapping[str, str] = field(default_factory=dict)
     failed_loads_to_skip: str = str(FAILED_LOADS_TO_SKIP)
@@ -162,6 +166,7 @@ class Urls:
     begin: str
     practice: str
     answer: str
+    draft: str
     skip: str
     change: str
     go_on: str
@@ -188,6 +193,7 @@ def session_urls(token: str) -> Urls:
         begin=f"{page}begin/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
+        draft=f"{page}draft/",
         skip=f"{page}skip/",
         change=f"{page}change/",
         go_on=f"{page}go-on/",
@@ -278,11 +284,15 @@ def question_page(
     posted: Mapping[str, str] | None = None,
     replaces: int | None = None,
     skip: str = "",
+    draft: str = "",
+    draft_number: int = 0,
+    records_writing: bool = False,
     is_practice: bool = False,
 ) -> QuestionPage:
     """Return a question as the template shows it, its options in the order given.
 
-    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option.
+    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option. `draft`: where
+    drafts are kept, if the kind has any.
     """
     kind = get_kind(kind_name)
     shown = kind.shown(content)
@@ -318,6 +328,9 @@ def question_page(
         posted=posted or {},
         replaces=replaces,
         skip=skip,
+        draft=draft if kind.is_written else "",
+        draft_number=str(draft_number),
+        records_writing=records_writing and kind.is_written,
         is_practice=is_practice,
     )
 

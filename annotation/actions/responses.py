@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import answer_sql, sessions
+from annotation.actions import answer_sql, drafts, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
@@ -132,6 +132,8 @@ def _store_step_by_step(asked: AskedInSlot, columns: Mapping[str, Any], answer: 
         raise _OutOfTheOrdinary
     _refuse_a_repetition(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
     answer_sql.insert_response(columns)
+    if get_kind(asked.kind).is_written:
+        drafts.discard(session=asked.session, slot=columns["slot_id"])
     decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
-from annotation.actions import practice, responses, sessions, skips
+from annotation.actions import drafts, practice, responses, sessions, skips
 from annotation.errors import CannotSkip, NotYourQuestion
 from annotation.models import Session, SessionState, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -55,6 +55,7 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
     if session.state != SessionState.WORKING or not mine.update(annotator=None):
         # Another tab was faster: it has answered the question, skipped it or stopped.
         return False
+    drafts.discard(session=session.pk, slot=slot.pk)
     Skip.objects.create(
         study_id=session.study_id,
         question_id=slot.question_id,

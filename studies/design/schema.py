@@ -11,7 +11,7 @@ from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
-VERSION = 2
+VERSION = 3
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
@@ -259,6 +259,12 @@ def _answering_schema() -> dict[str, Any]:
                 "type": "boolean",
                 "default": False,
                 "description": "Whether all answers of the sitting are shown once more before it is finished.",
+            },
+            "record_writing": {
+                "type": "boolean",
+                "default": True,
+                "description": "Where answers are written: whether it is recorded how, without what (keys, pastes, "
+                "pauses). The consent page says so; without a consent page nothing is recorded.",
             },
         },
     )

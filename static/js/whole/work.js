@@ -162,6 +162,150 @@ document.addEventListener("formdata", ({ target, formData }) => {
 });
 })();
 
+// drafts.js
+(() => {
+// What is written so far is kept on this device at once, and with the server every few seconds: it survives a reload, a
+// lost line and a change of devices. It goes when its answer has arrived.
+
+const SAVE_AFTER_MS = 2000;
+const TRY_AGAIN_MS = 10000;
+const TIMEOUT_MS = 20000;
+// What a browser sends of a page that has gone is no longer than this.
+const MOST_KEPT_ALIVE = 60000;
+const DRAFT = `lineup:draft:${document.body.dataset.session}:`;
+const own = new Map();
+const given = new Set();
+const timers = new Map();
+const sending = new Set();
+
+const shownForm = () => document.querySelector("[data-stage] [data-question][data-draft]");
+const lengthOf = (fields) => Object.values(fields).join("").length;
+
+function read(slot) {
+  try {
+    return JSON.parse(localStorage.getItem(DRAFT + slot)) ?? own.get(slot);
+  } catch {
+    return own.get(slot);
+  }
+}
+
+function keep(slot, draft) {
+  own.set(slot, draft);
+  try {
+    localStorage.setItem(DRAFT + slot, JSON.stringify(draft));
+  } catch {
+    // A browser that stores nothing keeps it for as long as the page is open; the server has it all the same.
+  }
+}
+
+function forget(slot) {
+  own.delete(slot);
+  try {
+    localStorage.removeItem(DRAFT + slot);
+  } catch {
+    // There was nowhere to keep it.
+  }
+}
+
+const fieldsOf = (form) =>
+  Object.fromEntries([...form.querySelectorAll("textarea[name], [name]:checked")].map(({ name, value }) => [name, value]));
+
+function fill(form, fields) {
+  for (const field of form.querySelectorAll("textarea[name], input[type=radio][name], input[type=checkbox][name]")) {
+    if (field.matches("textarea")) field.value = fields[field.name] ?? "";
+    else field.checked = fields[field.name] === field.value;
+  }
+}
+
+// The page comes with what the server has. What this device has beside it is newer if the server has not got it yet: of
+// two that were written on in two places without a line, the longer one stays.
+function restore(form) {
+  const { slot, draft, draftNumber } = form.dataset;
+  const kept = draft && read(slot);
+  if (!kept) return;
+  const there = Number(draftNumber);
+  const isLater = kept.number > there;
+  const isUnsent = kept.isUnsent && (kept.number === there || lengthOf(kept.fields) > lengthOf(fieldsOf(form)));
+  if (!isLater && !isUnsent) return forget(slot);
+  fill(form, kept.fields);
+  form.dataset.draftNumber = kept.number;
+  if (kept.isUnsent) sendLater(form);
+}
+
+function sendLater(form, after = SAVE_AFTER_MS) {
+  const { slot } = form.dataset;
+  if (timers.has(slot) || given.has(slot)) return;
+  timers.set(slot, setTimeout(send, after, form));
+}
+
+// Resolves to the number of the draft, null where nothing is to be kept any more, undefined where it did not get there.
+async function post(form, fields) {
+  const body = new URLSearchParams({ ...fields, slot: form.dataset.slot });
+  try {
+    const response = await fetch(form.dataset.draft, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json" },
+      keepalive: `${body}`.length < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout?.(TIMEOUT_MS),
+    });
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) return null;
+    const reply = await response.json();
+    return String(reply.slot) === form.dataset.slot ? reply.number : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function send(form) {
+  const { slot } = form.dataset;
+  clearTimeout(timers.get(slot));
+  timers.delete(slot);
+  const sent = read(slot);
+  if (given.has(slot) || sending.has(slot) || !sent?.isUnsent) return;
+  sending.add(slot);
+  const number = await post(form, sent.fields);
+  sending.delete(slot);
+  const now = read(slot);
+  if (number === undefined) return sendLater(form, TRY_AGAIN_MS);
+  if (number === null || !now || given.has(slot)) return;
+  const isUnsent = now.at !== sent.at;
+  keep(slot, { ...now, number, isUnsent });
+  form.dataset.draftNumber = number;
+  if (isUnsent) sendLater(form);
+}
+
+function note({ target }) {
+  const form = target.closest("[data-stage] [data-question][data-draft]");
+  if (!form || !target.name) return;
+  const { slot, draftNumber } = form.dataset;
+  const before = read(slot);
+  const fields = fieldsOf(form);
+  if (before && JSON.stringify(before.fields) === JSON.stringify(fields)) return;
+  keep(slot, { fields, number: Number(draftNumber), isUnsent: true, at: (before?.at ?? 0) + 1 });
+  sendLater(form);
+}
+
+function sendNow() {
+  const form = shownForm();
+  if (form) send(form);
+}
+
+for (const sign of ["question:held", "question:shown"]) document.addEventListener(sign, ({ target }) => restore(target));
+for (const sign of ["input", "change"]) document.addEventListener(sign, note);
+document.addEventListener("visibilitychange", () => document.hidden && sendNow());
+for (const sign of ["pagehide", "online"]) window.addEventListener(sign, sendNow);
+
+document.addEventListener("answer:given", ({ detail: { slot } }) => {
+  given.add(slot);
+  clearTimeout(timers.get(slot));
+  timers.delete(slot);
+});
+
+document.addEventListener("answer:refused", ({ detail: { answer } }) => given.delete(answer.slot));
+document.addEventListener("answer:saved", ({ detail: { answer } }) => forget(answer.slot));
+})();
+
 // frames.js
 (() => {
 // Several images in one place, to flip through by arrows, slider or thumbnails, and one of them beside the marked one.
@@ -307,6 +451,91 @@ function look(form) {
 
 document.addEventListener("question:shown", ({ target }) => look(target));
 for (const sign of ["input", "change"]) document.addEventListener(sign, ({ target }) => look(target.closest("[data-question]")));
+})();
+
+// how_written.js
+(() => {
+// How a text came about, in numbers, where the study records it and its consent said so: never which keys were pressed.
+
+const PAUSE_MS = 2000;
+const PASTES_NOTED = 20;
+// Of several characters each, but pressed: on the keyboards of phones, and for accents.
+const KEYS = ["Backspace", "Delete", "Enter", "Unidentified", "Process", "Dead"];
+const WRITTEN = `lineup:written:${document.body.dataset.session}:`;
+let form = null;
+let counted = null;
+let lastKeyAt = null;
+
+const nothingYet = () => ({ keys: 0, pastes: 0, pasted: [], focus_losses: 0, pauses: 0, paused_ms: 0, begunAt: null });
+const isField = (target) => form?.contains(target) && target.matches("textarea");
+
+// What was counted before a reload goes on.
+function read(slot) {
+  try {
+    return JSON.parse(localStorage.getItem(WRITTEN + slot)) ?? nothingYet();
+  } catch {
+    return nothingYet();
+  }
+}
+
+function keep() {
+  try {
+    if (form && counted.begunAt !== null) localStorage.setItem(WRITTEN + form.dataset.slot, JSON.stringify(counted));
+  } catch {
+    // Counted for as long as the page is open.
+  }
+}
+
+document.addEventListener("question:shown", ({ target }) => {
+  form = target.dataset.recordsWriting === undefined ? null : target;
+  counted = form && read(form.dataset.slot);
+  lastKeyAt = null;
+});
+
+document.addEventListener("keydown", ({ target, key, repeat, ctrlKey, metaKey, isComposing }) => {
+  if (!isField(target) || repeat || ctrlKey || metaKey || (key.length > 1 && !KEYS.includes(key) && !isComposing)) return;
+  const now = Date.now();
+  counted.keys += 1;
+  counted.begunAt ??= now;
+  if (lastKeyAt !== null && now - lastKeyAt > PAUSE_MS) {
+    counted.pauses += 1;
+    counted.paused_ms += now - lastKeyAt;
+  }
+  lastKeyAt = now;
+});
+
+function notePaste(target, text) {
+  if (!isField(target)) return;
+  counted.begunAt ??= Date.now();
+  counted.pastes += 1;
+  if (counted.pasted.length < PASTES_NOTED) counted.pasted.push(text?.length ?? 0);
+}
+
+document.addEventListener("paste", ({ target, clipboardData }) => notePaste(target, clipboardData?.getData("text")));
+document.addEventListener("drop", ({ target, dataTransfer }) => notePaste(target, dataTransfer?.getData("text")));
+
+window.addEventListener("blur", () => {
+  if (form && counted.begunAt !== null) counted.focus_losses += 1;
+});
+
+document.addEventListener("visibilitychange", keep);
+window.addEventListener("pagehide", keep);
+document.addEventListener("input", ({ target }) => isField(target) && keep());
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!form || target !== form) return;
+  const { begunAt, ...numbers } = counted;
+  const from_first_key_ms = begunAt === null ? null : Math.max(0, Date.now() - begunAt);
+  formData.set("writing", JSON.stringify({ ...numbers, from_first_key_ms }));
+});
+
+document.addEventListener("answer:saved", ({ detail: { answer } }) => {
+  try {
+    localStorage.removeItem(WRITTEN + answer.slot);
+  } catch {
+    // There was nowhere to keep it.
+  }
+});
 })();
 
 // question.js
@@ -1289,6 +1518,9 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+// What is written so far, and how.
+const DRAFT = `lineup:draft:${session}:`;
+const WRITTEN = `lineup:written:${session}:`;
 const MOST_EARLIER = 20;
 const own = new Map();
 const done = new Set();
@@ -1352,7 +1584,8 @@ async function recover() {
 }
 
 function forgetAnswers() {
-  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 
 for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });

@@ -44,7 +44,7 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 2
+    assert design.version == 3
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
@@ -53,7 +53,7 @@ def test_a_design_of_the_first_version_has_what_came_later() -> None:
     assert (design.practice.needed, design.practice.questions[0].instance) == (1, "a")
     # What those versions did: buttons in the reader's language, nobody named, no time to ask for, unpaid when stopped.
     assert (design.language, design.contact, design.time.more_minutes) == ("", "", 0)
-    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+    assert (design.answering, design.endings) == (Answering("off", False, False), Endings("return", "return"))
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
@@ -66,14 +66,39 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
-    assert (design.version, design.language, design.recruitment.any_ids) == (2, "", False)
+    assert (design.version, design.language, design.recruitment.any_ids) == (3, "", False)
     assert design.endings == Endings("return", "return")
+
+
+def test_a_design_of_version_2_records_nothing_of_how_texts_are_written() -> None:
+    written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
+    del written["answering"]["record_writing"]
+    answering = written["answering"] | {"last_look": True}
+    design = Design.from_stored(written | {"version": 2, "answering": answering})
+    assert (design.version, design.answering) == (3, Answering("off", True, False))
+    assert Design.from_stored(design.to_stored()) == design
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "recorded"),
+    [
+        ("describe", "consent: We record how you write.", True),
+        ("describe", "consent: We keep your texts.\nanswering: {record_writing: false}", False),
+        # Nobody has been told.
+        ("describe", "", False),
+        ("best_of_n", "consent: We keep your answers.", False),
+    ],
+)
+def test_how_texts_are_written_is_recorded_where_there_are_some_and_the_consent_says_so(
+    kind: str, lines: str, recorded: bool
+) -> None:
+    assert read_design(f"study: a\ntitle: T\nkind: {kind}\n{lines}\n").records_writing is recorded
 
 
 def test_a_new_design_without_the_lines_is_english() -> None:
     design = read_design("study: a\ntitle: T\nkind: best_of_n\n")
     assert (design.language, design.contact, design.time.more_minutes) == ("en", "", 0)
-    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+    assert (design.answering, design.endings) == (Answering("off", False, True), Endings("return", "return"))
 
 
 def test_an_older_study_of_questions_with_right_answers_was_a_baseline() -> None:
@@ -135,7 +160,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 3}, "The stored design is of version 3; this Lineup reads versions up to 2. Go back to"),
+        ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
         ({"eligibility": "all"}, "eligibility missing or unknown."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
