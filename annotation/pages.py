@@ -20,14 +20,17 @@ from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind, spoken
 from annotation.models import Session, SessionState
 from annotation.money import in_words
+from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
-from studies.kinds.base import CHOICE, MOST_DIGITS
+from studies.kinds.base import CHOICE, digits_of
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
 QUESTIONS_AHEAD = 3
 # Half of less than this is no time for a break.
 FEWEST_FOR_A_BREAK = 20
+# Pictures beside each other -> how wide one of them is, in hundredths of the window.
+WIDEST = {1: 60, 2: 46, 3: 30, 4: 23, 5: 20}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class OptionPage:
     digit: str
     view_url: str = ""
     full_url: str = ""
+    srcset: str = ""
     width: str = ""
     height: str = ""
     text: str = ""
@@ -55,6 +59,7 @@ class ShownImage:
 
     view_url: str
     full_url: str
+    srcset: str
     width: str
     height: str
     mark: str = ""
@@ -116,6 +121,13 @@ class QuestionPage:
     def image(self) -> ShownImage | None:
         return self.images[0] if self.images else None
 
+    @property
+    def sizes(self) -> str:
+        """Return how wide each of its pictures is at most, as `sizes` of HTML: by how many stand beside each other."""
+        number = max(len(self.options), len(self.images))
+        landscape = WIDEST.get(number, WIDEST[max(WIDEST)])
+        return f"(orientation: portrait) {50 if number > 2 else 100}vw, {landscape}vw"
+
 
 @dataclass(frozen=True)
 class TimeLeft:
@@ -164,6 +176,7 @@ class Urls:
     page: str
     consent: str
     begin: str
+    wait: str
     practice: str
     answer: str
     draft: str
@@ -191,6 +204,7 @@ def session_urls(token: str) -> Urls:
         page=page,
         consent=f"{page}consent/",
         begin=f"{page}begin/",
+        wait=f"{page}wait/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
         draft=f"{page}draft/",
@@ -254,20 +268,31 @@ def _image_url(sha256: str, size: str) -> str:
     return f"/images/{sha256}/{size}"
 
 
+def _srcset(picture: Picture) -> str:
+    """Return the sizes a browser chooses from, so that a slow line is not asked for more than can be seen."""
+    sizes = _sizes(picture.width, picture.height)
+    return ", ".join(f"{_image_url(picture.sha256, size)} {width}w" for size, width in sizes)
+
+
+@lru_cache(maxsize=1000)
+def _sizes(width: int, height: int) -> Sequence[tuple[str, int]]:
+    return sizes_between("card", "view", width=width, height=height)
+
+
 def _pictured(picture: Picture) -> dict[str, Any]:
     return {
         "view_url": _image_url(picture.sha256, "view"),
         "full_url": _image_url(picture.sha256, "full"),
+        "srcset": _srcset(picture),
         "width": str(picture.width),
         "height": str(picture.height),
     }
 
 
-def _option_page(option: Option, *, value: str, position: int) -> OptionPage:
+def _option_page(option: Option, *, value: str, position: int, digit: str) -> OptionPage:
     shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
     letter = LETTERS[position] if position < len(LETTERS) else value
     what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
-    digit = value if position < MOST_DIGITS else ""
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
 
 
@@ -299,6 +324,7 @@ def question_page(
     by_key = {option.key: option for option in kind.options(content)}
     values = posted_values(kind, content, order)
     in_order = [(value, by_key[key]) for value, key in values.items()]
+    digits = digits_of([option for _, option in in_order])
     shuffled = [(value, option) for value, option in in_order if option.shuffled]
     return QuestionPage(
         slot=str(slot),
@@ -310,7 +336,8 @@ def question_page(
             ShownImage(**_pictured(picture), mark=picture.mark) for picture in in_shown_order(shown.pictures, order)
         ],
         options=[
-            _option_page(option, value=value, position=position) for position, (value, option) in enumerate(shuffled)
+            _option_page(option, value=value, position=position, digit=digits[position])
+            for position, (value, option) in enumerate(shuffled)
         ],
         fixed=[
             FixedOption(value=value, label=last_label(option), digit=option.digit)

@@ -49,9 +49,7 @@ class Responses(TextWriter):
         Column("key", "sc:Text", "The instance, as in the files of instances."),
         Column("answer", "sc:Text", "The whole answer as JSON; empty where the label says it all."),
         Column("unmeasured", "sc:Text", "Why the browser measured nothing; empty where it did, or nobody noted why."),
-        Column(
-            "writing_keys", "sc:Integer", "Keys pressed while a text was written; empty where not recorded."
-        ),
+        Column("writing_keys", "sc:Integer", "Keys pressed while a text was written; empty where not recorded."),
         Column("writing_pastes", "sc:Integer", "How often something was pasted into it."),
         Column("writing_pasted", "sc:Text", "How many characters each of the first 20 pastes brought, a JSON list."),
         Column("writing_focus_losses", "sc:Integer", "How often the window lost the focus meanwhile."),

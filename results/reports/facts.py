@@ -55,7 +55,8 @@ class Answerable:
     options that always come last. `names`: what people call an option, where that is not its key. `collapses`: how
     labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
     `same_for_all`: whether every question offers the same. `prefers`: whether a label is the option that was preferred
-    to the others of its question.
+    to the others of its question. `apart`: where the answers to some questions compare otherwise than those to others,
+    each scale with the ids of the questions on it; `scale` is then none.
     """
 
     options: Sequence[str] = ()
@@ -66,6 +67,7 @@ class Answerable:
     has_one_label: bool = True
     same_for_all: bool = True
     prefers: bool = False
+    apart: Sequence[tuple[Scale, frozenset[int]]] = ()
 
     @property
     def is_scale(self) -> bool:
@@ -119,6 +121,7 @@ class StudyFacts:
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
+    `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     """
 
@@ -147,6 +150,7 @@ class StudyFacts:
     skipped: int = 0
     above: Sequence[Played] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    per_wait: Decimal = Decimal(0)
 
     @property
     def kinds(self) -> list[str]:

@@ -17,7 +17,7 @@ function thumbnail(frame, index) {
   const button = document.createElement("button");
   const small = new Image();
   const name = document.createElement("span");
-  small.src = pictureOf(frame).src;
+  small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
   small.alt = "";
   name.textContent = frame.dataset.marked === undefined ? index + 1 : "★";
   button.append(small, name);

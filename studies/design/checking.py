@@ -120,6 +120,9 @@ def _not_in_its_language(
 
 
 def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:
+    if any(get_kind(part["kind"]).asks_about_answers for part in parts):
+        # What people find decides about the answers that it is asked about.
+        return "filter"
     if any_right_is_known(parts):
         return "baseline"
     return "collection" if all(get_kind(part["kind"]).collects for part in parts) else "filter"
@@ -240,6 +243,12 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
     yield from _check_purpose(design, lines)
     if design.instances.from_study == design.study:
         yield Problem(lines.get(("instances", "from")), "A study cannot take its instances from itself.")
+    if design.lobby.minutes and (not design.instances.from_study or design.instances.sample is not None):
+        yield Problem(
+            _nearest(lines, ("lobby", "minutes")),
+            "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
+            "the instances from another study, without a sample.",
+        )
     recruitment, practice, time = design.recruitment, design.practice, design.time
     if not recruitment.prolific and not recruitment.invite:
         yield Problem(lines.get(("recruitment",)), "Nobody could come in: turn on `prolific`, `invite` or both.")

@@ -23,6 +23,7 @@ ONE_ACTION = ("off", "offered", "on")
 
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
+_AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -79,6 +80,7 @@ def study_schema() -> dict[str, Any]:
             "practice": _practice_schema(),
             "answering": _answering_schema(),
             "endings": _endings_schema(),
+            "lobby": _lobby_schema(),
         },
     }
 
@@ -115,8 +117,8 @@ def _naming_properties() -> dict[str, Any]:
         "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
         "purpose": {
             "enum": list(PURPOSES),
-            "description": "What the study is for. Default: baseline where right answers are known, collection "
-            "where the kind only collects, else filter.",
+            "description": "What the study is for. Default: filter where it asks about answers, else baseline where "
+            "right answers are known, collection where the kind only collects, and filter otherwise.",
         },
         "dataset": {
             "type": "boolean",
@@ -209,7 +211,7 @@ def _pay_schema() -> dict[str, Any]:
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
                 "type": "string",
-                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?" + _END,
+                "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
             },
@@ -278,6 +280,28 @@ def _endings_schema() -> dict[str, Any]:
         {
             "stopped": way | {"description": "For whoever stops."},
             "time_over": way | {"description": "For whoever runs out of time."},
+        },
+    )
+
+
+def _lobby_schema() -> dict[str, Any]:
+    return _section(
+        "For studies that take their instances from another study, which may have nothing ready when somebody arrives.",
+        {
+            "minutes": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 60,
+                "default": 0,
+                "description": "How long somebody is kept waiting at most; 0: nobody is, and they are told so at once.",
+            },
+            "pay": {
+                "type": "string",
+                "pattern": _AMOUNT,
+                "default": "0.00",
+                "description": 'What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They '
+                "go back with a completion code of its own.",
+            },
         },
     )
 

@@ -38,6 +38,7 @@ KINDS = {
     "check": "studies.kinds.check.Check",
     "compare": "studies.kinds.compare.Compare",
     "describe": "studies.kinds.describe.Describe",
+    "retrieve": "studies.kinds.retrieve.Retrieve",
 }
 
 

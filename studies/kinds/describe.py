@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from studies.descriptions import SET, SET_SIZE, VIDEO
 from studies.kinds.base import (
+    IN_ORDER,
     Answer,
     Built,
     CannotAsk,
@@ -163,7 +164,7 @@ images in another order and nothing marked, finds the marked one.
             "images": [
                 image_option(f"{role}-{place}", image, instance=instance.key) for place, image in enumerate(images)
             ],
-            "in_time": instance.type == VIDEO,
+            IN_ORDER: instance.type == VIDEO,
             "fewest": ask["min_characters"],
             "most": ask["max_characters"],
             "not_possible": ask["not_possible"],
@@ -184,7 +185,6 @@ images in another order and nothing marked, finds the marked one.
                     role=stored["key"],
                     mark=TARGET if place == content["target"] else "",
                     key=stored["key"],
-                    shuffled=not content["in_time"],
                 )
                 for place, stored in enumerate(content["images"])
             ]

@@ -1,6 +1,8 @@
 """Drafts of written answers: kept for the one who writes, gone with the answer, the place, or the consent."""
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -132,12 +134,11 @@ def test_it_goes_with_the_place_the_question_and_the_consent(how: str) -> None:
 def test_a_draft_and_the_answer_at_the_same_moment_leave_the_answer_alone() -> None:
     study = describing(answers=12, targets=1)
     people = [arrive_at_work(study, f"person-{number}") for number in range(6)]
-    calls = []
+    calls: list[Callable[[], Any]] = []
     for number, session in enumerate(people):
         slot = slots_of(session)[0]
-        calls += [lambda session=session, slot=slot: keep(session, slot)] * 2
-        text = f"The lid of the vase is open {number} times."
-        calls.append(lambda session=session, slot=slot, text=text: answer(session, slot, text))
+        calls += [partial(keep, session, slot)] * 2
+        calls.append(partial(answer, session, slot, f"The lid of the vase is open {number} times."))
     at_once(*calls)
     assert Response.objects.count() == 6
     assert not Draft.objects.exists()

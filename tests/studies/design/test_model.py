@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies.design import Answering, Design, DesignRefused, Endings, Part, read_design
+from studies.design import Answering, Design, DesignRefused, Endings, Lobby, Part, read_design
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 MATCHING = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
@@ -63,6 +63,7 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["contact"],
         written["answering"],
         written["endings"],
+        written["lobby"],
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
@@ -93,6 +94,14 @@ def test_how_texts_are_written_is_recorded_where_there_are_some_and_the_consent_
     kind: str, lines: str, recorded: bool
 ) -> None:
     assert read_design(f"study: a\ntitle: T\nkind: {kind}\n{lines}\n").records_writing is recorded
+
+
+def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
+    written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
+    del written["lobby"]
+    design = Design.from_stored(written | {"version": 2})
+    assert (design.version, design.contact) == (3, "Ada")
+    assert design.lobby == Lobby(minutes=0, pay=Decimal(0))
 
 
 def test_a_new_design_without_the_lines_is_english() -> None:
@@ -161,7 +170,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
     ("changed", "sentence"),
     [
         ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
-        ({"eligibility": "all"}, "eligibility missing or unknown."),
+        ({"weather": "fine"}, "weather missing or unknown."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
     ],

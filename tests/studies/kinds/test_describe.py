@@ -21,7 +21,7 @@ def image_set(key: str = "kitchen", *, type: str = "static", size: int = 10) -> 
     return InstanceFacts(key=key, captions={}, images={"set": images}, type=type)
 
 
-def content_of(facts: InstanceFacts | None = None, **entries: Any) -> dict[str, Any]:
+def content_of(facts: InstanceFacts | None = None, /, **entries: Any) -> dict[str, Any]:
     return DESCRIBE.questions(facts or image_set(), ASK | entries, seed="s")[0].content
 
 

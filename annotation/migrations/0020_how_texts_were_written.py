@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0017_reports_and_more_time'),
+        ('annotation', '0019_sessions_that_waited'),
     ]
 
     operations = [
