@@ -25,6 +25,9 @@ ROOMS = (
 OF_ANNOTATORS = {
     "annotation.actions.arriving.count_newcomer",
     "annotation.actions.arriving.personal_link",
+    "annotation.actions.drafts.count_one",
+    "annotation.actions.drafts.keep",
+    "annotation.actions.drafts.of_slots",
     "annotation.actions.odd_arrivals.digest",
     "annotation.actions.odd_arrivals.note",
     "annotation.actions.practice.answer",
@@ -100,6 +103,7 @@ STEPS = {
     "annotation.actions.reopening.take_back",
     "annotation.actions.seats.claim",
     "annotation.actions.seats.is_one_free",
+    "annotation.actions.drafts.discard",
     "annotation.actions.seats.open_seats",
     "annotation.actions.seats.release",
     "annotation.actions.skipping.leave_out",

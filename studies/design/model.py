@@ -15,6 +15,7 @@ from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import VERSION
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
+from studies.kinds import get_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Practice:
 class Answering:
     one_action: str
     last_look: bool
+    record_writing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,12 @@ class Design:
     def knows_right(self) -> bool:
         """Whether it asks questions whose right answer is known beforehand."""
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
+
+    @property
+    def records_writing(self) -> bool:
+        """Whether it is recorded how texts are written: only where there are some, and where the consent says so."""
+        is_written = any(get_kind(part.kind).is_written for part in self.parts)
+        return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> "Design":
@@ -229,7 +237,11 @@ class Design:
                 "rounds": self.practice.rounds,
                 "questions": [_stored_entry(entry) for entry in self.practice.questions],
             },
-            "answering": {"one_action": self.answering.one_action, "last_look": self.answering.last_look},
+            "answering": {
+                "one_action": self.answering.one_action,
+                "last_look": self.answering.last_look,
+                "record_writing": self.answering.record_writing,
+            },
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
             "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
         }

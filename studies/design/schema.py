@@ -283,6 +283,12 @@ def _answering_schema() -> dict[str, Any]:
                 "default": False,
                 "description": "Whether all answers of the sitting are shown once more before it is finished.",
             },
+            "record_writing": {
+                "type": "boolean",
+                "default": True,
+                "description": "Where answers are written: whether it is recorded how, without what (keys, pastes, "
+                "pauses). The consent page says so; without a consent page nothing is recorded.",
+            },
         },
     )
 
