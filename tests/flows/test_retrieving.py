@@ -343,3 +343,18 @@ def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
         (False, 10),
         (True, 0),
     ]
+
+
+@pytest.mark.django_db
+def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, surveys={"size": 1})
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
+    send(arrive_at_work(write, "ann"), text="What ann wrote.")
+    choose(arrive_at_work(find, "ben"), place=2)
+    choose(arrive_at_work(find, "cleo"), place=8)
+    send(arrive_at_work(write, "eve"), text="What eve wrote.")
+    (slot,) = responses.open_slots(session=arrive_at_work(find, "ann"), limit=9)
+    assert slot.question.source == {"text": "What eve wrote.", "target": 2}
