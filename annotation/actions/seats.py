@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from annotation.actions import drafts
 from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -142,5 +143,6 @@ def release(*, session: Session) -> None:
     if seat is None:
         return
     Slot.objects.filter(seat=seat, answered_at=None).update(annotator=None)
+    drafts.discard(session=session.pk)
     Session.objects.filter(pk=session.pk).update(last_seat=seat)
     Seat.objects.filter(pk=seat.pk).update(session=None, claimed_at=None)

@@ -15,6 +15,7 @@ from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import VERSION
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
+from studies.kinds import get_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Practice:
 class Answering:
     one_action: str
     last_look: bool
+    record_writing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,15 @@ class Endings:
 
     stopped: str
     time_over: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lobby:
+    """How long whoever arrives while nothing is ready is kept waiting at most, 0 for not at all, and what somebody is
+    paid for whom nothing came, in the currency of the pay."""
+
+    minutes: int
+    pay: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +146,19 @@ class Design:
     practice: Practice
     answering: Answering
     endings: Endings
+    lobby: Lobby
     version: int = VERSION
 
     @property
     def knows_right(self) -> bool:
         """Whether it asks questions whose right answer is known beforehand."""
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
+
+    @property
+    def records_writing(self) -> bool:
+        """Whether it is recorded how texts are written: only where there are some, and where the consent says so."""
+        is_written = any(get_kind(part.kind).is_written for part in self.parts)
+        return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> "Design":
@@ -165,6 +183,7 @@ class Design:
             "practice": _practice(whole["practice"]),
             "answering": Answering(**_entries(whole["answering"], _ANSWERING, "answering")),
             "endings": Endings(**_entries(whole["endings"], _ENDINGS, "endings")),
+            "lobby": _lobby(whole["lobby"]),
         }
         return cls(**{**whole, **sections})
 
@@ -218,8 +237,13 @@ class Design:
                 "rounds": self.practice.rounds,
                 "questions": [_stored_entry(entry) for entry in self.practice.questions],
             },
-            "answering": {"one_action": self.answering.one_action, "last_look": self.answering.last_look},
+            "answering": {
+                "one_action": self.answering.one_action,
+                "last_look": self.answering.last_look,
+                "record_writing": self.answering.record_writing,
+            },
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
+            "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
         }
 
 
@@ -233,6 +257,7 @@ _PAY = frozenset(Pay.__dataclass_fields__)
 _PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
 _ANSWERING = frozenset(Answering.__dataclass_fields__)
 _ENDINGS = frozenset(Endings.__dataclass_fields__)
+_LOBBY = frozenset(Lobby.__dataclass_fields__)
 _PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
 
 
@@ -288,6 +313,11 @@ def _recruitment(stored: Any) -> Recruitment:
 def _pay(stored: Any) -> Pay:
     pay = _entries(stored, _PAY, "pay")
     return Pay(currency=pay["currency"], per_session=Decimal(pay["per_session"]))
+
+
+def _lobby(stored: Any) -> Lobby:
+    lobby = _entries(stored, _LOBBY, "lobby")
+    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]))
 
 
 def _practice(stored: Any) -> Practice:

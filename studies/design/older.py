@@ -16,16 +16,18 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
-    `time.more_minutes`, `answering` and `endings`. That one is missing means here what Lineup did then, not what it
-    does for a new study file: whoever came with an id of any form may go on, and pages follow the reader's language.
-    Version 3 knows `eligibility`: before, nobody was kept out by what they had done.
+    `time.more_minutes`, `answering` and `endings`, version 3 `eligibility`, `lobby` and `answering.record_writing`.
+    That one is missing means here what Lineup did then, not what it does for a new study file: whoever came with an id
+    of any form may go on, pages follow the reader's language, and nobody was kept out by what they had done.
     """
     whole = {name: value for name, value in stored.items() if name not in ASKING}
     given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
-    whole.setdefault("eligibility", [])
+    whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0"}} | whole
+    usual = {"one_action": "off", "last_look": False, "record_writing": False}
+    whole["answering"] = usual | dict(stored.get("answering", {}))
     if whole.get("version") == VERSION_2:
         return whole | {"version": VERSION}
     lacked = {
@@ -33,7 +35,6 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
         "dataset": None,
         "language": "",
         "contact": "",
-        "answering": {"one_action": "off", "last_look": False},
         "endings": {"stopped": "return", "time_over": "return"},
     }
     if "purpose" not in whole:

@@ -25,6 +25,7 @@ ONE_ACTION = ("off", "offered", "on")
 
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
+_AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -82,6 +83,7 @@ def study_schema() -> dict[str, Any]:
             "practice": _practice_schema(),
             "answering": _answering_schema(),
             "endings": _endings_schema(),
+            "lobby": _lobby_schema(),
         },
     }
 
@@ -212,7 +214,7 @@ def _pay_schema() -> dict[str, Any]:
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
                 "type": "string",
-                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?" + _END,
+                "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
             },
@@ -281,6 +283,12 @@ def _answering_schema() -> dict[str, Any]:
                 "default": False,
                 "description": "Whether all answers of the sitting are shown once more before it is finished.",
             },
+            "record_writing": {
+                "type": "boolean",
+                "default": True,
+                "description": "Where answers are written: whether it is recorded how, without what (keys, pastes, "
+                "pauses). The consent page says so; without a consent page nothing is recorded.",
+            },
         },
     )
 
@@ -293,6 +301,28 @@ def _endings_schema() -> dict[str, Any]:
         {
             "stopped": way | {"description": "For whoever stops."},
             "time_over": way | {"description": "For whoever runs out of time."},
+        },
+    )
+
+
+def _lobby_schema() -> dict[str, Any]:
+    return _section(
+        "For studies that take their instances from another study, which may have nothing ready when somebody arrives.",
+        {
+            "minutes": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 60,
+                "default": 0,
+                "description": "How long somebody is kept waiting at most; 0: nobody is, and they are told so at once.",
+            },
+            "pay": {
+                "type": "string",
+                "pattern": _AMOUNT,
+                "default": "0.00",
+                "description": 'What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They '
+                "go back with a completion code of its own.",
+            },
         },
     )
 

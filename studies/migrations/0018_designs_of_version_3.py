@@ -1,10 +1,11 @@
 import json
 from typing import Any
 
-from django.db import migrations
+from django.db import migrations, models
 
-# Version 3 has this besides, and the version before refuses what it does not know.
-NEW = ("eligibility",)
+# Version 3 has these besides, and the version before refuses what it does not know.
+NEW = ("eligibility", "lobby")
+NEW_IN_ANSWERING = ("record_writing",)
 
 
 def nothing(apps: Any, schema_editor: Any) -> None:
@@ -12,7 +13,8 @@ def nothing(apps: Any, schema_editor: Any) -> None:
 
 
 def to_version_2(apps: Any, schema_editor: Any) -> None:
-    """Take out what the version before does not know: whoever it kept out may then come in."""
+    """Take out what the version before does not know: whoever it kept out may then come in, whoever arrives too early is
+    told so and does not wait, and nothing is recorded of how texts are written."""
     connection = schema_editor.connection
     # As the column has them: this migration's Python reads designs of its own version only.
     with connection.cursor() as cursor:
@@ -22,8 +24,9 @@ def to_version_2(apps: Any, schema_editor: Any) -> None:
         design = text if isinstance(text, dict) else json.loads(text)
         if design.get("version") != 3:
             continue
-        older = {name: value for name, value in design.items() if name not in NEW}
-        older["version"] = 2
+        older = {name: value for name, value in design.items() if name not in NEW} | {"version": 2}
+        answering = design["answering"].items()
+        older["answering"] = {name: value for name, value in answering if name not in NEW_IN_ANSWERING}
         with connection.cursor() as cursor:
             cursor.execute("UPDATE studies_study SET design = %s WHERE id = %s", [json.dumps(older), pk])
 
@@ -35,4 +38,20 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunPython(nothing, to_version_2),
+        migrations.AlterField(
+            model_name="completioncode",
+            name="outcome",
+            field=models.CharField(
+                choices=[
+                    ("finished", "Finished"),
+                    ("no_consent", "No consent"),
+                    ("failed_checks", "Failed checks"),
+                    ("left_out", "Left out too many questions"),
+                    ("stopped", "Stopped before the end"),
+                    ("time_over", "Ran out of time"),
+                    ("waited", "Waited, and nothing came"),
+                ],
+                max_length=20,
+            ),
+        ),
     ]

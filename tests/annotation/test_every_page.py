@@ -13,6 +13,7 @@ from django.urls import resolve, reverse
 from annotation import urls
 from annotation.actions import sessions
 from annotation.models import (
+    Draft,
     PracticeAnswer,
     Removal,
     Report,
@@ -124,6 +125,9 @@ def whole_sitting(walk: Walk) -> None:
     assert Skip.objects.get().file_missing
     for _ in range(2):
         walk.answer(session, "1")
+    # A draft of what nobody writes is none.
+    walk.send(f"{page}draft/", slot="1", text="So far")
+    assert not Draft.objects.exists()
     first = Response.objects.order_by("pk")[0]
     walk.send(f"{page}answer/", **form_of(walk.look(f"{page}change/{first.slot_id}/")), choice="none")
     versions = Response.objects.filter(slot=first.slot_id).order_by("version")
@@ -138,7 +142,7 @@ def whole_sitting(walk: Walk) -> None:
 
 
 def short_sittings(walk: Walk) -> None:
-    """Come back late and give up; take the answers back."""
+    """Come back late and give up; take the answers back; wait for what is not ready yet."""
     study = launch_study(study="another", recruitment={"any_ids": True, "sessions_per_annotator": 0})
     late = arrive_at_work(study, "ben")
     sessions.leave(session=late, to=SessionState.LAPSED, now=NOON)
@@ -157,3 +161,9 @@ def short_sittings(walk: Walk) -> None:
     assert regretted.state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get(session=regretted).left_out == "withdrawn"
+    live = launch_study(study.project, study="live", selection={"from": "another"}, lobby={"minutes": 5})
+    early = walk.arrive(live)
+    walk.send(f"{page_of(early)}begin/")
+    walk.send(f"{page_of(early)}wait/")
+    early.refresh_from_db()
+    assert early.state == SessionState.WAITING

@@ -85,16 +85,25 @@ async function tryOnce(image) {
   }
 }
 
-async function goOnTrying(image, address, firstTry, askedAt) {
+// The sizes that the browser may choose from: their addresses and widths in pixels.
+const sizesOf = (image) => [...image.srcset.matchAll(/(\S+) (\d+)w/g)].map(([, address, width]) => ({ address, width: Number(width) }));
+const isChosen = (image, { address }) => image.currentSrc.split("?")[0].endsWith(address);
+
+async function goOnTrying(image, sizes, firstTry, askedAt) {
   const record = records.get(image);
+  const address = image.src;
+  let others;
   for (let came = await firstTry; !came; came = await tryOnce(image)) {
     record.failed_loads += 1;
     frameOf(image).dataset.failed = record.failed_loads;
     image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
     await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
+    // Without a line the browser may have another size, from another window.
+    others ??= sizes.filter((size) => !isChosen(image, size));
     const again = new URL(address);
     again.searchParams.set("try", record.failed_loads);
-    image.src = again;
+    for (const name of ["srcset", "sizes"]) image.removeAttribute(name);
+    image.src = others.pop()?.address ?? again;
   }
   record.loaded_ms = Math.round(performance.now() - askedAt);
   for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
@@ -107,7 +116,8 @@ function load(image, askedAt, priority) {
   image.fetchPriority = priority;
   image.loading = "eager";
   const tried = tryOnce(image);
-  loads.set(image, { tried, loaded: goOnTrying(image, image.src, tried, askedAt) });
+  const sizes = sizesOf(image);
+  loads.set(image, { tried, sizes, loaded: goOnTrying(image, sizes, tried, askedAt) });
   return loads.get(image);
 }
 
@@ -145,6 +155,12 @@ document.addEventListener("question:shown", async ({ target }) => {
   loadNextAhead();
 });
 
+// Where a browser chose from several sizes, it says only how large they all are on the page.
+function pixelsOf(image) {
+  const width = loads.get(image).sizes.find((size) => isChosen(image, size))?.width ?? image.naturalWidth;
+  return [width, Math.round((width * image.naturalHeight) / image.naturalWidth)];
+}
+
 function paintedSize(image) {
   const scale = Math.min(image.clientWidth / image.naturalWidth, image.clientHeight / image.naturalHeight);
   return [image.naturalWidth, image.naturalHeight].map((side) => Math.round(side * scale));
@@ -154,12 +170,159 @@ document.addEventListener("formdata", ({ target, formData }) => {
   if (!target.matches("[data-question]")) return;
   const seen = imagesOf(target).map((image) => ({
     value: image.closest("[data-option]")?.dataset.option ?? image.closest("[data-shown]")?.dataset.shown ?? "image",
-    natural: [image.naturalWidth, image.naturalHeight],
+    natural: pixelsOf(image),
     shown: paintedSize(image),
     ...records.get(image),
   }));
   formData.set("images", JSON.stringify(seen));
 });
+})();
+
+// frames.js
+(() => {
+// Several images in one place, to flip through by arrows, slider or thumbnails, and one of them beside the marked one.
+// All lie over each other and stay painted, so that a flip is a change of opacity and nothing else.
+
+const SWIPE = 50;
+// To where reading goes on: from right to left a swipe to the right brings what comes after.
+const FORWARD = document.documentElement.dir === "rtl" ? -1 : 1;
+const stage = document.querySelector("[data-stage]");
+let touched = null;
+
+const part = (form, name) => form.querySelector(`[data-frame-${name}]`);
+const framesOf = (form) => [...form.querySelectorAll("[data-one-frame]")];
+const currentOf = (frames) => Math.max(0, frames.findIndex((frame) => frame.dataset.current !== undefined));
+const isBeside = (form) => part(form, "beside").getAttribute("aria-pressed") === "true";
+const pictureOf = (frame) => frame.querySelector("img");
+
+function thumbnail(frame, index) {
+  const button = document.createElement("button");
+  const small = new Image();
+  const name = document.createElement("span");
+  small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
+  small.alt = "";
+  name.textContent = frame.dataset.marked === undefined ? index + 1 : "★";
+  button.append(small, name);
+  button.type = "button";
+  button.className = "thumb";
+  button.dataset.frameTo = index;
+  button.toggleAttribute("data-marked", frame.dataset.marked !== undefined);
+  button.setAttribute("aria-label", pictureOf(frame).alt);
+  return button;
+}
+
+function show(form, index, { aloud = true } = {}) {
+  const frames = framesOf(form);
+  const beside = isBeside(form);
+  for (const [place, frame] of frames.entries()) {
+    const isShown = place === index || (beside && frame.dataset.marked !== undefined);
+    frame.toggleAttribute("data-current", place === index);
+    frame.inert = !isShown;
+  }
+  for (const [place, button] of [...part(form, "strip").children].entries()) {
+    if (place === index) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+  const slider = part(form, "slider");
+  slider.value = index + 1;
+  slider.setAttribute("aria-valuetext", pictureOf(frames[index]).alt);
+  form.querySelector("[data-frames]").toggleAttribute("data-beside", beside);
+  if (aloud) part(form, "said").textContent = pictureOf(frames[index]).alt;
+}
+
+// Beside the marked one stands another one, never itself.
+function step(form, by) {
+  const frames = framesOf(form);
+  let next = currentOf(frames);
+  do next = (next + by + frames.length) % frames.length;
+  while (isBeside(form) && frames[next].dataset.marked !== undefined);
+  show(form, next);
+}
+
+function toggleBeside(form) {
+  const button = part(form, "beside");
+  button.setAttribute("aria-pressed", !isBeside(form));
+  const frames = framesOf(form);
+  const current = currentOf(frames);
+  if (isBeside(form) && frames[current].dataset.marked !== undefined) step(form, 1);
+  else show(form, current);
+}
+
+function showMarked(form) {
+  part(form, "beside").setAttribute("aria-pressed", "false");
+  show(form, framesOf(form).findIndex((frame) => frame.dataset.marked !== undefined));
+}
+
+function goTo(form, index) {
+  if (isBeside(form) && framesOf(form)[index].dataset.marked !== undefined) showMarked(form);
+  else show(form, index);
+}
+
+// A question that came back as it was left stays at the image that it was left at.
+document.addEventListener("question:shown", ({ target: form }) => {
+  const frames = framesOf(form);
+  if (!frames.length || part(form, "strip").firstElementChild) return;
+  part(form, "strip").append(...frames.map(thumbnail));
+  const marked = frames.findIndex((frame) => frame.dataset.marked !== undefined);
+  show(form, Math.max(0, marked), { aloud: false });
+});
+
+stage?.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-frame-step], [data-frame-to], [data-frame-target], [data-frame-beside]");
+  const form = button?.closest("[data-question]");
+  if (!form) return;
+  const { frameStep, frameTo, frameTarget } = button.dataset;
+  if (frameStep) step(form, Number(frameStep));
+  else if (frameTo) goTo(form, Number(frameTo));
+  else if (frameTarget !== undefined) showMarked(form);
+  else toggleBeside(form);
+});
+
+stage?.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-frame-slider]")) goTo(target.closest("[data-question]"), Number(target.value) - 1);
+});
+
+stage?.addEventListener("pointerdown", ({ target, pointerType, isPrimary, clientX, clientY }) => {
+  touched = pointerType !== "mouse" && isPrimary && target.closest("[data-one-frame]") ? { clientX, clientY } : null;
+});
+
+stage?.addEventListener("pointerup", ({ target, clientX, clientY }) => {
+  const form = touched && target.closest("[data-question]");
+  if (!form) return;
+  const [across, down] = [clientX - touched.clientX, clientY - touched.clientY];
+  if (Math.abs(across) > SWIPE && Math.abs(across) > 2 * Math.abs(down)) step(form, across * FORWARD < 0 ? 1 : -1);
+});
+})();
+
+// writing.js
+(() => {
+// A text that is written as the answer: how long it is, and whether it may be sent.
+
+const fieldOf = (form) => form.querySelector("[data-writing]");
+
+// As the server counts it: on one line.
+const lengthOf = (text) => [...text.trim().replace(/\s+/g, " ")].length;
+
+function whatIsMissing({ dataset, value, form }) {
+  const length = lengthOf(value);
+  const isLeft = form.elements.not_possible?.checked;
+  if (isLeft) return length ? dataset.textBoth : "";
+  if (!length) return dataset.textEmpty;
+  if (length < dataset.fewest) return dataset.textShort.replace("{missing}", dataset.fewest - length);
+  return length > dataset.most ? dataset.textLong.replace("{more}", length - dataset.most) : "";
+}
+
+function look(form) {
+  const field = form && fieldOf(form);
+  if (!field) return;
+  field.setCustomValidity(whatIsMissing(field));
+  const shown = form.querySelector("[data-length]");
+  shown.textContent = lengthOf(field.value).toLocaleString(document.documentElement.lang);
+  shown.closest(".length").toggleAttribute("data-over", lengthOf(field.value) > field.dataset.most);
+}
+
+document.addEventListener("question:shown", ({ target }) => look(target));
+for (const sign of ["input", "change"]) document.addEventListener(sign, ({ target }) => look(target.closest("[data-question]")));
 })();
 
 // question.js
@@ -181,7 +344,9 @@ function showWhetherReady() {
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  const sentence = stage.getAttribute(`data-text-${state}`);
+  // What is written says itself what is missing.
+  const missing = state === "choose" && form.querySelector("[data-writing]")?.validationMessage;
+  const sentence = missing || stage.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
   hint.textContent = sentence;
@@ -633,6 +798,9 @@ const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
 let enterIsDown = false;
 
+// What steps through images may be held down.
+const STEPS = { [BEFORE]: "[data-frame-step='-1']", [AFTER]: "[data-frame-step='1']" };
+
 const isTyping = (target) =>
   target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
@@ -676,9 +844,10 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const focused = document.activeElement.closest(".option, [data-current]")?.querySelector("[data-enlarge]");
   const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
-  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
+  const current = form.querySelector("[data-current] [data-enlarge]");
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? current ?? form.querySelector("[data-enlarge]"))?.click();
 }
 
 function pressInZoom(name, target) {
@@ -694,6 +863,28 @@ function goBack() {
   (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
 }
 
+// From one image to the next, where several lie over each other, and into the field of the answer.
+function pressAmongImages(form, name) {
+  const pressed = { ...STEPS, s: "[data-frame-beside]", m: "[data-frame-target]" }[name];
+  const button = pressed && form.querySelector(pressed);
+  const field = name === "t" && form.querySelector("[data-writing]");
+  button?.click();
+  if (field) field.focus();
+  return Boolean(button || field);
+}
+
+// Out of a text: with Escape to the question's other keys, with Enter and Ctrl to what comes next.
+function pressInText(event) {
+  const { target, key, ctrlKey, metaKey, repeat, isComposing } = event;
+  const form = target.closest("[data-stage] [data-question]");
+  if (!form || !target.matches("textarea") || isComposing) return;
+  if (key === "Escape") form.querySelector("[data-heading]").focus({ preventScroll: true });
+  else if (key === "Enter" && (ctrlKey || metaKey) && keysSwitch.checked) {
+    if (!repeat) send(form);
+  } else return;
+  event.preventDefault();
+}
+
 function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
@@ -701,7 +892,7 @@ function pressOnPage(form, name, target) {
   else if (name === "u") goBack();
   else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
-  else return false;
+  else return pressAmongImages(form, name);
   return true;
 }
 
@@ -721,16 +912,17 @@ window.addEventListener("blur", () => (enterIsDown = false));
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (isTyping(target)) return;
-  if (isHeld(event)) {
+  if (isTyping(target)) return pressInText(event);
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  const step = !dialog && STEPS[event.key.toLowerCase()];
+  if (!(step && form?.querySelector(step)) && isHeld(event)) {
     // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
     if (event.key === "Enter") event.preventDefault();
     return;
   }
   if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const form = document.querySelector("[data-stage] [data-question]");
-  const dialog = document.querySelector("dialog[open]");
   if (!form || (dialog && dialog !== zoom)) return;
   const name = nameOf(event);
   const group = groupFor(form);
