@@ -364,11 +364,11 @@ def test_without_scripts_all_images_are_listed_and_the_marked_one_is_named(
         assert len(tops) == 10
         assert all(box is not None and box["height"] > 100 for box in boxes)
         expect(plain.locator("[data-stage] figure[data-marked] figcaption")).to_have_text("★ Target")
-        plain.locator("textarea").fill("The last image.")
+        field(plain).fill("The last image.")
         plain.get_by_role("button", name="Send").click()
-        expect(plain.locator("[data-error]").first).to_contain_text("“last image” says where an image stands.")
-        expect(plain.locator("textarea").first).to_have_value("The last image.")
-        plain.locator("textarea").first.fill(TEXT)
+        expect(plain.locator("[data-stage] [data-error]")).to_contain_text("“last image” says where an image stands.")
+        expect(field(plain)).to_have_value("The last image.")
+        field(plain).fill(TEXT)
         plain.get_by_role("button", name="Send").click()
         expect(plain.locator("[data-answered]")).to_have_text("1")
     assert Response.objects.get(session=session).answer == {"text": TEXT}
