@@ -1,4 +1,4 @@
-from annotation.models.people import Annotator, EntryEvent, Removal
+from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
 from annotation.models.responses import Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
@@ -8,6 +8,7 @@ __all__ = [
     "Decision",
     "Draft",
     "EntryEvent",
+    "GroupMember",
     "PracticeAnswer",
     "Removal",
     "Report",

@@ -13,6 +13,8 @@ from typing import Any
 from studies.design.older import any_right_is_known, filled
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import VERSION
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
 from studies.kinds import get_kind
 
 
@@ -53,6 +55,14 @@ class Recruitment:
     prolific_study_ids: tuple[str, ...]
     other_studies: str
     sessions_per_annotator: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A rule of eligibility by its name, with what the study file gives it."""
+
+    rule: str
+    given: Mapping[str, Any] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,7 @@ class Design:
     rule: str
     seed: str
     recruitment: Recruitment
+    eligibility: tuple[Condition, ...]
     time: Time
     pay: Pay
     language: str
@@ -166,6 +177,7 @@ class Design:
             "instances": _instances(whole["instances"]),
             "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
             "recruitment": _recruitment(whole["recruitment"]),
+            "eligibility": tuple(_condition(entry) for entry in whole["eligibility"]),
             "time": Time(**_entries(whole["time"], _TIME, "time")),
             "pay": _pay(whole["pay"]),
             "practice": _practice(whole["practice"]),
@@ -210,6 +222,7 @@ class Design:
                 "other_studies": recruitment.other_studies,
                 "sessions_per_annotator": recruitment.sessions_per_annotator,
             },
+            "eligibility": [{"rule": each.rule, **each.given} for each in self.eligibility],
             "time": {
                 "estimated_minutes": self.time.estimated_minutes,
                 "limit_minutes": self.time.limit_minutes,
@@ -278,6 +291,18 @@ def _instances(stored: Any) -> InstanceSelection:
         split=tuple(selection["split"]),
         keys=tuple(selection["keys"]),
     )
+
+
+def _condition(stored: Any) -> Condition:
+    rule = stored.get("rule") if isinstance(stored, Mapping) else None
+    if rule not in ELIGIBILITY:
+        raise _refused(f"not one of version {VERSION}: `eligibility` has the unknown rule {rule!r}.")
+    given = {name: value for name, value in stored.items() if name != "rule"}
+    return Condition(rule, MappingProxyType(dict(_entries(given, _names_of(rule), "eligibility"))))
+
+
+def _names_of(rule: str) -> frozenset[str]:
+    return frozenset(get_rule(rule).schema["properties"])
 
 
 def _recruitment(stored: Any) -> Recruitment:

@@ -56,6 +56,13 @@ def test_a_design_of_the_first_version_has_what_came_later() -> None:
     assert (design.answering, design.endings) == (Answering("off", False, False), Endings("return", "return"))
 
 
+def test_a_design_of_version_2_keeps_nobody_out() -> None:
+    written = Design.from_stored(stored()).to_stored()
+    del written["eligibility"]
+    design = Design.from_stored(written | {"version": 2})
+    assert (design.version, design.eligibility) == (3, ())
+
+
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
     written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
     del (
@@ -170,7 +177,9 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
     ("changed", "sentence"),
     [
         ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
-        ({"weather": "fine"}, "weather missing or unknown."),
+        ({"lottery": "all"}, "lottery missing or unknown."),
+        ({"eligibility": ["all"]}, "`eligibility` has the unknown rule None."),
+        ({"eligibility": [{"rule": "in_study"}]}, "study missing or unknown in `eligibility`."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
     ],

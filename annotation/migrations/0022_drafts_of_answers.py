@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0020_how_texts_were_written'),
+        ('annotation', '0021_how_texts_were_written'),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0019_sessions_that_waited'),
+        ('annotation', '0020_sessions_that_waited'),
     ]
 
     operations = [
