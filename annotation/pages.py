@@ -22,7 +22,7 @@ from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
-from studies.kinds.base import CHOICE, digits_of
+from studies.kinds.base import CHOICE, TARGET, digits_of
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
@@ -83,7 +83,8 @@ class GroupPage:
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
+    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each, `image`
+    rather the one that the answer is about.
 
     `posted`: what its form holds, by the names of its fields: an answer that is changed, one that was refused, or a
     draft. `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it
@@ -119,7 +120,8 @@ class QuestionPage:
 
     @property
     def image(self) -> ShownImage | None:
-        return self.images[0] if self.images else None
+        marked = (image for image in self.images if image.mark == TARGET)
+        return next(marked, self.images[0] if self.images else None)
 
     @property
     def sizes(self) -> str:
