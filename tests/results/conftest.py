@@ -1,3 +1,19 @@
+from collections.abc import Iterator
+
+import pytest
+
+from studies import rules
+from studies.kinds import KINDS, get_kind
 from tests.cast import client, draft, researcher, study
 
 __all__ = ["client", "draft", "researcher", "study"]
+
+
+@pytest.fixture
+def describing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put the kinds of `tests.results.describing` into the registry."""
+    for name in ("Tell", "Find"):
+        monkeypatch.setitem(KINDS, name.lower(), f"tests.results.describing.{name}")
+    yield
+    get_kind.cache_clear()
+    rules.get_rule.cache_clear()
