@@ -20,6 +20,7 @@ from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.language import of_kind, spoken
 from annotation.models import Session, SessionState
 from annotation.money import in_words
+from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
 from studies.kinds.base import CHOICE, MOST_DIGITS
 
@@ -28,6 +29,8 @@ LETTERS = string.ascii_uppercase
 QUESTIONS_AHEAD = 3
 # Half of less than this is no time for a break.
 FEWEST_FOR_A_BREAK = 20
+# Pictures beside each other -> how wide one of them is, in hundredths of the window.
+WIDEST = {1: 60, 2: 46, 3: 30, 4: 23, 5: 20}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class OptionPage:
     digit: str
     view_url: str = ""
     full_url: str = ""
+    srcset: str = ""
     width: str = ""
     height: str = ""
     text: str = ""
@@ -55,6 +59,7 @@ class ShownImage:
 
     view_url: str
     full_url: str
+    srcset: str
     width: str
     height: str
     mark: str = ""
@@ -110,6 +115,13 @@ class QuestionPage:
     @property
     def image(self) -> ShownImage | None:
         return self.images[0] if self.images else None
+
+    @property
+    def sizes(self) -> str:
+        """Return how wide each of its pictures is at most, as `sizes` of HTML: by how many stand beside each other."""
+        number = max(len(self.options), len(self.images))
+        landscape = WIDEST.get(number, WIDEST[max(WIDEST)])
+        return f"(orientation: portrait) {50 if number > 2 else 100}vw, {landscape}vw"
 
 
 @dataclass(frozen=True)
@@ -247,10 +259,22 @@ def _image_url(sha256: str, size: str) -> str:
     return f"/images/{sha256}/{size}"
 
 
+def _srcset(picture: Picture) -> str:
+    """Return the sizes a browser chooses from, so that a slow line is not asked for more than can be seen."""
+    sizes = _sizes(picture.width, picture.height)
+    return ", ".join(f"{_image_url(picture.sha256, size)} {width}w" for size, width in sizes)
+
+
+@lru_cache(maxsize=1000)
+def _sizes(width: int, height: int) -> Sequence[tuple[str, int]]:
+    return sizes_between("card", "view", width=width, height=height)
+
+
 def _pictured(picture: Picture) -> dict[str, Any]:
     return {
         "view_url": _image_url(picture.sha256, "view"),
         "full_url": _image_url(picture.sha256, "full"),
+        "srcset": _srcset(picture),
         "width": str(picture.width),
         "height": str(picture.height),
     }

@@ -24,16 +24,25 @@ async function tryOnce(image) {
   }
 }
 
-async function goOnTrying(image, address, firstTry, askedAt) {
+// The sizes that the browser may choose from: their addresses and widths in pixels.
+const sizesOf = (image) => [...image.srcset.matchAll(/(\S+) (\d+)w/g)].map(([, address, width]) => ({ address, width: Number(width) }));
+const isChosen = (image, { address }) => image.currentSrc.split("?")[0].endsWith(address);
+
+async function goOnTrying(image, sizes, firstTry, askedAt) {
   const record = records.get(image);
+  const address = image.src;
+  let others;
   for (let came = await firstTry; !came; came = await tryOnce(image)) {
     record.failed_loads += 1;
     frameOf(image).dataset.failed = record.failed_loads;
     image.dispatchEvent(new CustomEvent("image:failed", { bubbles: true }));
     await pause(Math.min(LONGEST_PAUSE_MS, 300 * 2 ** record.failed_loads));
+    // Without a line the browser may have another size, from another window.
+    others ??= sizes.filter((size) => !isChosen(image, size));
     const again = new URL(address);
     again.searchParams.set("try", record.failed_loads);
-    image.src = again;
+    for (const name of ["srcset", "sizes"]) image.removeAttribute(name);
+    image.src = others.pop()?.address ?? again;
   }
   record.loaded_ms = Math.round(performance.now() - askedAt);
   for (const mark of ["data-loading", "data-failed"]) frameOf(image).removeAttribute(mark);
@@ -46,7 +55,8 @@ function load(image, askedAt, priority) {
   image.fetchPriority = priority;
   image.loading = "eager";
   const tried = tryOnce(image);
-  loads.set(image, { tried, loaded: goOnTrying(image, image.src, tried, askedAt) });
+  const sizes = sizesOf(image);
+  loads.set(image, { tried, sizes, loaded: goOnTrying(image, sizes, tried, askedAt) });
   return loads.get(image);
 }
 
@@ -84,6 +94,12 @@ document.addEventListener("question:shown", async ({ target }) => {
   loadNextAhead();
 });
 
+// Where a browser chose from several sizes, it says only how large they all are on the page.
+function pixelsOf(image) {
+  const width = loads.get(image).sizes.find((size) => isChosen(image, size))?.width ?? image.naturalWidth;
+  return [width, Math.round((width * image.naturalHeight) / image.naturalWidth)];
+}
+
 function paintedSize(image) {
   const scale = Math.min(image.clientWidth / image.naturalWidth, image.clientHeight / image.naturalHeight);
   return [image.naturalWidth, image.naturalHeight].map((side) => Math.round(side * scale));
@@ -93,7 +109,7 @@ document.addEventListener("formdata", ({ target, formData }) => {
   if (!target.matches("[data-question]")) return;
   const seen = imagesOf(target).map((image) => ({
     value: image.closest("[data-option]")?.dataset.option ?? image.closest("[data-shown]")?.dataset.shown ?? "image",
-    natural: [image.naturalWidth, image.naturalHeight],
+    natural: pixelsOf(image),
     shown: paintedSize(image),
     ...records.get(image),
   }));

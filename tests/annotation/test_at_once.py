@@ -183,7 +183,7 @@ def test_two_answers_to_the_last_practice_questions_at_once_end_the_round_once()
 def test_skips_at_once_are_counted_one_after_the_other() -> None:
     session = arrive_at_work(launch_study(instances=8))
     for image in Image.objects.all():
-        default_storage.save(rendition_name(image.sha256, "thumb"), ContentFile(b"a picture"))
+        default_storage.save(rendition_name(image.sha256, "card"), ContentFile(b"a picture"))
     slots = responses.open_slots(session=session, limit=6)
 
     def skip(slot: Slot) -> None:

@@ -28,7 +28,7 @@ def pictures(question: Question) -> list[str]:
 def put_back(*images: str) -> None:
     for image in images:
         # The pictures of the cast are so small that all sizes are this one.
-        default_storage.save(rendition_name(image, "thumb"), ContentFile(b"a picture"))
+        default_storage.save(rendition_name(image, "card"), ContentFile(b"a picture"))
 
 
 def with_files(**design: Any) -> Study:
@@ -42,7 +42,7 @@ def with_files(**design: Any) -> Study:
 def lose(question: Question, option: int = 0) -> str:
     """Delete the file of one image of `question`; return the image."""
     image = pictures(question)[option]
-    default_storage.delete(rendition_name(image, "thumb"))
+    default_storage.delete(rendition_name(image, "card"))
     return image
 
 

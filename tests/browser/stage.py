@@ -33,7 +33,7 @@ def open_study(**wanted: Any) -> Study:
 
 def draw(image: Image) -> None:
     """Give `image` files of 512 by 512 pixels, told apart by the colours that its name spells."""
-    for size in ("view", "full"):
+    for size in ("card", "view", "full"):
         default_storage.save(rendition_name(image.sha256, size), ContentFile(_drawn(image.sha256)))
     Image.objects.filter(pk=image.pk).update(width=512, height=512)
 

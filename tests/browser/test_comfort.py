@@ -81,7 +81,7 @@ def test_what_is_clicked_under_comfort_is_seen_at_once_and_kept(page: Page, at_w
 
 def test_nothing_moves_where_the_device_asks_for_less_motion(page: Page, at_work: Callable[..., Session]) -> None:
     held: list[Route] = []
-    page.route("**/images/*/view*", lambda route: held.append(route))
+    page.route("**/images/*/*", lambda route: held.append(route))
     at_work(instances=2)
     page.locator("[data-stage] [data-loading]").first.wait_for()
     assert page.evaluate(MOVING) == ["turn"]

@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, Route, expect
+from playwright.sync_api import Browser, CDPSession, Page, Route, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
 from tests.browser.stage import answer, open_study, picture_of, question_number
 from tests.factories import arrive_at_work, make_instance, make_project
 
-IMAGES = "**/images/*/view*"
+IMAGES = re.compile(r"/images/[0-9a-f]{64}/(card|view)")
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+DESKTOP: ViewportSize = {"width": 2560, "height": 1440}
 
 
 def zoomed_picture(page: Page) -> str:
@@ -70,11 +72,11 @@ def test_images_that_fail_are_tried_again_and_the_failures_recorded(
     failed: set[str] = set()
 
     def fail_once(route: Route) -> None:
-        address = route.request.url.split("?")[0]
-        if address in failed:
+        picture = route.request.url.split("/")[-2]
+        if picture in failed:
             route.continue_()
         else:
-            failed.add(address)
+            failed.add(picture)
             route.fulfill(status=503, body="busy")
 
     page.route(IMAGES, fail_once)
@@ -85,7 +87,7 @@ def test_images_that_fail_are_tried_again_and_the_failures_recorded(
         expect(page.locator("[data-answered]" if number == 1 else "h1")).to_contain_text(("1", "All saved")[number - 1])
     for response in Response.objects.filter(session=session):
         assert [image["failed_loads"] for image in response.images_seen] == [1, 1, 1, 1]
-        assert all(image["natural"] == [512, 512] for image in response.images_seen)
+        assert [image["natural"] for image in response.images_seen] == [[512, 512]] * 4
 
 
 def test_the_next_question_is_loaded_before_it_is_shown(page: Page, at_work: Callable[..., Session]) -> None:
@@ -124,7 +126,35 @@ def test_the_following_questions_wait_until_the_one_shown_is_seen_and_then_come_
     expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
     following = [image.get_attribute("src") or "" for image in page.locator("[data-ahead] img").all()]
     assert len(following) == 12
-    assert [address.split("/images/")[1] for address in asked[4:]] == [src.split("/images/")[1] for src in following]
+    assert [address.split("/")[-2] for address in asked[4:]] == [src.split("/")[-2] for src in following]
+
+
+@pytest.mark.parametrize(("window", "size", "pixels"), [(LAPTOP, "card", 400), (DESKTOP, "view", 512)])
+def test_no_more_of_an_image_is_fetched_than_the_window_can_show(
+    page: Page, at_work: Callable[..., Session], window: ViewportSize, size: str, pixels: int
+) -> None:
+    page.set_viewport_size(window)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    at_work(instances=2)
+    question_number(page)
+    wait_for_the_next(page)
+    assert {address.split("/")[-1] for address in asked if "/images/" in address} == {size}
+    answer(page, "1")
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    seen = Response.objects.get().images_seen
+    assert all(image["natural"] == [pixels, pixels] for image in seen)
+    # It has a pixel for each of those that it is painted with, or all that there are.
+    assert all(image["shown"][0] <= pixels or pixels == 512 for image in seen)
+
+
+def test_where_one_size_cannot_be_had_another_is_shown(page: Page, at_work: Callable[..., Session]) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.route("**/images/*/card*", lambda route: route.abort())
+    at_work(instances=2)
+    question_number(page)
+    for image in page.locator("[data-stage] img").all():
+        assert str(image.evaluate("image => image.currentSrc")).endswith("/view")
 
 
 def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[..., Session]) -> None:

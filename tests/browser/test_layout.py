@@ -87,7 +87,7 @@ def resize(project: Project, size: tuple[int, int]) -> None:
     out = io.BytesIO()
     PIL.Image.new("RGB", size, (90, 120, 60)).save(out, "WEBP")
     for image in Image.objects.filter(uses__instance=project.instances.first()):
-        for rendition in ("view", "full"):
+        for rendition in ("card", "view", "full"):
             with default_storage.open(rendition_name(image.sha256, rendition), "wb") as stream:
                 stream.write(out.getvalue())
 

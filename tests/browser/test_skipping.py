@@ -20,7 +20,7 @@ OFFER_MS = 20_000
 def lose_an_image(session: Session, slot: Slot | None = None) -> str:
     """Delete the files of one image of `slot`, or of the next question; return the image."""
     image: str = (slot or next_slot(session)).question.content["options"][1]["image"]
-    for size in ("view", "full"):
+    for size in ("card", "view", "full"):
         default_storage.delete(rendition_name(image, size))
     return image
 
@@ -76,10 +76,10 @@ def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(page: Page, live_
 def test_the_offer_goes_when_the_image_comes_after_all(page: Page, live_server: LiveServer) -> None:
     session = arrive_at_work(open_study(instances=1))
     lost = next_slot(session).question.content["options"][0]["image"]
-    page.route(f"**/images/{lost}/view*", lambda route: route.abort())
+    page.route(f"**/images/{lost}/*", lambda route: route.abort())
     open_hurried(page, live_server, session)
     way_on = wait_for_the_offer(page)
-    page.unroute(f"**/images/{lost}/view*")
+    page.unroute(f"**/images/{lost}/*")
     expect(way_on).to_be_hidden(timeout=OFFER_MS)
     answer(page, "1")
     page.get_by_role("heading", name="All saved. Thank you!").wait_for()

@@ -28,7 +28,7 @@ def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None
     )
     with default_storage.open(original_name(sha256)) as file:
         assert file.read() == data
-    for size in ("thumb", "view", "full"):
+    for size in ("card", "view", "full"):
         assert client.get(f"/images/{sha256}/{size}").status_code == 200
 
 
@@ -36,7 +36,7 @@ def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None
 def test_files_that_no_instance_uses_can_be_removed_from_any_storage() -> None:
     names: list[str] = []
     sha256, _ = take_in(picture_bytes(size=(400, 300)), keep=True, on_write=names.append)
-    assert names == [rendition_name(sha256, "view"), rendition_name(sha256, "thumb"), original_name(sha256)]
+    assert names == [rendition_name(sha256, "card"), original_name(sha256)]
     remove_unused(names)
     assert not any(default_storage.exists(name) for name in names)
 
@@ -49,7 +49,7 @@ def test_the_same_picture_taken_in_at_once_is_stored_once(storage: str, settings
         found = set(pool.map(lambda _: take_in(data, keep=True, on_write=lambda name: None)[0], range(16)))
     (sha256,) = found
     assert default_storage.listdir(f"images/{sha256[:2]}") == ([], [sha256])
-    assert sorted(default_storage.listdir(f"renditions/{sha256[:2]}/{sha256}")[1]) == ["thumb.webp", "view.webp"]
+    assert sorted(default_storage.listdir(f"renditions/{sha256[:2]}/{sha256}")[1]) == ["card.webp", "view.webp"]
 
 
 def test_a_rendition_that_several_ask_for_at_once_is_made_once() -> None:

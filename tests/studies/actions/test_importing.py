@@ -81,7 +81,7 @@ def test_an_image_is_stored_once_byte_for_byte(project: Project, manifest: Path,
     assert stored.read_bytes() == (folder / "2.jpg").read_bytes()
     # Four pictures of 40 x 30: the smallest rendition is whole already.
     assert len(stored_files()) == 8
-    assert sum(name.endswith("thumb.webp") for name in stored_files()) == 4
+    assert sum(name.endswith("card.webp") for name in stored_files()) == 4
 
 
 def test_the_photo_is_taken_where_its_file_is_there(project: Project, manifest: Path, folder: Path) -> None:

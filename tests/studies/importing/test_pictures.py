@@ -13,6 +13,7 @@ from studies.importing.pictures import (
     measure,
     render,
     size_that_serves,
+    sizes_between,
     stored_sizes,
 )
 from tests.studies.source_files import picture_bytes
@@ -37,28 +38,41 @@ def decoded_pixel(data: bytes) -> tuple[int, ...]:
 @pytest.mark.parametrize(
     ("longest", "sizes"),
     [
-        (1, ["thumb"]),
-        (320, ["thumb"]),
-        (321, ["thumb", "view"]),
-        (1024, ["thumb", "view"]),
-        (1025, ["thumb", "view", "full"]),
-        (9000, ["thumb", "view", "full"]),
+        (1, ["card"]),
+        (400, ["card"]),
+        (401, ["card", "view"]),
+        (1024, ["card", "view"]),
+        (1025, ["card", "view", "full"]),
+        (9000, ["card", "view", "full"]),
     ],
 )
 def test_no_pixels_are_stored_twice(longest: int, sizes: list[str]) -> None:
     facts = PictureFacts(width=1, height=longest, format="PNG")
     assert stored_sizes(facts) == sizes
-    assert [size_that_serves(size, facts) for size in ("thumb", "view", "full")] == (sizes + sizes[-1:] * 2)[:3]
+    assert [size_that_serves(size, facts) for size in ("card", "view", "full")] == (sizes + sizes[-1:] * 2)[:3]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "sizes"),
+    [
+        (400, 300, []),
+        (640, 480, [("card", 400), ("view", 640)]),
+        (480, 640, [("card", 300), ("view", 480)]),
+        (2048, 1024, [("card", 400), ("view", 1024)]),
+    ],
+)
+def test_what_a_browser_chooses_from_says_its_width(width: int, height: int, sizes: list[tuple[str, int]]) -> None:
+    assert sizes_between("card", "view", width=width, height=height) == sizes
 
 
 @pytest.mark.parametrize(
     ("given", "size", "shown"),
     [
         ((100, 50), "full", (100, 50)),
-        ((640, 480), "thumb", (320, 240)),
-        ((480, 640), "thumb", (240, 320)),
+        ((640, 480), "card", (400, 300)),
+        ((480, 640), "card", (300, 400)),
         ((2048, 1000), "view", (1024, 500)),
-        ((5000, 4), "thumb", (320, 1)),
+        ((5000, 4), "card", (400, 1)),
     ],
 )
 def test_a_rendition_keeps_the_shape_and_is_never_larger(

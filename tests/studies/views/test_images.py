@@ -30,7 +30,7 @@ def sha256() -> str:
     return store(picture_bytes(size=(1200, 600)))
 
 
-@pytest.mark.parametrize(("size", "shown"), [("thumb", (320, 160)), ("view", (1024, 512)), ("full", (1200, 600))])
+@pytest.mark.parametrize(("size", "shown"), [("card", (400, 200)), ("view", (1024, 512)), ("full", (1200, 600))])
 def test_a_picture_is_served_in_the_size_asked_for(
     size: str, shown: tuple[int, int], client: Client, sha256: str
 ) -> None:
@@ -67,14 +67,14 @@ def test_a_browser_that_has_it_is_told_so(client: Client, sha256: str) -> None:
     etag = client.get(f"/images/{sha256}/view")["ETag"]
     response = client.get(f"/images/{sha256}/view", headers={"if-none-match": etag})
     assert (response.status_code, response["ETag"], response["Cache-Control"]) == (304, etag, FOR_EVER)
-    assert client.get(f"/images/{sha256}/thumb", headers={"if-none-match": etag}).status_code == 200
+    assert client.get(f"/images/{sha256}/card", headers={"if-none-match": etag}).status_code == 200
 
 
 def test_a_small_picture_is_stored_once_for_all_sizes(client: Client) -> None:
     small = store(picture_bytes(size=(100, 80)))
-    folder = Path(default_storage.path(rendition_name(small, "thumb"))).parent
-    assert [file.name for file in folder.iterdir()] == ["thumb.webp"]
-    bodies = {client.get(f"/images/{small}/{size}").content for size in ("thumb", "view", "full")}
+    folder = Path(default_storage.path(rendition_name(small, "card"))).parent
+    assert [file.name for file in folder.iterdir()] == ["card.webp"]
+    bodies = {client.get(f"/images/{small}/{size}").content for size in ("card", "view", "full")}
     assert len(bodies) == 1
 
 
