@@ -22,7 +22,7 @@ from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
-from studies.kinds.base import CHOICE, MOST_DIGITS
+from studies.kinds.base import CHOICE, digits_of
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
@@ -280,11 +280,10 @@ def _pictured(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _option_page(option: Option, *, value: str, position: int) -> OptionPage:
+def _option_page(option: Option, *, value: str, position: int, digit: str) -> OptionPage:
     shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
     letter = LETTERS[position] if position < len(LETTERS) else value
     what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
-    digit = value if position < MOST_DIGITS else ""
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
 
 
@@ -312,6 +311,7 @@ def question_page(
     by_key = {option.key: option for option in kind.options(content)}
     values = posted_values(kind, content, order)
     in_order = [(value, by_key[key]) for value, key in values.items()]
+    digits = digits_of([option for _, option in in_order])
     shuffled = [(value, option) for value, option in in_order if option.shuffled]
     return QuestionPage(
         slot=str(slot),
@@ -321,7 +321,8 @@ def question_page(
         texts=[text.text for text in shown.texts],
         images=[ShownImage(**_pictured(picture), mark=picture.mark) for picture in shown.pictures],
         options=[
-            _option_page(option, value=value, position=position) for position, (value, option) in enumerate(shuffled)
+            _option_page(option, value=value, position=position, digit=digits[position])
+            for position, (value, option) in enumerate(shuffled)
         ],
         fixed=[
             FixedOption(value=value, label=last_label(option), digit=option.digit)

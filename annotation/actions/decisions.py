@@ -1,7 +1,7 @@
 """Decisions: what follows for a question from its counted answers, kept up to date as they arrive."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from annotation.actions.answer_sql import Decided, store_decision
 from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE
-from studies.kinds import Answer
+from studies.kinds import Answer, get_kind
 from studies.models import Question, Study
 from studies.rules import Asked, Given, State, Verdict, decide, get_rule
 
@@ -22,6 +22,7 @@ class ToDecide:
     """A question, and what its rule sees of it besides its answers. `response`: the one that it was made from, or 0."""
 
     question: int
+    kind: str
     rule: str
     asked: Asked
     response: int = 0
@@ -29,7 +30,7 @@ class ToDecide:
 
 def to_decide(question: Question, study: Study) -> ToDecide:
     response = question.source_id if question.source_type == RESPONSE else 0
-    return ToDecide(question.pk, study.rule, asked_of(question, study), response)
+    return ToDecide(question.pk, question.kind, study.rule, asked_of(question, study), response)
 
 
 def asked_of(question: Question, study: Study) -> Asked:
@@ -46,7 +47,7 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
     moment the later one sees both.
     """
     if only_answer is not None and asked.asked.wanted == 1:
-        given = [Given(only_answer.label, only_answer.value)]
+        given = [_alone(only_answer, asked)]
     else:
         Decision.objects.select_for_update().get(question=asked.question)
         given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
@@ -57,7 +58,18 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
 
 def decided_by(answer: Answer, *, asked: ToDecide, now: datetime) -> Decided:
     """Return what follows for a question that wants one answer from this one."""
-    return _decided(asked, [Given(answer.label, answer.value)], now=now)
+    return _decided(asked, [_alone(answer, asked)], now=now)
+
+
+def _alone(answer: Answer, asked: ToDecide) -> Given:
+    """Return an answer that has just come, so that nobody was asked about it yet."""
+    with_fate = get_rule(asked.rule).needs.became
+    hands_on = not with_fate or _hands_on(asked.kind, asked.asked.content, answer.value)
+    return Given(answer.label, answer.value, hands_on=hands_on)
+
+
+def _hands_on(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
+    return get_kind(kind).hands_on(content, answer) is not None
 
 
 def _decided(asked: ToDecide, given: Sequence[Given], *, now: datetime) -> Decided:
@@ -89,19 +101,24 @@ def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> N
 def _given(questions: Sequence[int], *, with_fate: bool) -> dict[int, list[Given]]:
     """Return the counted answers to each of `questions`, in the order in which they came.
 
-    with_fate: with what has become of each in the studies that ask about it.
+    with_fate: with what has become of each in the studies that ask about it, and whether any can.
     """
     given: dict[int, list[Given]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
     rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
     became: dict[int, list[State]] = {}
+    asked: dict[int, tuple[str, dict[str, Any]]] = {}
     if with_fate:
+        of_these = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
+        asked = {pk: (kind, content) for pk, kind, content in of_these}
         fates = Decision.objects.filter(question__source_type=RESPONSE, question__undone_at=None)
         fates = fates.filter(question__source_id__in=[pk for pk, *_ in rows]).order_by("question_id")
         for response, state in fates.values_list("question__source_id", "state"):
             became.setdefault(response, []).append(State(state))
     for pk, question, label, answer in rows:
-        given[question].append(Given(label, label if answer is None else answer, became.get(pk, ())))
+        whole = label if answer is None else answer
+        hands_on = not with_fate or _hands_on(*asked[question], whole)
+        given[question].append(Given(label, whole, became.get(pk, ()), hands_on))
     return given
 
 

@@ -11,7 +11,14 @@ from annotation.actions import seats
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
-from studies.actions.questions import About, Source, origin_of, questions_per_instance, selected_instances
+from studies.actions.questions import (
+    About,
+    Source,
+    asks_about_answers,
+    origin_of,
+    questions_per_instance,
+    selected_instances,
+)
 from studies.actions.studies import add_surveys, fill_survey
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
@@ -20,12 +27,6 @@ from studies.planning import PlannedSurvey, in_parts
 CHUNK = 200
 # Where choosing sends, an answer can be taken back for so long: nothing is built on it before.
 UNDO = timedelta(seconds=5)
-
-
-def asks_about_answers(study: Study) -> bool:
-    """Tell whether the questions of `study` are made from answers of the study that feeds it, and not only from the
-    instances that it accepted."""
-    return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
 
 
 def ready_for(

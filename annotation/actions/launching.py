@@ -6,11 +6,11 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.actions import seats
-from annotation.actions.drawing import asks_about_answers, ready_for
+from annotation.actions.drawing import ready_for
 from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About
+from studies.actions.questions import About, asks_about_answers
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError

@@ -152,7 +152,7 @@ def _receipt_of_first(
 def _to_decide(asked: AskedInSlot) -> ToDecide:
     most = max(asked.max_answers, asked.answers_wanted)
     seen = Asked(asked.answers_wanted, most, asked.right, asked.content)
-    return ToDecide(asked.question, asked.rule, seen, asked.response)
+    return ToDecide(asked.question, asked.kind, asked.rule, seen, asked.response)
 
 
 def _state_after(session: int, counted: Counted, *, now: datetime) -> SessionState:

@@ -10,6 +10,7 @@ from results.queries.reporting import CHUNK
 from results.reports.annotators import PersonsAnswer
 from results.reports.facts import Answerable
 from studies.kinds import get_kind
+from studies.kinds.base import IN_ORDER
 from studies.models import Study
 
 _FIELDS = (
@@ -21,6 +22,7 @@ _FIELDS = (
     "send_ms",
     "hidden_ms",
     "shown_order",
+    f"question__content__{IN_ORDER}",
     "slot__seat__survey__number",
 )
 
@@ -36,7 +38,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     units = _units(study)
     rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
     for pk, annotator, question, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
-        send_ms, hidden_ms, order = measured
+        send_ms, hidden_ms, order, in_order = measured
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
@@ -44,8 +46,8 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             choice=choice,
             right=right,
             seconds=seconds_in_view(send_ms, hidden_ms),
-            position=order.index(choice) if choice and choice not in last[kind] else None,
-            positions=len(order) - len(last[kind]),
+            position=order.index(choice) if choice and not in_order and choice not in last[kind] else None,
+            positions=0 if in_order else len(order) - len(last[kind]),
             added=survey > planned.get(question, survey),
             units=units.get(pk, {}),
         )

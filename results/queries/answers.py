@@ -9,6 +9,7 @@ from annotation.models import Response
 from results.queries.reporting import model_facts, study_facts
 from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import Answerable, ProjectFacts
+from studies.kinds.base import IN_ORDER
 from studies.models import Study
 
 
@@ -37,7 +38,7 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
         .exclude(choice="")
         .values_list(
             *("question__kind", "question__instance__type", "question__instance__subtype"),
-            *("question__right", "choice", "shown_order"),
+            *("question__right", "choice", "shown_order", f"question__content__{IN_ORDER}"),
         )
     )
     last = {kind: answerable.last for kind, answerable in kinds.items()}
@@ -47,12 +48,12 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
             category=(type, subtype),
             choice=choice,
             right=right,
-            position=None if choice in last[kind] else order.index(choice),
-            positions=len(order) - len(last[kind]),
+            position=None if in_order or choice in last[kind] else order.index(choice),
+            positions=0 if in_order else len(order) - len(last[kind]),
             seconds=None,
             times=times,
         )
-        for kind, type, subtype, right, choice, order, times, _ in _in_order(alike)
+        for kind, type, subtype, right, choice, order, in_order, times, _ in _in_order(alike)
     ]
 
 

@@ -13,7 +13,7 @@ from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym
 from studies.kinds import Picture, Shown, get_kind
-from studies.kinds.base import MOST_DIGITS
+from studies.kinds.base import digits_of
 from studies.models import Project, Question, Study
 
 
@@ -204,13 +204,11 @@ def _shown(question: Question) -> Shown:
 def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
     kind = get_kind(question.kind)
     offered = kind.options(question.content) if kind.has_one_label else ()
-    shuffled = 0
-    for option in offered:
-        shuffled += option.shuffled
+    for option, digit in zip(offered, digits_of(offered), strict=True):
         yield ShownOption(
             key=option.key,
             label=option.label or option.key,
-            digit=option.digit or (str(shuffled) if shuffled <= MOST_DIGITS else ""),
+            digit=digit,
             image=option.picture.sha256 if option.picture else "",
             text=option.text,
             shuffled=option.shuffled,
@@ -224,8 +222,9 @@ def _answer(
     response: Response, question: Question, options: Mapping[str, ShownOption], names: Mapping[int, str]
 ) -> GivenAnswer:
     order, option = response.shown_order, options.get(response.choice)
-    shuffled = any(each.shuffled for each in options.values())
-    positioned = option is not None and option.shuffled
+    in_order = get_kind(question.kind).stands_in_order(question.content)
+    shuffled = not in_order and any(each.shuffled for each in options.values())
+    positioned = shuffled and option is not None and option.shuffled
     return GivenAnswer(
         name=names.get(response.annotator_id, ""),
         option=option,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from results.reports.facts import Answerable
-from studies.kinds import get_kind, last_keys
+from studies.kinds import Scale, get_kind, last_keys
+from studies.kinds.base import Level
 from studies.models import Question, Study
 
 # Rows fetched at once: each fetch is a round trip.
@@ -35,7 +36,8 @@ def _answerable(study: Study, name: str) -> Answerable:
         last=last_keys(kind, content) if kind.has_one_label else (),
         names={option.key: option.label for option in options if option.label},
         collapses=kind.collapses(content),
-        scale=kind.scale(content),
+        # Where it differs, all questions have to be read to know it.
+        scale=Scale() if kind.scales_differ else kind.scale(content),
         has_one_label=kind.has_one_label,
         prefers=kind.prefers,
     )
@@ -55,21 +57,40 @@ def shown_beside(study: Study) -> dict[int, tuple[str, ...]]:
 
 def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[str, Answerable]:
     """Return `answerable` with the labels of all questions of `study`: an instance may offer more options than the
-    first one does, and a coefficient of agreement counts what could have been said."""
+    first one does, and a coefficient of agreement counts what could have been said. Where the answers to some questions
+    compare otherwise than those to others, with both."""
     # Options that always come last are the same in every question.
     differing = [name for name, found in answerable.items() if len(found.last) < len(found.options)]
     labels: dict[str, dict[str, None]] = {name: {} for name in differing}
     alike = dict.fromkeys(differing, True)
-    asked = Question.objects.filter(study=study, kind__in=differing).order_by("pk").values_list("kind", "content")
-    for name, content in asked.iterator(chunk_size=CHUNK) if differing else ():
-        own = get_kind(name).categories(content)
+    scales: dict[str, dict[Level, tuple[dict[str, float], set[int]]]] = {name: {} for name in differing}
+    asked = Question.objects.filter(study=study, kind__in=differing).order_by("pk").values_list("pk", "kind", "content")
+    for pk, name, content in asked.iterator(chunk_size=CHUNK) if differing else ():
+        kind = get_kind(name)
+        own = kind.categories(content)
+        if kind.scales_differ:
+            scale = kind.scale(content)
+            values, on_it = scales[name].setdefault(scale.level, ({}, set()))
+            values.update(scale.values)
+            on_it.add(pk)
         labels[name].update(dict.fromkeys(own))
         alike[name] &= set(own) == set(answerable[name].options)
     whole = {
         name: replace(answerable[name], options=_last_ones_last(found, answerable[name].last), same_for_all=alike[name])
         for name, found in labels.items()
     }
-    return {**answerable, **whole}
+    return {**answerable, **{name: _on_its_scales(found, scales[name]) for name, found in whole.items()}}
+
+
+def _on_its_scales(answerable: Answerable, found: Mapping[Level, tuple[Mapping[str, float], set[int]]]) -> Answerable:
+    """Return `answerable` on the scale that its questions have or, where they have several, on none with each apart."""
+    if not found:
+        return answerable
+    if len(found) == 1:
+        (level, (values, _)) = next(iter(found.items()))
+        return replace(answerable, scale=Scale(level, values))
+    apart = [(Scale(level, values), frozenset(questions)) for level, (values, questions) in found.items()]
+    return replace(answerable, apart=sorted(apart, key=lambda each: each[0].level))
 
 
 def _last_ones_last(labels: Iterable[str], last: Sequence[str]) -> list[str]:

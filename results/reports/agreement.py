@@ -55,6 +55,8 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
     found: list[Reliability] = []
     for labels in labels_of(study):
         answers = answers_to(study, labels.kind, labels.unit)
+        if labels.questions is not None:
+            answers = [answer for answer in answers if answer.question in labels.questions]
         first = _several([answer for answer in answers if not answer.added])
         compared = {BEFORE: first}
         if study.accepts:

@@ -55,7 +55,8 @@ class Answerable:
     options that always come last. `names`: what people call an option, where that is not its key. `collapses`: how
     labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
     `same_for_all`: whether every question offers the same. `prefers`: whether a label is the option that was preferred
-    to the others of its question.
+    to the others of its question. `apart`: where the answers to some questions compare otherwise than those to others,
+    each scale with the ids of the questions on it; `scale` is then none.
     """
 
     options: Sequence[str] = ()
@@ -66,6 +67,7 @@ class Answerable:
     has_one_label: bool = True
     same_for_all: bool = True
     prefers: bool = False
+    apart: Sequence[tuple[Scale, frozenset[int]]] = ()
 
     @property
     def is_scale(self) -> bool:

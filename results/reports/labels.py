@@ -34,6 +34,7 @@ class Labels:
 
     `no_chance`: why agreement by chance cannot be told, "" mostly. `are_parts`: an answer has several labels, so that
     those of one question are not independent. `unit`: the one thing asked that they are compared on, None for all.
+    `questions`: the ids of those whose answers compare so, None for all.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Labels:
     no_chance: str = ""
     are_parts: bool = False
     unit: str | None = None
+    questions: frozenset[int] | None = None
 
     def label(self, choice: str) -> str:
         return choice if self.collapse is None else self.collapse.label(choice)
@@ -102,6 +104,7 @@ def labels_of(study: StudyFacts) -> Iterable[Labels]:
         # Free texts have nothing that could be the same.
         if options or answerable.has_one_label:
             yield _as_they_are(kind, answerable, options)
+            yield from _apart(kind, answerable, options)
         if options and not answerable.has_one_label:
             together = _as_they_are(kind, answerable, options)
             for unit in units_of(answers_to(study, kind)):
@@ -133,6 +136,18 @@ def _as_they_are(kind: str, answerable: Answerable, options: Sequence[str]) -> L
         no_chance="" if answerable.same_for_all else OTHER_OPTIONS,
         are_parts=not answerable.has_one_label,
     )
+
+
+def _apart(kind: str, answerable: Answerable, options: Sequence[str]) -> Iterable[Labels]:
+    """Yield the labels of the questions on each scale, where a kind has questions on several."""
+    for scale, questions in answerable.apart:
+        if scale.level == "nominal":
+            title, on_it = f"{OPTIONS}, where they have no order", options
+        else:
+            on_it = [option for option in options if option in scale.values]
+            title = f"scale {on_it[0]} to {on_it[-1]}, where they have one"
+        together = _as_they_are(kind, answerable, on_it)
+        yield replace(together, title=title, scale=scale, questions=questions)
 
 
 def main_labels(study: StudyFacts) -> dict[str, Labels]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from studies.descriptions import descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
 from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
@@ -15,6 +17,9 @@ BATCH = 500
 PROBLEMS_SHOWN = 20
 # A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
 SAMPLED_PER_QUESTION = 20
+# What questions that are made from an imported description have as the type of their source; its id is the number of
+# the description in its set, from 1.
+DESCRIPTION = "description"
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,29 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
             chosen = chosen.filter(**{f"{column}__in": wanted})
     practised = [question.instance for question in study.design.practice.questions]
     return chosen.exclude(key__in=practised).order_by("id")
+
+
+def asks_about_answers(study: Study) -> bool:
+    """Tell whether the questions of `study` are made from answers, and not only from instances: from those of the study
+    that feeds it or, without one, from descriptions that came with the import."""
+    return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
+
+
+def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
+    """Yield the imported descriptions of `instances` whose image is known, as a study would have handed them on."""
+    rows = instances.values_list("pk", "captions", "reference").order_by("pk")
+    for pk, captions, reference in rows.iterator(chunk_size=BATCH):
+        for each in descriptions_of(captions, reference):
+            if each.target is not None:
+                said = {"text": each.text, "target": each.target}
+                yield About(pk, source=Source(DESCRIPTION, each.number, said))
+
+
+def everything_asked(study: Study) -> Iterator[About]:
+    """Yield what a study asks about that no other feeds: its instances, or the descriptions that came with them."""
+    if asks_about_answers(study):
+        return imported_answers(selected_instances(study))
+    return map(About, selected_instances(study).values_list("pk", flat=True))
 
 
 def roles_asked(study: Study) -> set[str]:
@@ -154,16 +182,16 @@ def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> 
         else:
             images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
     said = source.content if source else {}
-    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said)
+    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said, type=instance.type)
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
     """Return the first questions of each part that launching would make (kind, part, content, ...), unstored."""
     sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design.parts))}
-    ids = selected_instances(study).values_list("pk", flat=True)[: SAMPLED_PER_QUESTION * per_part]
-    for _, _, facts in _with_facts(list(map(About, ids))):
+    some = islice(everything_asked(study), SAMPLED_PER_QUESTION * per_part)
+    for about, _, facts in _with_facts(list(some)):
         try:
-            for fields in _questions_about(study, facts):
+            for fields in _questions_about(study, facts, about.source):
                 sampled[fields["part"]].append(fields)
         except CannotAsk:
             continue
@@ -184,6 +212,9 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     asked = study.design.practice.questions
     found = Instance.objects.filter(project=study.project_id, key__in=[entry.instance for entry in asked])
     practised = [About(instance) for instance in found.values_list("pk", flat=True)]
+    if kind.asks_about_answers:
+        # The first description of each.
+        practised = list({about.instance: about for about in reversed(list(imported_answers(found)))}.values())
     facts = {instance.key: known for _, instance, known in _with_facts(practised)}
     for position, entry in enumerate(asked):
         which = f"Practice question {position + 1}"

@@ -12,7 +12,14 @@ from django.db import transaction
 from studies.actions.codes import add_code
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
-from studies.actions.questions import About, make_practice, make_questions, questions_per_instance, selected_instances
+from studies.actions.questions import (
+    About,
+    asks_about_answers,
+    everything_asked,
+    make_practice,
+    make_questions,
+    questions_per_instance,
+)
 from studies.actions.roles import check_roles
 from studies.design import Design, read_design
 from studies.errors import StudyError
@@ -128,7 +135,12 @@ def _check_contact(study: Study) -> None:
 
 
 def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
-    chosen = list(map(About, selected_instances(study).values_list("pk", flat=True))) if about is None else list(about)
+    chosen = list(everything_asked(study) if about is None else about)
+    if about is None and not chosen and asks_about_answers(study):
+        raise StudyError(
+            "No instance that it selects has a description whose image is known. Import some, or name the study in "
+            "which descriptions are written under `instances.from`."
+        )
     sample = study.design.instances.sample
     if sample is None:
         return chosen

@@ -120,6 +120,9 @@ def _not_in_its_language(
 
 
 def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:
+    if any(get_kind(part["kind"]).asks_about_answers for part in parts):
+        # What people find decides about the answers that it is asked about.
+        return "filter"
     if any_right_is_known(parts):
         return "baseline"
     return "collection" if all(get_kind(part["kind"]).collects for part in parts) else "filter"

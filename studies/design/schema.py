@@ -115,8 +115,8 @@ def _naming_properties() -> dict[str, Any]:
         "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What annotators read."},
         "purpose": {
             "enum": list(PURPOSES),
-            "description": "What the study is for. Default: baseline where right answers are known, collection "
-            "where the kind only collects, else filter.",
+            "description": "What the study is for. Default: filter where it asks about answers, else baseline where "
+            "right answers are known, collection where the kind only collects, and filter otherwise.",
         },
         "dataset": {
             "type": "boolean",

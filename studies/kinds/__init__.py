@@ -35,6 +35,7 @@ KINDS = {
     "rating": "studies.kinds.rating.Rating",
     "check": "studies.kinds.check.Check",
     "compare": "studies.kinds.compare.Compare",
+    "retrieve": "studies.kinds.retrieve.Retrieve",
 }
 
 

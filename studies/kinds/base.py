@@ -18,8 +18,12 @@ Level = Literal["nominal", "ordinal", "interval"]
 NONE = "none"
 # What the page calls the answer to a question with a single choice.
 CHOICE = "choice"
-# The keyboard has no more digits for options that stand in a random order; "0" is for one that always comes last.
+# The digits of the keyboard for options that a page shows by their place; "0" is for one that always comes last, and
+# for the tenth where no such one takes it.
 MOST_DIGITS = 9
+TENTH_DIGIT = "0"
+# Where the content of a question says whether its options stand in their own order; see `Kind.stands_in_order`.
+IN_ORDER = "in_order"
 
 
 def gettext_noop(text: str) -> str:
@@ -53,12 +57,14 @@ class InstanceFacts:
     """An instance as kinds see it: captions by role, and the images of each role in order.
 
     `source`: the frozen content of what the question is made from besides, such as a description; empty without one.
+    `type`: what its source calls it, "" where that says nothing.
     """
 
     key: str
     captions: Mapping[str, str]
     images: Mapping[str, Sequence[ImageFacts]] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+    type: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,10 @@ class Shown:
 class Option:
     """One thing that can be chosen: a picture, a text of the instance, or what `label` says.
 
-    `shuffled`: it stands at a random place and posts that place, so that no page betrays which option it is. The others
-    come after the shuffled ones as they are listed, post their own key, are the same in every question of a part, and
-    are chosen by `digit`. `is_own_words`: the label is the study's, and not one of those that kinds bring.
+    `shuffled`: it stands at a random place and posts that place, so that no page betrays which option it is (where all
+    of a question stand in an order of their own, at its place in that). The others come after the shuffled ones as they
+    are listed, post their own key, are the same in every question of a part, and are chosen by `digit`. `is_own_words`:
+    the label is the study's, and not one of those that kinds bring.
     """
 
     key: str
@@ -184,7 +191,10 @@ class Kind(ABC):
     has_one_label: ClassVar[bool] = True
     """Whether every answer is one label; a free text has none, a list of statements several."""
     asks_about_answers: ClassVar[bool] = False
-    """Whether its questions are made from answers of the study that its own takes its instances from."""
+    """Whether its questions are made from answers of the study that its own takes its instances from or, without such a
+    study, from descriptions that came with the instances."""
+    scales_differ: ClassVar[bool] = False
+    """Whether the answers to some of its questions compare otherwise than those to others."""
     collects: ClassVar[bool] = False
     """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
@@ -230,6 +240,11 @@ class Kind(ABC):
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         """Return what can be chosen, in the order of the source; nothing where the answer is written."""
         return ()
+
+    def stands_in_order(self, content: Mapping[str, Any]) -> bool:
+        """Tell whether the options that a page shows by their place stand in the order of the source for everybody, as
+        the moments of a video do, and not at random."""
+        return bool(content.get(IN_ORDER))
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
         """Return what is asked at once, each answered by one of the options; nothing where there is one answer."""
@@ -421,8 +436,18 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
     options = kind.options(content)
     keys = [option.key for option in options if option.shuffled]
-    random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
+    if not kind.stands_in_order(content):
+        random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
     return keys + [option.key for option in options if not option.shuffled]
+
+
+def digits_of(options: Sequence[Option]) -> list[str]:
+    """Return the key of the keyboard that chooses each of a question's options, which are in the order shown; "" for
+    those that have none."""
+    digits = [option.digit for option in options if not option.shuffled]
+    by_place = [*map(str, range(1, MOST_DIGITS + 1)), *([] if TENTH_DIGIT in digits else [TENTH_DIGIT])]
+    shuffled = sum(option.shuffled for option in options)
+    return [*by_place[:shuffled], *[""] * (shuffled - len(by_place)), *digits]
 
 
 def last_keys(kind: Kind, content: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ RULES = {
     "unambiguous-v1": "studies.rules.unambiguous.Unambiguous",
     "majority-v1": "studies.rules.majority.Majority",
     "collected-v1": "studies.rules.collected.Collected",
+    "described-v1": "studies.rules.described.Described",
     "retrieved-1-of-1-v1": "studies.rules.retrieved_1_of_1.Retrieved1Of1",
     "retrieved-2-of-3-v1": "studies.rules.retrieved_2_of_3.Retrieved2Of3",
 }

@@ -25,11 +25,13 @@ class Given:
     """One counted answer: its one `label` ("" where its kind has none or several) and the whole `answer`.
 
     `became`: what has become of the questions that other studies asked about this answer, those decided and those not.
+    `hands_on`: whether there is anything that others could be asked about it. Both are told to rules that need them.
     """
 
     label: str
     answer: Any = None
     became: Sequence[State] = ()
+    hands_on: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from annotation.actions.launching import launch
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
 from annotation.models import Response, Session, Slot
 from studies.actions.studies import create_study
+from studies.descriptions import TARGETS, role_of
 from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, Kind, get_kind, usual_ask
 from studies.models import Instance, InstanceImage, Project, Question, Study
 from tests.contracts import made_up
@@ -78,7 +79,9 @@ def facts(kind: Kind, ask: Mapping[str, Any], needed: Mapping[str, int], *, numb
         role: [ImageFacts(f"{next(shas):064x}", 8, 6, f"{SECRET}-{role}-{position}.png") for position in range(count)]
         for role, count in needed.items()
     }
-    return InstanceFacts(f"thing-{number}", captions, images)
+    # What a study would have handed on, or an import brings: a description of the second image.
+    said = {"text": f"The {caption('description', number)[2:]}", "target": 1} if kind.asks_about_answers else {}
+    return InstanceFacts(f"thing-{number}", captions, images, said)
 
 
 def some_facts(kind: Kind, ask: Mapping[str, Any], *, number: int = 1) -> InstanceFacts:
@@ -88,13 +91,17 @@ def some_facts(kind: Kind, ask: Mapping[str, Any], *, number: int = 1) -> Instan
 def draw_thing(project: Project, kind: Kind, ask: Mapping[str, Any], number: int) -> Instance:
     """Store an instance about which `kind` can ask, with real pictures."""
     known = some_facts(kind, ask, number=number)
+    captions, reference = dict(known.captions), dict[str, Any]()
+    if known.source:
+        captions[role_of(1)], reference[TARGETS] = known.source["text"], [known.source["target"]]
     instance = Instance.objects.create(
         project=project,
         key=f"{SECRET}-{known.key}",
         type="replace",
         subtype="obj" if number % 2 else "att",
-        captions=dict(known.captions),
-        original_captions=dict(known.captions),
+        captions=captions,
+        original_captions=captions,
+        reference=reference,
         caption_rule="as-is-v1",
         source_file="things.csv",
         source_row=number,

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from studies.design import read_design
 from studies.kinds import KINDS, NotAnAnswer, get_kind, last_keys, posted_values, shown_order, usual_ask
-from studies.kinds.base import Built, Kind
+from studies.kinds.base import Built, Kind, digits_of
 from studies.rules import fitting
 from tests.config.translations import ROOT, read_po
 from tests.contracts.stage import NAMES, SECRET, file_of, secret_ask, some_facts
@@ -78,10 +78,14 @@ def test_every_question_has_options_of_its_own_names_and_keys(name: str) -> None
         assert all(option.label for option in fixed)
         # What an option that always comes last posts must not be the place of another one.
         assert not {option.key for option in fixed} & {str(index) for index in range(1, len(keys) - len(fixed) + 1)}
-        digits = [str(index) for index in range(1, min(9, len(keys) - len(fixed)) + 1)]
-        digits += [option.digit for option in fixed]
-        assert len(set(digits)) == len(digits), "two options have the same key of the keyboard"
-        assert all(re.fullmatch("[0-9]", digit) for digit in digits)
+        digits = digits_of(options)
+        assert len(digits) == len(options)
+        assert all(option.digit in digits for option in fixed)
+        # The first nine are chosen by their places, whatever comes last.
+        assert all(digits[: min(9, len(keys) - len(fixed))])
+        chosen = [digit for digit in digits if digit]
+        assert len(set(chosen)) == len(chosen), "two options have the same key of the keyboard"
+        assert all(re.fullmatch("[0-9]", digit) for digit in chosen)
 
 
 @every_kind
@@ -108,7 +112,8 @@ def test_an_order_is_the_same_for_the_same_seed_and_leaves_nothing_out(name: str
         last = last_keys(kind, built.content)
         assert all(order[len(order) - len(last) :] == last for order in orders)
         shuffled = len(keys) - len(last)
-        assert len({tuple(order) for order in orders}) > (1 if shuffled > 1 else 0) or not keys
+        differ = shuffled > 1 and not kind.stands_in_order(built.content)
+        assert len({tuple(order) for order in orders}) > (1 if differ else 0) or not keys
         # Shuffled options post their place, so that what is posted says nothing of which option it is.
         assert {tuple(posted_values(kind, built.content, order)) for order in orders} == {
             (*map(str, range(1, shuffled + 1)), *last)
@@ -158,7 +163,9 @@ def test_its_scale_and_its_collapses_have_a_place_for_every_label(name: str) -> 
             assert len(collapse.categories) >= 2
         if scale.level != "nominal":
             assert len(categories) >= 2
-            assert not any(option.shuffled for option in kind.options(built.content)), "steps keep their order"
+            assert kind.stands_in_order(built.content) or not any(
+                option.shuffled for option in kind.options(built.content)
+            ), "steps keep their order"
         if scale.level == "interval":
             assert set(scale.values) == set(categories)
             assert sorted(scale.values.values()) == [scale.values[label] for label in categories]

@@ -672,7 +672,7 @@ function groupFor(form) {
 function optionFor(group, name) {
   if (name === "n") return group.querySelector("[data-option][data-none]");
   return [...group.querySelectorAll("[data-option]")].find(
-    ({ dataset }) => dataset.digit === name || (/^[a-d]$/.test(name) && dataset.letter?.toLowerCase() === name),
+    ({ dataset }) => dataset.digit === name || (/^[a-j]$/.test(name) && dataset.letter?.toLowerCase() === name),
   );
 }
 

@@ -1,0 +1,87 @@
+"""`retrieve`: a description and the image set that it is about; the annotator finds the image (as in ImageCoDe)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from studies.descriptions import SET, SET_SIZE, VIDEO
+from studies.kinds.base import (
+    IN_ORDER,
+    Built,
+    CannotAsk,
+    InstanceFacts,
+    Roles,
+    Scale,
+    SingleChoice,
+    image_option,
+    role_schema,
+)
+
+FEWEST_IMAGES = 2
+
+
+class Retrieve(SingleChoice):
+    """One question per description, which is what its instance's source says: a `text`, and the place of the `target`
+    among the images, from 0 (docs/decisions/0026).
+
+    An option is called by its place in the set, from 1. The images of a video stand in the order of time for everybody,
+    and how far apart two answers are is how far apart their places are; all others stand at random, and their places
+    mean nothing.
+    """
+
+    name = "retrieve"
+    title = "Find the image that a description is about"
+    rule = "retrieved-1-of-1-v1"
+    asks_about_answers = True
+    scales_differ = True
+    ask_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"images": role_schema(SET, "The role of the images, in their order.")},
+    }
+    instructions = """\
+Somebody was shown these images with one of them marked, and described the marked one so that you can find it. Read the
+description, look at all the images, and pick the **one image that it is about**.
+
+- The images are alike, and often only a detail tells them apart: look closely, and enlarge them where it helps.
+- Everything the description says counts: what is there, what is **not** there, what is half hidden, and what is just
+  beginning or over.
+- Some sets are moments of a video: they stand in the order of time.
+- If several images could fit, pick the single one that fits best.
+"""
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(images=[ask["images"]])
+
+    def knows_right(self, ask: Mapping[str, Any]) -> bool:
+        return True
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        content = self.build(instance, ask, "")
+        target = instance.source.get("target")
+        if not isinstance(target, int) or not 0 <= target < len(content["options"]):
+            raise CannotAsk(f"Nobody knows which image of instance {instance.key} a description of it is about.")
+        return [Built("", content, _key(target))]
+
+    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        text = instance.source.get("text")
+        if not text:
+            raise CannotAsk(f"Instance {instance.key} has no description to find an image by.")
+        images = instance.images.get(ask["images"], ())
+        if not FEWEST_IMAGES <= len(images) <= SET_SIZE:
+            raise CannotAsk(
+                f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
+                f"retrieve needs {FEWEST_IMAGES} to {SET_SIZE}."
+            )
+        options = [image_option(_key(place), image, instance=instance.key) for place, image in enumerate(images)]
+        return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
+
+    def scale(self, content: Mapping[str, Any]) -> Scale:
+        if not self.stands_in_order(content):
+            return Scale()
+        keys = [option["key"] for option in content["options"]]
+        return Scale("interval", {key: float(place) for place, key in enumerate(keys, start=1)})
+
+
+def _key(place: int) -> str:
+    """Return the key of the image at `place`, which counts from 0."""
+    return f"image_{place + 1}"
