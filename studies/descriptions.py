@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# What a question about an imported description has as the type of its source; its id is the description's number.
+# What questions that are made from an imported description have as the type of their source; its id is the number of
+# the description in its set, from 1.
 DESCRIPTION = "description"
 # The role of the images, which stand in it in their order.
 SET = "set"

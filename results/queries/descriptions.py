@@ -55,12 +55,13 @@ def written_for(split: str, *, project: int) -> set[int]:
     """Return the annotators who wrote descriptions, accepted or not, for the sets of a split, as far as their answers
     count."""
     asking = Study.objects.filter(project=project).exclude(fed_by=None).select_related("fed_by")
-    collecting = [study.fed_by_id for study in asking if _asks_about_answers(study)]
+    collecting = [study.fed_by_id for study in asking if asks_about_answers(study)]
     written = Response.objects.counted().filter(study__in=collecting, question__instance__split=split)
     return set(written.order_by().values_list("annotator_id", flat=True).distinct())
 
 
-def _asks_about_answers(study: Study) -> bool:
+def asks_about_answers(study: Study) -> bool:
+    """Tell whether the questions of `study` are made from answers or descriptions."""
     return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
 
 
@@ -97,11 +98,11 @@ def _descriptions(
                         task=task,
                     )
             for number, (row, writer) in enumerate(written.get(pk, ()), start=len(imported) + 1):
-                author = _author(writer, split, train_workers or set())
+                author = author_of(writer, split, train_workers or set())
                 yield replace(row, key=key, split=split, number=number, author=author, worker=workers.get(writer, ""))
 
 
-def _author(writer: int, split: str, train_workers: Collection[int]) -> str:
+def author_of(writer: int, split: str, train_workers: Collection[int]) -> str:
     """Return whether a writer also wrote for the training split; "" for what stands in it, and where the project has
     collected none of it, so that nobody knows."""
     if split == TRAIN or not train_workers:

@@ -111,6 +111,31 @@ class Played:
     annotators: int
 
 
+@dataclass(frozen=True, slots=True)
+class DescriptionFacts:
+    """A text about which a question asks what it is about.
+
+    `writer`: an id that stands for who wrote it, and leaves in no report; None for one that came with an import.
+    `author`: whether they also wrote for the training split, as `studies.descriptions` calls it, "" where nobody knows.
+    `tags`: the phenomena found in it, of those that somebody `looked_for`.
+    """
+
+    text: str
+    writer: int | None = None
+    author: str = ""
+    tags: Sequence[str] = ()
+    looked_for: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFacts:
+    """How many texts about instances of one type there are to be asked about, and how often somebody said instead that
+    none could be written."""
+
+    texts: int
+    not_possible: int
+
+
 @dataclass(frozen=True)
 class StudyFacts:
     """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
@@ -122,6 +147,8 @@ class StudyFacts:
     `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
+    `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
+    about, by the type of their instances.
     """
 
     slug: str
@@ -149,6 +176,8 @@ class StudyFacts:
     skipped: int = 0
     above: Sequence[Played] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
+    written: Mapping[str, WrittenFacts] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:

@@ -11,9 +11,8 @@ __all__ = ["client", "draft", "researcher", "study"]
 
 @pytest.fixture
 def describing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put the kinds of `tests.results.describing` into the registry."""
-    for name in ("Tell", "Find"):
-        monkeypatch.setitem(KINDS, name.lower(), f"tests.results.describing.{name}")
+    """Put the kind of `tests.results.describing` into the registry."""
+    monkeypatch.setitem(KINDS, "tell", "tests.results.describing.Tell")
     yield
     get_kind.cache_clear()
     rules.get_rule.cache_clear()

@@ -1,5 +1,5 @@
-"""A project in which some describe images of a set and others find them, by kinds of question that are made up here:
-they hand on, ask about and compare what those of ImageCoDe do. The fixture `describing` puts them into the registry."""
+"""A project in which some describe images of a set and others find them. The kind that describes is made up here, so
+that every text is about the first image of its set or the fifth; the fixture `describing` puts it into the registry."""
 
 import random
 import uuid
@@ -10,10 +10,10 @@ from annotation.actions import responses, sessions
 from annotation.actions.launching import launch
 from annotation.models import Response, Session, SessionState
 from studies.actions.studies import create_study
-from studies.descriptions import SET, SET_SIZE, descriptions_of
+from studies.descriptions import SET, SET_SIZE
 from studies.kinds import Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
-from studies.kinds.base import Kind, Option, Scale, SingleChoice
-from studies.models import Instance, InstanceImage, Project, Question, Study
+from studies.kinds.base import Kind
+from studies.models import Instance, InstanceImage, Project, Study
 from tests.factories import NOON, TESTS, arrive_at_work, make_image, make_project
 
 NOTHING: Mapping[str, Any] = {"type": "object", "additionalProperties": False, "properties": {}}
@@ -62,41 +62,6 @@ class Tell(Kind):
         return {"text": label or f"Number {dice.randint(1, 9)}."}
 
 
-class Find(SingleChoice):
-    """Which image of a set a text is about; the images of a video stand in their order."""
-
-    name = "find"
-    title = "Find it"
-    instructions = "Find it."
-    rule = "retrieved-2-of-3-v1"
-    asks_about_answers = True
-    ask_schema: ClassVar[Mapping[str, Any]] = NOTHING
-
-    def roles(self, ask: Mapping[str, Any]) -> Roles:
-        return Roles(images=[SET])
-
-    def knows_right(self, ask: Mapping[str, Any]) -> bool:
-        return True
-
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        options = [{"key": key, "text": f"The {key}"} for key in PLACES]
-        content = {"caption": instance.source["text"], "options": options, "moving": instance.key.startswith("video")}
-        return [Built("", content, PLACES[instance.source["target"]])]
-
-    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
-        return [
-            Option(option["key"], text=option["text"], shuffled=not content["moving"]) for option in content["options"]
-        ]
-
-    def scale(self, content: Mapping[str, Any]) -> Scale:
-        if not content["moving"]:
-            return Scale()
-        return Scale("interval", {key: float(place) for place, key in enumerate(PLACES, start=1)})
-
-
 def make_set(project: Project, key: str, *, split: str = "train", **fields: Any) -> Instance:
     """Return a set of ten images; `fields` are columns of it."""
     about: dict[str, Any] = {"type": "video" if key.startswith("video") else "static", "split": split, "captions": {}}
@@ -129,8 +94,9 @@ def two_studies(*keys: str, split: str = "train", name: str = "") -> tuple[Study
     find = launched(
         project,
         study=f"find{name}",
-        kind="find",
+        kind="retrieve",
         purpose="filter",
+        rule="retrieved-2-of-3-v1",
         answers=2,
         max_answers=3,
         instances=f"{{from: tell{name}}}",
@@ -156,7 +122,7 @@ def find(study: Study, person: str, places: Mapping[str, int]) -> Session:
         if source.get("text") in places:
             order = responses.order_for(session=session, question=slot.question)
             label = PLACES[places[source["text"]] - 1]
-            posted = get_kind("find").made_up(slot.question.content, order, dice=random.Random(0), label=label)
+            posted = get_kind("retrieve").made_up(slot.question.content, order, dice=random.Random(0), label=label)
             _send(session, slot.pk, posted)
     # Their seat goes to the next one, where something is left.
     sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)
@@ -171,26 +137,3 @@ def _arrive(study: Study, person: str) -> Session:
 def _send(session: Session, slot: int, posted: Mapping[str, str]) -> None:
     sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted=posted, measured={"send_ms": 4200})
     responses.submit(token=session.token, sent=sent, now=NOON)
-
-
-def ask_about_imported(study: Study, instance: Instance) -> list[Question]:
-    """Return a question of `study` about each imported description of `instance`."""
-    kind = get_kind("find")
-    made = []
-    for each in descriptions_of(instance.captions, instance.reference):
-        source = {"text": each.text, "target": each.target}
-        (built,) = kind.questions(InstanceFacts(instance.key, {}, {}, source), {}, seed="")
-        made.append(
-            Question.objects.create(
-                study=study,
-                instance=instance,
-                kind=kind.name,
-                content=built.content,
-                right=built.right,
-                source_type="description",
-                source_id=each.number,
-                source=source,
-                answers_wanted=1,
-            )
-        )
-    return made

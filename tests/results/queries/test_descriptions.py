@@ -7,9 +7,9 @@ from annotation.models import Annotator, Decision
 from results.exporting.rows import DescribedImage
 from results.queries.descriptions import descriptions_of_project, descriptions_of_study
 from studies.models import Instance, Study
-from tests.factories import TESTS
+from tests.factories import TESTS, make_project
 from tests.removing import REMOVED as LATER
-from tests.results.describing import ask_about_imported, find, make_set, two_studies, write
+from tests.results.describing import find, launched, make_set, two_studies, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("describing")]
 
@@ -82,21 +82,20 @@ def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> N
 
 
 def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accepted() -> None:
-    _, search = two_studies("static-a")
-    instance = Instance.objects.get()
-    instance.captions = {"description_1": "Old.", "description_2": "Older."}
-    instance.reference = {"targets": [7, 0]}
-    instance.save()
-    first, second = ask_about_imported(search, instance)
-    Decision.objects.create(study=search, question=first, rule="retrieved-2-of-3-v1", state="rejected")
-    Decision.objects.create(
-        study=search, question=second, rule="retrieved-2-of-3-v1", state="accepted", winner=second.right
+    project = make_project("sets")
+    make_set(
+        project,
+        "static-a",
+        captions={"description_1": "Old.", "description_2": "Older.", "description_3": "Oldest."},
+        reference={"targets": [7, 0, 3]},
     )
+    search = launched(project, study="find", kind="retrieve", purpose="filter", rule="retrieved-1-of-1-v1")
+    find(search, "ben", {"Old.": 1, "Older.": 1})
     (row,) = descriptions_of_study(search)
     assert (row.number, row.text, row.target, row.study) == (2, "Older.", 0, "find")
     assert row.task == "static-a/description-2"
     # What was imported stays what it was in the export of the project.
-    assert [row.text for row in descriptions_of_project(search.project)] == ["Old.", "Older."]
+    assert [row.text for row in descriptions_of_project(project)] == ["Old.", "Older.", "Oldest."]
 
 
 def test_whether_an_author_also_wrote_for_the_training_split() -> None:
