@@ -1,11 +1,23 @@
 """Which descriptions leave: those that were written and accepted, after those that were imported."""
 
-import pytest
+from collections import Counter
 
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from analytics.outcomes import Outcome
 from annotation.actions import removals
 from annotation.models import Annotator, Decision
+from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
+from results.queries.annotators import persons_answers
 from results.queries.descriptions import descriptions_of_project, descriptions_of_study
+from results.queries.kinds import answerable_in
+from results.queries.reporting import project_facts, study_facts
+from results.reports.build import report_of
+from results.reports.facts import DescriptionFacts, WrittenFacts
 from studies.models import Instance, Study
 from tests.factories import TESTS, make_project
 from tests.removing import REMOVED as LATER
@@ -132,3 +144,74 @@ def test_a_description_that_another_study_rejected_is_not_accepted(again: str) -
     )
     assert len(list(descriptions_of_project(tell.project))) == (1 if again == "accepted" else 0)
     assert len(list(descriptions_of_study(search))) == 1
+
+
+def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
+    tell, search = some_of_each()
+    facts = study_facts(search)
+    texts = {facts.described[question.id].text: question for question in facts.questions}
+    assert {text: question.outcome for text, question in texts.items()} == {
+        "The red one.": Outcome.ACCEPTED,
+        "The blue one.": Outcome.REJECTED,
+        "Before it falls.": Outcome.NONE_YET,
+    }
+    ann = Annotator.objects.get(provider_id="ann")
+    assert {each.writer for each in facts.described.values()} == {ann.pk}
+    assert facts.written == {"static": WrittenFacts(2, 0), "video": WrittenFacts(1, 1)}
+    # The study that collects asks about no description.
+    assert (study_facts(tell).described, study_facts(tell).written) == ({}, {})
+
+
+def test_what_reports_are_told_of_imported_descriptions() -> None:
+    project = make_project("sets")
+    make_set(
+        project,
+        "video-a",
+        captions={"description_1": "Old.", "description_2": "Older."},
+        reference={
+            "targets": [7, 0],
+            "noted": {"7": {"author": "unseen_worker", "tags": ["s"], "looked_for": ["con", "s"]}},
+        },
+    )
+    search = launched(project, study="find", kind="retrieve", rule="retrieved-1-of-1-v1", purpose="filter")
+    facts = study_facts(search)
+    told = {facts.described[question.id] for question in facts.questions}
+    assert told == {DescriptionFacts("Old.", None, "unseen_worker", ("s",), ("con", "s")), DescriptionFacts("Older.")}
+    assert facts.written == {"video": WrittenFacts(2, 0)}
+
+
+def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
+    tell, search = some_of_each()
+    name_annotators(project=tell.project)
+    told = Counter(one.became for one in persons_answers(tell, answerable_in(tell)))
+    assert told == {"accepted": 1, "rejected": 1, "": 2}
+    assert {one.became for one in persons_answers(search, answerable_in(search))} == {""}
+
+
+def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:
+    tell, search = two_studies("video-a")
+    write(tell, "ann", {"video-a one": "Before it falls."})
+    for person, place in (("ben", 1), ("cleo", 2), ("dora", 1)):
+        find(search, person, {"Before it falls.": place})
+    report = report_of(project_facts(tell.project))
+    used = {row[3]: list(row[4:8]) for row in report.table("retrieval-agreement").rows if row[2] == "moments"}
+    # 1 2 1 moments: the only unit, in which what is observed is what is expected; the first two are 1 and 2.
+    assert used == {
+        "all": [0, 1, 1, 3],
+        "asked for at first": [0, 1, 1, 2],
+        "after acceptance": [0, 1, 1, 3],
+    }
+
+
+def test_reports_ask_no_more_of_twice_as_many_descriptions(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    tell, search = two_studies("static-a")
+    write(tell, "ann", {"static-a one": "The red one.", "static-a five": "The blue one."})
+    find(search, "ben", {"The red one.": 1, "The blue one.": 9})
+    with CaptureQueriesContext(connection) as first:
+        study_facts(search)
+    more, again = two_studies("static-b", "static-c", name="-again")
+    write(more, "ann", {f"static-{key} {which}": f"{key} {which}" for key in "abc" for which in ("one", "five")})
+    find(again, "ben", {f"{key} {which}": 1 for key in "abc" for which in ("one", "five")})
+    with django_assert_num_queries(len(first)):
+        facts = study_facts(again)
+    assert len(facts.described) == 6
