@@ -1,9 +1,12 @@
 """Amounts of money as the reader's language writes them."""
 
+from decimal import Decimal
+
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from studies.design import Pay
+from studies.models import Study
 
 # What tells dollars from other dollars; any other currency goes by its three letters.
 _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
@@ -11,9 +14,18 @@ _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 
 def in_words(pay: Pay) -> str:
     """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish; "" where it is paid nothing."""
-    if not pay.per_session:
+    return _amount_in_words(pay.per_session, pay.currency)
+
+
+def pay_of_waiting(study: Study) -> str:
+    """Return what somebody is paid for whom nothing came to be asked, in words; "" where they are paid nothing."""
+    return _amount_in_words(study.design.lobby.pay, study.design.pay.currency)
+
+
+def _amount_in_words(of: Decimal, currency: str) -> str:
+    if not of:
         return ""
-    amount = number_format(pay.per_session, decimal_pos=2, use_l10n=True, force_grouping=True)
+    amount = number_format(of, decimal_pos=2, use_l10n=True, force_grouping=True)
     # Translators: an amount of money, such as US$ 8.00, with the sign where it stands in your language.
     pattern = gettext("%(currency)s %(amount)s").replace(" ", "\N{NO-BREAK SPACE}")
-    return pattern % {"currency": _SIGNS.get(pay.currency, pay.currency), "amount": amount}
+    return pattern % {"currency": _SIGNS.get(currency, currency), "amount": amount}

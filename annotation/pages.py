@@ -171,6 +171,7 @@ class Urls:
     page: str
     consent: str
     begin: str
+    wait: str
     practice: str
     answer: str
     skip: str
@@ -197,6 +198,7 @@ def session_urls(token: str) -> Urls:
         page=page,
         consent=f"{page}consent/",
         begin=f"{page}begin/",
+        wait=f"{page}wait/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
         skip=f"{page}skip/",

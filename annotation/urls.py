@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import beginning, ending, entry, help, looking_back, offline, practising, work
+from annotation.views import beginning, ending, entry, help, lobby, looking_back, offline, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("s/<slug:token>/", work.page, name="session"),
     path("s/<slug:token>/consent/", beginning.consent, name="session_consent"),
     path("s/<slug:token>/begin/", beginning.begin, name="session_begin"),
+    path("s/<slug:token>/wait/", lobby.wait, name="session_wait"),
     path("s/<slug:token>/practice/", practising.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),

@@ -349,7 +349,11 @@ def _concluded(visit: _Visit) -> Sitting:
     sitting, page = visit.sitting, visit.page
     if page.path.startswith("/s/"):
         sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
-        if sitting.state in OPEN_STATES:
+        if sitting.state == SessionState.WAITING:
+            # Nobody else is at work meanwhile, so nothing would come.
+            _free_the_seat(study=_session(visit).study, person=visit.person)
+            sitting.turned_away, sitting.nothing_left = page.text or page.title, True
+        elif sitting.state in OPEN_STATES:
             raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')
     else:
         sitting.turned_away = page.text or page.title

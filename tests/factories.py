@@ -361,7 +361,7 @@ def questions(study: Study) -> list[Question]:
 
 
 def create_draft(
-    project: Project | None = None, *, instances: int = 4, selection: dict[str, list[str]] | None = None, **design: Any
+    project: Project | None = None, *, instances: int = 4, selection: dict[str, Any] | None = None, **design: Any
 ) -> Study:
     """Return a draft study read from a study file, making instances until the project has `instances`.
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import drawing, rounds, seats, skips
+from annotation.actions import drawing, lobby, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
 from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
@@ -68,14 +68,12 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         last_seen_at=now,
         lease_until=now + min(FIRST_LEASE, _lease(study)),
     )
-    given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
-    if given is None and drawing.draw(study=study, annotator=annotator, now=now):
-        given = seats.claim(session=session, now=now)
-    if given is None:
+    given = lobby.take_place(session=session, now=now, seat=seat)
+    if given is None and not lobby.is_open_to(study=study, annotator=annotator, now=now):
         raise _nothing_left(entry.provider)
-    session.questions_total = given
+    session.questions_total = given or 0
     session.save(update_fields=["questions_total"])
-    logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given)
+    logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given or 0)
     return session
 
 
@@ -124,7 +122,9 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
         return
     if seats.is_one_free(study=study, annotator=annotator):
         return
-    if not drawing.could_draw(study=study, annotator=annotator, now=now):
+    if drawing.could_draw(study=study, annotator=annotator, now=now):
+        return
+    if not lobby.is_open_to(study=study, annotator=annotator, now=now):
         raise _nothing_left(provider)
 
 
@@ -239,12 +239,14 @@ def is_on_first_lease(session: Session) -> bool:
     return session.consented_at is None and session.state in before_work
 
 
-def could_go_on(*, session: Session) -> bool:
-    """Tell whether `revive` would give a lapsed session its seat back."""
-    if session.state != SessionState.LAPSED or session.last_seat is None or not _may_go_on(session):
+def could_go_on(*, session: Session, now: datetime) -> bool:
+    """Tell whether `revive` would let a lapsed session go on, with its seat if it had one."""
+    if session.state != SessionState.LAPSED or not _may_go_on(session):
         return False
     if Session.objects.filter(study=session.study_id, annotator=session.annotator_id, ended_at=None).exists():
         return False
+    if session.last_seat is None:
+        return _may_wait_again(session, now)
     return seats.is_one_free(study=session.study, annotator=session.annotator, seat=session.last_seat)
 
 
@@ -254,13 +256,18 @@ def _may_go_on(session: Session) -> bool:
     return not _has_taken_part(study=session.study, annotator=session.annotator)
 
 
+def _may_wait_again(session: Session, now: datetime) -> bool:
+    """Tell whether a session that never had a seat may still get one."""
+    return not session.questions_total and lobby.is_open_to(study=session.study, annotator=session.annotator, now=now)
+
+
 def revive(*, session: Session, now: datetime) -> Session:
     """Give a lapsed session its own seat back, with the questions still open in it.
 
     Unchanged when the seat has gone, the study has ended, or the annotator has been blocked or has taken part under
     another session since. Who was practising reads the instructions again, and practises on if they still have to.
     """
-    if session.last_seat is None or not _may_go_on(session):
+    if not _may_go_on(session) or (session.last_seat is None and not _may_wait_again(session, now)):
         return session
     before = SessionState(session.state_before_lapse)
     to = SessionState.INSTRUCTIONS if before == SessionState.PRACTICE else before
@@ -271,7 +278,7 @@ def revive(*, session: Session, now: datetime) -> Session:
             # at the same moment, a new arrival or an answer, neither waits for the other.
             lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
-            given = seats.claim(session=session, now=now, seat=session.last_seat) if lapsed.first() else None
+            given = _given_back(session, now) if lapsed.first() else None
             if given is not None:
                 lapsed.update(
                     state=to,
@@ -287,6 +294,13 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     session.refresh_from_db()
     return session
+
+
+def _given_back(session: Session, now: datetime) -> int | None:
+    """Give a session that goes on its own seat back; return how many questions it brings, None where it has gone."""
+    if session.last_seat is None:
+        return 0
+    return seats.claim(session=session, now=now, seat=session.last_seat)
 
 
 def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:
@@ -356,8 +370,49 @@ def _is_left_before(part: int, session: Session) -> bool:
 
 
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
+    if not session.questions_total:
+        # It has no seat yet: there was nothing to ask when it arrived.
+        until = lobby.waits_until(study=session.study, now=now)
+        if move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
+            look_again(session=session, now=now)
+        return
     begun = session.first_question_at or now
     move(session=session, to=SessionState.WORKING, now=now, first_question_at=begun, **fields)
+
+
+def look_again(*, session: Session, now: datetime) -> None:
+    """Lead a session that waits on to its questions if there are some by now; end it where its time to wait is over, or
+    nothing will come. Does nothing to any other session."""
+    study = session.study
+    if session.state != SessionState.WAITING:
+        return
+    if session.lease_until <= now or study.state == StudyState.CLOSED:
+        move(session=session, to=SessionState.WAITED, now=now)
+    elif study.state == StudyState.PAUSED:
+        # Until it goes on nobody gets a place, and nobody is sent away.
+        return
+    elif lobby.is_something_ready(session=session, now=now):
+        _lead_on(session=session, now=now)
+    elif not lobby.is_open_to(study=study, annotator=session.annotator, now=now):
+        move(session=session, to=SessionState.WAITED, now=now)
+
+
+@transaction.atomic
+def _lead_on(*, session: Session, now: datetime) -> None:
+    lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
+    if not Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.WAITING).exists():
+        return
+    given = lobby.take_place(session=session, now=now)
+    if given is not None:
+        lease = now + _lease(session.study)
+        move(
+            session=session,
+            to=SessionState.WORKING,
+            now=now,
+            first_question_at=now,
+            lease_until=lease,
+            questions_total=given,
+        )
 
 
 def come_to_the_end(*, session: Session, now: datetime) -> None:
@@ -396,6 +451,9 @@ def expire(*, by: Actor, now: datetime) -> int:
         with transaction.atomic():
             session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
+                if session.state == SessionState.WAITING:
+                    look_again(session=session, now=now)
+                    continue
                 if session.state == SessionState.WORKING and session.questions_answered == session.questions_total:
                     # All is answered; only the last look was not taken.
                     finish(session=session, now=now)
@@ -412,26 +470,26 @@ def comment(*, session: Session, text: str) -> None:
 
 def hand_back(*, session: Session, now: datetime) -> str:
     """Return what `code_for` does, and note when somebody was first shown it."""
-    if code := code_for(session=session):
+    if code := code_for(session=session, now=now):
         Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
     return code
 
 
-def code_for(*, session: Session) -> str:
+def code_for(*, session: Session, now: datetime) -> str:
     """Return the completion code for how `session` ended, "" when there is none."""
-    outcome = _outcome(session)
+    outcome = _outcome(session, now)
     if outcome is None or session.provider == invite.PROVIDER:
         return ""
     return completion_code(study=session.study, outcome=outcome)
 
 
-def _outcome(session: Session) -> Outcome | None:
+def _outcome(session: Session, now: datetime) -> Outcome | None:
     """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
     the submission returned."""
     outcome = OUTCOMES.get(SessionState(session.state))
     endings = session.study.design.endings
     if outcome == Outcome.STOPPED and endings.stopped != "code":
         return None
-    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or could_go_on(session=session)):
+    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or could_go_on(session=session, now=now)):
         return None
     return outcome

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from analytics.working_time import SentAnswer, seconds_at_work
 from annotation.actions import sessions
-from annotation.models import Response, Session, Slot
+from annotation.models import Response, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 
 
@@ -33,10 +33,10 @@ def estimated_seconds(*, session: Session) -> float | None:
 
 
 def ending(*, session: Session) -> Ending | None:
-    """Return when the time of `session` ends; None before its annotator has begun, and once it has ended.
+    """Return when the time of `session` ends; None before its annotator has begun and once it has ended.
 
-    Its place is kept a little longer, for answers on their way.
+    None too while they wait for a place. It is kept a little longer, for answers on their way.
     """
-    if session.state not in OPEN_STATES or sessions.is_on_first_lease(session):
+    if session.state not in OPEN_STATES - {SessionState.WAITING} or sessions.is_on_first_lease(session):
         return None
     return Ending(session.lease_until - sessions.GRACE, sessions.more_minutes(session=session))

@@ -8,6 +8,7 @@ class SessionState(models.TextChoices):
     CONSENT = "consent", "Reading the consent page"
     INSTRUCTIONS = "instructions", "Reading the instructions"
     PRACTICE = "practice", "Practising"
+    WAITING = "waiting", "Waiting for a question"
     WORKING = "working", "Answering"
     FINISHED = "finished", "Finished"
     NO_CONSENT = "no_consent", "Did not consent"
@@ -19,6 +20,7 @@ class SessionState(models.TextChoices):
     RETURNED = "returned", "Returned on the platform"
     LAPSED = "lapsed", "Ran out of time"
     SUPERSEDED = "superseded", "Came back under a new submission"
+    WAITED = "waited", "Waited, and nothing came"
 
 
 S = SessionState
@@ -27,8 +29,10 @@ LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
 # The whole life of a session: state -> the states it may go to.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
-    S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WORKING},
-    S.PRACTICE: LEAVING | {S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
+    S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
+    S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
+    # Who waits holds no seat yet.
+    S.WAITING: LEAVING | {S.WORKING, S.WAITED},
     S.WORKING: LEAVING | {S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),
@@ -41,16 +45,18 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
     S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}) | REMOVING,
     S.SUPERSEDED: frozenset(),
+    S.WAITED: frozenset(),
 }
-# In these a session holds a seat.
-OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING})
+# In these a session holds a seat, or is to get one as soon as there is something to ask.
+OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING})
 # Whoever ended so has taken part: their answers and their pay are settled, or a researcher settles them.
-TAKEN_PART = frozenset({S.FINISHED, S.FAILED_CHECKS, S.LEFT_OUT})
+TAKEN_PART = frozenset({S.FINISHED, S.FAILED_CHECKS, S.LEFT_OUT, S.WAITED})
 OUTCOMES: dict[SessionState, Outcome] = {
     S.FINISHED: Outcome.FINISHED,
     S.NO_CONSENT: Outcome.NO_CONSENT,
     S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
     S.LEFT_OUT: Outcome.LEFT_OUT,
+    S.WAITED: Outcome.WAITED,
     # With a code only where the study file says so.
     S.GIVEN_UP: Outcome.STOPPED,
     S.LAPSED: Outcome.TIME_OVER,

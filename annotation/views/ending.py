@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.actions import removals, sessions, skips
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
+from annotation.money import pay_of_waiting
 from annotation.views.guards import session_view
 from annotation.views.page_context import back, context, typed_text
 from studies.actions.events import ANNOTATOR
@@ -24,10 +25,11 @@ REVIEW_REDIRECT_SECONDS = 60
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     # Whoever comes back to this page has a reason to: it does not leave by itself again.
     stays = session.handed_back_at is not None
+    now = timezone.now()
     if _is_for_somebody(request):
-        code = sessions.hand_back(session=session, now=timezone.now())
+        code = sessions.hand_back(session=session, now=now)
     else:
-        code = sessions.code_for(session=session)
+        code = sessions.code_for(session=session, now=now)
     is_finished = session.state == SessionState.FINISHED
     withdrawn = _has_withdrawn(session)
     extra = {
@@ -35,7 +37,8 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "finished": is_finished,
         "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
         "in_practice": session.first_question_at is None,
-        "could_go_on": sessions.could_go_on(session=session),
+        "could_go_on": sessions.could_go_on(session=session, now=now),
+        "waiting_pay": pay_of_waiting(session.study),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
         "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_finished else REVIEW_REDIRECT_SECONDS,

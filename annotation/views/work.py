@@ -20,6 +20,7 @@ from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, quest
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, language_of, session_view, wants_json
+from annotation.views.lobby import show_lobby
 from annotation.views.looking_back import show_last_look
 from annotation.views.page_context import back, context
 from annotation.views.practising import show_feedback, show_practice
@@ -45,8 +46,10 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_instructions(request, session)
         case SessionState.PRACTICE:
             return show_practice(request, session)
-        case SessionState.WORKING:
+        case SessionState.WAITING:
             # The feedback on the last practice question is still due when it has just been answered.
+            return show_feedback(request, session) or show_lobby(request, session)
+        case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
         case _:
             return show_feedback(request, session) or show_end(request, session)

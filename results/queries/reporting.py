@@ -153,6 +153,7 @@ def study_outline(study: Study) -> StudyFacts:
         max_answers=max(design.answers, design.max_answers),
         currency=design.pay.currency,
         per_session=design.pay.per_session,
+        per_wait=design.lobby.pay,
         estimated_minutes=design.time.estimated_minutes,
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
         annotators=who["annotators"],

@@ -6,7 +6,7 @@ from analytics.pay import hourly_wage, projected_cost
 from results.reports.base import Cell, Column, Table, Undefined
 from results.reports.facts import ProjectFacts, StudyFacts
 
-FINISHED = "finished"
+FINISHED, WAITED = "finished", "waited"
 
 
 def cost_table(project: ProjectFacts) -> Table:
@@ -21,6 +21,9 @@ def cost_table(project: ProjectFacts) -> Table:
         "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
         "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
     ]
+    waits = sum(study.sessions.get(WAITED, 0) for study in project.studies)
+    if waits:
+        notes.append(f"The cost holds the pay of sessions that waited and were never asked anything: {waits:,}.")
     return Table("cost", "People, pay and cost", columns, rows, notes, [study.slug for study in project.studies])
 
 
@@ -30,7 +33,7 @@ def _row(study: StudyFacts) -> Sequence[Cell]:
     missing = Undefined(wage.reason)
     return (
         *(study.slug, study.annotators, finished, study.currency, study.per_session),
-        projected_cost(study.per_session, finished),
+        projected_cost(study.per_session, finished) + projected_cost(study.per_wait, study.sessions.get(WAITED, 0)),
         wage.n,
         missing if wage.median is None else wage.median,
         missing if wage.tenth_percentile is None else wage.tenth_percentile,

@@ -146,6 +146,7 @@ class StudyFacts:
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
+    `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.
@@ -178,6 +179,7 @@ class StudyFacts:
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
     written: Mapping[str, WrittenFacts] = field(default_factory=dict)
+    per_wait: Decimal = Decimal(0)
 
     @property
     def kinds(self) -> list[str]:

@@ -33,6 +33,8 @@ def used_codes(study: Study) -> list[CompletionCode]:
     endings = study.design.endings
     led = {Outcome.STOPPED: endings.stopped, Outcome.TIME_OVER: endings.time_over}
     unused = [outcome for outcome, way in led.items() if way != "code"]
+    if not study.design.lobby.minutes:
+        unused.append(Outcome.WAITED)
     return list(CompletionCode.objects.filter(study=study).exclude(outcome__in=unused).order_by("pk"))
 
 

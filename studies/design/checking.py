@@ -243,6 +243,12 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
     yield from _check_purpose(design, lines)
     if design.instances.from_study == design.study:
         yield Problem(lines.get(("instances", "from")), "A study cannot take its instances from itself.")
+    if design.lobby.minutes and (not design.instances.from_study or design.instances.sample is not None):
+        yield Problem(
+            _nearest(lines, ("lobby", "minutes")),
+            "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
+            "the instances from another study, without a sample.",
+        )
     recruitment, practice, time = design.recruitment, design.practice, design.time
     if not recruitment.prolific and not recruitment.invite:
         yield Problem(lines.get(("recruitment",)), "Nobody could come in: turn on `prolific`, `invite` or both.")

@@ -100,6 +100,15 @@ class Endings:
 
 
 @dataclass(frozen=True, slots=True)
+class Lobby:
+    """How long whoever arrives while nothing is ready is kept waiting at most, 0 for not at all, and what somebody is
+    paid for whom nothing came, in the currency of the pay."""
+
+    minutes: int
+    pay: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page; `language` is ""
     for studies of versions that did not ask for it, whose pages follow the reader's browser."""
@@ -124,6 +133,7 @@ class Design:
     practice: Practice
     answering: Answering
     endings: Endings
+    lobby: Lobby
     version: int = VERSION
 
     @property
@@ -153,6 +163,7 @@ class Design:
             "practice": _practice(whole["practice"]),
             "answering": Answering(**_entries(whole["answering"], _ANSWERING, "answering")),
             "endings": Endings(**_entries(whole["endings"], _ENDINGS, "endings")),
+            "lobby": _lobby(whole["lobby"]),
         }
         return cls(**{**whole, **sections})
 
@@ -207,6 +218,7 @@ class Design:
             },
             "answering": {"one_action": self.answering.one_action, "last_look": self.answering.last_look},
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
+            "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
         }
 
 
@@ -220,6 +232,7 @@ _PAY = frozenset(Pay.__dataclass_fields__)
 _PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
 _ANSWERING = frozenset(Answering.__dataclass_fields__)
 _ENDINGS = frozenset(Endings.__dataclass_fields__)
+_LOBBY = frozenset(Lobby.__dataclass_fields__)
 _PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
 
 
@@ -263,6 +276,11 @@ def _recruitment(stored: Any) -> Recruitment:
 def _pay(stored: Any) -> Pay:
     pay = _entries(stored, _PAY, "pay")
     return Pay(currency=pay["currency"], per_session=Decimal(pay["per_session"]))
+
+
+def _lobby(stored: Any) -> Lobby:
+    lobby = _entries(stored, _LOBBY, "lobby")
+    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]))
 
 
 def _practice(stored: Any) -> Practice:

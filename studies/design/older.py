@@ -15,21 +15,23 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
-    `time.more_minutes`, `answering` and `endings`. That one is missing means here what Lineup did then, not what it
-    does for a new study file: whoever came with an id of any form may go on, and pages follow the reader's language.
+    `time.more_minutes`, `answering` and `endings`, version 3 `lobby`. That one is missing means here what Lineup did
+    then, not what it does for a new study file: whoever came with an id of any form may go on, and pages follow the
+    reader's language.
     """
     whole = {name: value for name, value in stored.items() if name not in ASKING}
     given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
-    lacked = {
+    lacked: dict[str, Any] = {
         "max_answers": stored.get("answers"),
         "dataset": None,
         "language": "",
         "contact": "",
         "answering": {"one_action": "off", "last_look": False},
         "endings": {"stopped": "return", "time_over": "return"},
+        "lobby": {"minutes": 0, "pay": "0"},
     }
     if "purpose" not in whole:
         lacked["purpose"] = "baseline" if any_right_is_known(parts) else "filter"

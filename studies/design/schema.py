@@ -11,7 +11,7 @@ from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
-VERSION = 2
+VERSION = 3
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
@@ -23,6 +23,7 @@ ONE_ACTION = ("off", "offered", "on")
 
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
+_AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -79,6 +80,7 @@ def study_schema() -> dict[str, Any]:
             "practice": _practice_schema(),
             "answering": _answering_schema(),
             "endings": _endings_schema(),
+            "lobby": _lobby_schema(),
         },
     }
 
@@ -209,7 +211,7 @@ def _pay_schema() -> dict[str, Any]:
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
                 "type": "string",
-                "pattern": r"^[0-9]{1,6}(\.[0-9]{2})?" + _END,
+                "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
             },
@@ -272,6 +274,28 @@ def _endings_schema() -> dict[str, Any]:
         {
             "stopped": way | {"description": "For whoever stops."},
             "time_over": way | {"description": "For whoever runs out of time."},
+        },
+    )
+
+
+def _lobby_schema() -> dict[str, Any]:
+    return _section(
+        "For studies that take their instances from another study, which may have nothing ready when somebody arrives.",
+        {
+            "minutes": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 60,
+                "default": 0,
+                "description": "How long somebody is kept waiting at most; 0: nobody is, and they are told so at once.",
+            },
+            "pay": {
+                "type": "string",
+                "pattern": _AMOUNT,
+                "default": "0.00",
+                "description": 'What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They '
+                "go back with a completion code of its own.",
+            },
         },
     )
 

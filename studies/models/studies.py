@@ -36,6 +36,7 @@ class Outcome(models.TextChoices):
     LEFT_OUT = "left_out", "Left out too many questions"
     STOPPED = "stopped", "Stopped before the end"
     TIME_OVER = "time_over", "Ran out of time"
+    WAITED = "waited", "Waited, and nothing came"
 
 
 class Purpose(models.TextChoices):

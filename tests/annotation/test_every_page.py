@@ -138,7 +138,7 @@ def whole_sitting(walk: Walk) -> None:
 
 
 def short_sittings(walk: Walk) -> None:
-    """Come back late and give up; take the answers back."""
+    """Come back late and give up; take the answers back; wait for what is not ready yet."""
     study = launch_study(study="another", recruitment={"any_ids": True, "sessions_per_annotator": 0})
     late = arrive_at_work(study, "ben")
     sessions.leave(session=late, to=SessionState.LAPSED, now=NOON)
@@ -157,3 +157,9 @@ def short_sittings(walk: Walk) -> None:
     assert regretted.state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get(session=regretted).left_out == "withdrawn"
+    live = launch_study(study.project, study="live", selection={"from": "another"}, lobby={"minutes": 5})
+    early = walk.arrive(live)
+    walk.send(f"{page_of(early)}begin/")
+    walk.send(f"{page_of(early)}wait/")
+    early.refresh_from_db()
+    assert early.state == SessionState.WAITING

@@ -282,7 +282,7 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
     lapsed.refresh_from_db()
     assert lapsed.state == SessionState.LAPSED
-    assert not sessions.could_go_on(session=lapsed)
+    assert not sessions.could_go_on(session=lapsed, now=NOON)
 
 
 def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:

@@ -134,11 +134,11 @@ def test_a_date_is_read_as_text() -> None:
 def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
     """Its other lines may be right in that version."""
     with pytest.raises(DesignRefused) as refused:
-        read_design(SMALL + "eligibility: {group: one}\nversion: 3\n")
+        read_design(SMALL + "weather: fine\nversion: 4\n")
     (problem,) = refused.value.problems
     assert problem.line == 5
     assert problem.message == (
-        "The study file is of version 3; this Lineup reads versions up to 2. "
+        "The study file is of version 4; this Lineup reads versions up to 3. "
         "Update Lineup, or write the file for this version."
     )
 
@@ -160,7 +160,7 @@ def test_plain_values_are_checked_as_a_file_is() -> None:
         ({"anwsers": 3}, "`anwsers` is not known here. Did you mean `answers`?"),
         ({"consent": "a\0b"}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
         ({"ask": {"capton\ud800": "x"}}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
-        ({"version": 3}, "The study file is of version 3; this Lineup reads versions up to 2."),
+        ({"version": 4}, "The study file is of version 4; this Lineup reads versions up to 3."),
     ],
 )
 def test_problems_of_plain_values_have_no_line(changed: dict[str, Any], sentence: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies.design import Answering, Design, DesignRefused, Endings, Part, read_design
+from studies.design import Answering, Design, DesignRefused, Endings, Lobby, Part, read_design
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 MATCHING = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
@@ -44,7 +44,7 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 2
+    assert design.version == 3
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
@@ -63,11 +63,20 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["contact"],
         written["answering"],
         written["endings"],
+        written["lobby"],
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
-    assert (design.version, design.language, design.recruitment.any_ids) == (2, "", False)
+    assert (design.version, design.language, design.recruitment.any_ids) == (3, "", False)
     assert design.endings == Endings("return", "return")
+
+
+def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
+    written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
+    del written["lobby"]
+    design = Design.from_stored(written | {"version": 2})
+    assert (design.version, design.contact) == (3, "Ada")
+    assert design.lobby == Lobby(minutes=0, pay=Decimal(0))
 
 
 def test_a_new_design_without_the_lines_is_english() -> None:
@@ -135,8 +144,8 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 3}, "The stored design is of version 3; this Lineup reads versions up to 2. Go back to"),
-        ({"eligibility": "all"}, "eligibility missing or unknown."),
+        ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
+        ({"weather": "fine"}, "weather missing or unknown."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
     ],

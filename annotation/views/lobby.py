@@ -1,0 +1,44 @@
+"""The page of whoever waits for a question, and where it asks whether there is one by now."""
+
+from math import ceil
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions import sessions
+from annotation.models import Session, SessionState
+from annotation.money import pay_of_waiting
+from annotation.pages import session_urls
+from annotation.views.guards import session_view, wants_json
+from annotation.views.page_context import back, context
+
+
+def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
+    extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
+    return render(request, "annotation/lobby.html", context(session) | extra)
+
+
+@session_view
+@require_POST
+def wait(request: HttpRequest, session: Session) -> HttpResponse:
+    """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
+    now = timezone.now()
+    session = sessions.see(session=session, now=now)
+    sessions.look_again(session=session, now=now)
+    if not wants_json(request):
+        return back(session)
+    if session.state != SessionState.WAITING:
+        return JsonResponse({"go": session_urls(session.token).page})
+    return JsonResponse({"go": None, "longest": _longest(session)})
+
+
+def _longest(session: Session) -> str:
+    minutes = max(1, ceil((session.lease_until - timezone.now()).total_seconds() / 60))
+    return ngettext(
+        "We wait with you for one more minute at most.",
+        "We wait with you for %(minutes)s more minutes at most.",
+        minutes,
+    ) % {"minutes": minutes}

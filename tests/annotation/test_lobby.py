@@ -1,0 +1,185 @@
+"""Whoever arrives while nothing is ready waits, is led on as soon as something is, and ends kindly otherwise."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.actions import sessions
+from annotation.errors import CannotTakePart, NothingLeft
+from annotation.models import Session, SessionState
+from studies.design import DesignRefused, read_design
+from studies.models import CompletionCode, Question, Study, StudyState
+from tests.annotation.test_entry import link_of
+from tests.annotation.test_pipeline import launch_file, make_pipeline_project
+from tests.annotation.test_responses import next_slot, send
+from tests.annotation.test_work_pages import page_of
+from tests.factories import NOON, arrive, arrive_at_work, launch_study
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+LOBBY = {"minutes": 10, "pay": "0.50"}
+
+
+@pytest.fixture(autouse=True)
+def clock(time_machine: Any) -> Any:
+    time_machine.move_to(NOON, tick=False)
+    return time_machine
+
+
+def make_live(*, instances: int = 2, **design: Any) -> tuple[Study, Study]:
+    """Return a study, and one with a lobby that asks about what the first accepts."""
+    project = make_pipeline_project(instances)
+    first = launch_study(project, instances=instances)
+    file = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}, "lobby": LOBBY} | design
+    return first, launch_file(project, file | {"recruitment": {"any_ids": True}})
+
+
+def wait(study: Study, person: str, *, now: datetime = NOON) -> Session:
+    """Return a session that has arrived, begun, and waits."""
+    session = arrive(study, person, now=now)
+    sessions.begin(session=session, part=0, now=now)
+    assert session.state == SessionState.WAITING
+    return session
+
+
+def accept_one(session: Session) -> None:
+    send(session, next_slot(session), "1")
+
+
+def test_without_a_lobby_whoever_comes_too_early_is_told_at_once() -> None:
+    _, second = make_live(lobby={"minutes": 0})
+    with pytest.raises(NothingLeft):
+        arrive(second, "ben")
+
+
+def test_whoever_waits_is_led_on_as_soon_as_something_is_ready() -> None:
+    first, second = make_live()
+    waiting = wait(second, "ben")
+    sessions.look_again(session=waiting, now=NOON + MINUTE)
+    assert waiting.state == SessionState.WAITING
+    accept_one(arrive_at_work(first, "ann"))
+    sessions.look_again(session=waiting, now=NOON + 2 * MINUTE)
+    assert (waiting.state, waiting.questions_total) == (SessionState.WORKING, 1)
+    assert waiting.first_question_at == NOON + 2 * MINUTE
+    # The time to answer begins now.
+    assert waiting.lease_until > NOON + 60 * MINUTE
+    assert next_slot(waiting).question == Question.objects.get(study=second)
+
+
+def test_what_became_ready_while_somebody_read_the_instructions_is_theirs_without_a_wait() -> None:
+    first, second = make_live()
+    session = arrive(second, "ben")
+    assert (session.state, session.questions_total) == (SessionState.INSTRUCTIONS, 0)
+    accept_one(arrive_at_work(first, "ann"))
+    sessions.begin(session=session, part=0, now=NOON)
+    assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
+
+
+def test_of_two_who_wait_one_is_led_on_by_one_question() -> None:
+    first, second = make_live()
+    waiting = [wait(second, "ben"), wait(second, "cleo")]
+    accept_one(arrive_at_work(first, "ann"))
+    for session in waiting:
+        sessions.look_again(session=session, now=NOON)
+    assert [session.state for session in waiting] == [SessionState.WORKING, SessionState.WAITING]
+
+
+@pytest.mark.parametrize("way", ["asked", "expired"])
+def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_its_own(way: str) -> None:
+    _, second = make_live()
+    session = wait(second, "ben")
+    late = NOON + 10 * MINUTE + timedelta(seconds=1)
+    if way == "asked":
+        sessions.look_again(session=session, now=late)
+    else:
+        assert sessions.expire(by="test", now=late) == 0
+    session.refresh_from_db()
+    assert (session.state, session.ended_at) == (SessionState.WAITED, late)
+    code = CompletionCode.objects.get(study=second, outcome="waited").code
+    assert sessions.hand_back(session=session, now=late) == code
+    assert CompletionCode.objects.filter(study=second, code=code).count() == 1
+    # It is settled: nobody waits twice for the pay.
+    with pytest.raises(CannotTakePart):
+        arrive(second, "ben", now=late, session="another")
+
+
+def test_nobody_is_kept_waiting_for_what_cannot_come() -> None:
+    first, second = make_live(instances=1)
+    session = wait(second, "ben")
+    send(arrive_at_work(first, "ann"), next_slot(Session.objects.get(study=first)), "none")
+    sessions.look_again(session=session, now=NOON + MINUTE)
+    assert session.state == SessionState.WAITED
+    with pytest.raises(NothingLeft):
+        arrive(second, "cleo")
+
+
+def test_a_study_that_pauses_leads_nobody_on_and_sends_nobody_away() -> None:
+    first, second = make_live()
+    session = wait(second, "ben")
+    accept_one(arrive_at_work(first, "ann"))
+    Study.objects.filter(pk=second.pk).update(state=StudyState.PAUSED)
+    session = Session.objects.get(pk=session.pk)
+    sessions.look_again(session=session, now=NOON + MINUTE)
+    assert session.state == SessionState.WAITING
+    Study.objects.filter(pk=second.pk).update(state=StudyState.CLOSED, closed_at=NOON)
+    session = Session.objects.get(pk=session.pk)
+    sessions.look_again(session=session, now=NOON + MINUTE)
+    assert session.state == SessionState.WAITED
+
+
+def test_whoever_read_for_too_long_before_there_was_a_seat_goes_on_reading() -> None:
+    _, second = make_live()
+    session = arrive(second, "ben")
+    late = NOON + 60 * MINUTE
+    assert sessions.expire(by="test", now=late) == 1
+    session.refresh_from_db()
+    assert session.state == SessionState.LAPSED
+    assert sessions.could_go_on(session=session, now=late)
+    assert sessions.resume(session=session, now=late).state == SessionState.INSTRUCTIONS
+
+
+def test_the_page_says_how_long_and_what_it_pays_and_looking_at_it_claims_nothing(client: Client, clock: Any) -> None:
+    first, second = make_live()
+    client.get(link_of(second))
+    client.post(link_of(second))
+    session = Session.objects.get(study=second)
+    page = page_of(session)
+    assert "The questions come as they are ready" in client.get(page).content.decode()
+    shown = client.post(f"{page}begin/", follow=True).content.decode()
+    assert "We wait with you for 10 more minutes at most." in shown
+    assert "you are paid US$\N{NO-BREAK SPACE}0.50 for waiting" in shown
+    accept_one(arrive_at_work(first, "ann"))
+    client.get(page)
+    session.refresh_from_db()
+    assert session.state == SessionState.WAITING
+    json = {"accept": "application/json"}
+    assert client.post(f"{page}wait/", headers=json).json() == {"go": page}
+    assert b"data-question" in client.get(page).content
+
+
+def test_the_script_learns_how_long_it_still_is_and_where_the_end_is(client: Client, clock: Any) -> None:
+    _, second = make_live()
+    session = wait(second, "ben")
+    json = {"accept": "application/json"}
+    clock.move_to(NOON + 9 * MINUTE, tick=False)
+    asked = client.post(f"{page_of(session)}wait/", headers=json).json()
+    assert asked == {"go": None, "longest": "We wait with you for one more minute at most."}
+    clock.move_to(NOON + 11 * MINUTE, tick=False)
+    assert client.post(f"{page_of(session)}wait/", headers=json).json() == {"go": page_of(session)}
+    end = client.get(page_of(session)).content.decode()
+    assert "Thank you for waiting" in end
+    assert CompletionCode.objects.get(study=second, outcome="waited").code in end
+
+
+def test_a_form_without_scripts_looks_too(client: Client) -> None:
+    first, second = make_live()
+    session = wait(second, "ben")
+    accept_one(arrive_at_work(first, "ann"))
+    assert b"data-question" in client.post(f"{page_of(session)}wait/", follow=True).content
+
+
+def test_a_study_that_has_all_it_asks_at_launch_has_nothing_to_wait_for() -> None:
+    with pytest.raises(DesignRefused, match="nothing to wait for"):
+        read_design("study: s\ntitle: T\nkind: best_of_n\nlobby: {minutes: 5}\n")
