@@ -16,7 +16,7 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, lgamma, sqrt
 
 TOKENS, SENTENCES = "words-v1", "sentences-v1"
@@ -50,7 +50,8 @@ def words(text: str) -> list[str]:
 
 
 def _words_among(found: Iterable[str]) -> list[str]:
-    return [token.lower() for token in found if _HAS_WORD.search(token)]
+    # What begins with a letter or digit needs no second look, and hardly anything does not.
+    return [token.lower() for token in found if token[0].isalnum() or _HAS_WORD.search(token)]
 
 
 def count_sentences(text: str) -> int:
@@ -89,27 +90,46 @@ class Language:
     types_among: float | None
 
 
-def language_of(texts: Iterable[str]) -> Language:
-    """Return the statistics of `texts` by `words-v1` and `sentences-v1`; texts are read once and not kept.
+@dataclass
+class Tally:
+    """What is counted of texts: tokens and sentences of each, and how often each word occurs in all. Tallies of texts
+    add up to that of all of them, so that each text is read once whatever it is counted with."""
+
+    lengths: list[int] = field(default_factory=list)
+    sentences: list[int] = field(default_factory=list)
+    vocabulary: Counter[str] = field(default_factory=Counter)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        both = Tally(self.lengths + other.lengths, self.sentences + other.sentences, self.vocabulary.copy())
+        both.vocabulary.update(other.vocabulary)
+        return both
+
+
+def tally(texts: Iterable[str]) -> Tally:
+    """Count `texts` by `words-v1` and `sentences-v1`; they are not kept."""
+    found = Tally()
+    for text in texts:
+        of_text = tokens(text)
+        found.lengths.append(len(of_text))
+        found.sentences.append(count_sentences(text))
+        found.vocabulary.update(_words_among(of_text))
+    return found
+
+
+def language_of(counted: Tally) -> Language:
+    """Return the statistics of texts that were counted.
 
     Example: ["A dog.", "A dog runs. It runs"] has lengths 3 and 6, mean 4.5, 1.5 sentences, the 4 types a, dog, runs
     and it, of which "it" occurs once.
     """
-    lengths, sentences = [], []
-    vocabulary: Counter[str] = Counter()
-    for text in texts:
-        found = tokens(text)
-        lengths.append(len(found))
-        sentences.append(count_sentences(text))
-        vocabulary.update(_words_among(found))
     return Language(
-        texts=len(lengths),
-        tokens=sum(lengths),
-        length=lengths_of(lengths),
-        sentences=lengths_of(sentences),
-        types=len(vocabulary),
-        once=sum(1 for times in vocabulary.values() if times == 1),
-        types_among=types_among(vocabulary.values(), AMONG),
+        texts=len(counted.lengths),
+        tokens=sum(counted.lengths),
+        length=lengths_of(counted.lengths),
+        sentences=lengths_of(counted.sentences),
+        types=len(counted.vocabulary),
+        once=sum(1 for times in counted.vocabulary.values() if times == 1),
+        types_among=types_among(counted.vocabulary.values(), AMONG),
     )
 
 

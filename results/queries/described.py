@@ -6,15 +6,29 @@ from typing import Any
 
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
-from results.queries.descriptions import asks_about_answers, author_of, written_for
-from results.reports.facts import DescriptionFacts, WrittenFacts
+from results.queries.descriptions import asks_about_answers, author_of, descriptions_of_project, written_for
+from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.actions.questions import selected_instances
-from studies.descriptions import DESCRIPTION, TRAIN, descriptions_of, handed_on
+from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, handed_on
 from studies.kinds import get_kind
-from studies.models import Instance, Question, Study
+from studies.models import Instance, Project, Question, Study
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 1000
+
+
+def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
+    """Return the descriptions that leave with the data of `project`, imported and accepted, by split and type."""
+    types = dict(Instance.objects.filter(project=project, images__role=SET).values_list("key", "type").distinct())
+    if not types:
+        return {}
+    texts: dict[tuple[str, str], list[str]] = {}
+    sets: dict[tuple[str, str], set[str]] = {}
+    for row in descriptions_of_project(project):
+        group = (row.split, types.get(row.key, ""))
+        texts.setdefault(group, []).append(row.text)
+        sets.setdefault(group, set()).add(row.key)
+    return {group: DescribedSets(len(sets[group]), texts[group]) for group in sorted(texts)}
 
 
 def described_by(study: Study) -> dict[int, DescriptionFacts]:

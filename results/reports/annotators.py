@@ -103,12 +103,13 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
             "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
             "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
         )
-    if any(one.became or one.right for one in answers):
+    if any(one.right or one.became for one in answers):
         notes.append(
-            "Accepted by others: of the answers that others were asked about, once that is decided; each answer counts "
-            "once. Intervals of Wilson, for this person on other questions like these; whoever is often asked where "
-            "others differ is asked what is hard."
+            "Intervals are Wilson's, for this person on other questions like these; whoever is asked where others "
+            "differ is asked what is hard."
         )
+    if any(one.became for one in answers):
+        notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
     columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 

@@ -8,6 +8,7 @@ from results.reports.base import Report
 from results.reports.cost import cost_table, protocol_table
 from results.reports.descriptions import (
     described_in,
+    described_sets_table,
     fates_table,
     language_table,
     phenomena_table,
@@ -45,6 +46,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         pairs_table(pairs),
         reliability_table(agreement),
         filtering_table(agreement),
+        described_sets_table(project.described),
         fates_table(described),
         retrieval_agreement_table(described),
         retrieval_accuracy_table(described),

@@ -14,9 +14,11 @@ from analytics.language import (
     SENTENCES,
     TOKENS,
     Parser,
+    Tally,
     depths_of,
     installed_parser,
     language_of,
+    tally,
 )
 from analytics.outcomes import Outcome
 from analytics.people import PeopleScore
@@ -34,7 +36,7 @@ from analytics.retrieval import (
 from analytics.scales import number_of
 from results.reports.base import Cell, Column, Table, Undefined
 from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
-from results.reports.facts import DescriptionFacts, QuestionFacts, StudyFacts
+from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
 from results.reports.funnel import ALL
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
@@ -43,6 +45,27 @@ AUTHORS = {TRAIN_WORKER: "author also wrote for train", UNSEEN_WORKER: "author d
 RETRIEVERS, DESCRIBERS = "retrievers", "describers"
 # Parsing takes some five milliseconds a description; of more, as many are taken as far apart as they are.
 MOST_PARSED = 500
+
+
+LANGUAGE_COLUMNS = (
+    Column("Texts", "count"),
+    Column("Tokens", "count"),
+    Column("Mean length", "coefficient"),
+    Column("SD", "coefficient"),
+    Column("Longest", "count"),
+    Column("Mean sentences", "coefficient"),
+    Column("Word types", "count"),
+    Column("Used once", "count"),
+    Column(f"Types among {AMONG:,} words", "coefficient"),
+    Column("Mean depth", "coefficient"),
+    Column("Parsed", "count"),
+)
+LANGUAGE_NOTE = (
+    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: pinned rules of this program, so that other programs "
+    "count otherwise (docs/studies.md). Word types: different words, in lower case. Types among "
+    f"{AMONG:,} words: how many on average, which does not grow with the number of texts. Depth: of the deepest "
+    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most {MOST_PARSED} texts."
+)
 
 
 @dataclass(frozen=True)
@@ -167,7 +190,7 @@ def _fates(each: Described) -> dict[str, Fates]:
 def retrieval_agreement_table(found: Sequence[Described]) -> Table:
     """Return Krippendorff's alpha three ways, for each type of sets on the scale that its places are on, and for all on
     both."""
-    columns = [Column("Study"), Column("Sets"), Column("Places taken as"), Column("Answers used")]
+    columns = [Column("Study"), Column("Sets"), Column("Metric"), Column("Answers used")]
     columns += [Column("Krippendorff's alpha", "coefficient"), Column("Descriptions", "count")]
     columns += [Column("With two or more answers", "count"), Column("Answers", "count"), Column("Retrievers", "count")]
     rows: list[Sequence[Cell]] = []
@@ -176,7 +199,7 @@ def retrieval_agreement_table(found: Sequence[Described]) -> Table:
             for which, alpha in alphas(each.answers(each.groups[name]), metric=metric).items():
                 rows.append(
                     (
-                        *(each.study.slug, name, "names" if metric == "nominal" else "moments", TAKEN[which]),
+                        *(each.study.slug, name, metric, TAKEN[which]),
                         *(_alpha(each, alpha, which), alpha.n_units, alpha.n_pairable, alpha.n_ratings),
                         alpha.n_raters,
                     )
@@ -284,40 +307,63 @@ def phenomena_table(found: Sequence[Described]) -> Table:
 
 def language_table(found: Sequence[Described]) -> Table:
     """Return what the descriptions are like as language: all that were asked about, and those that were accepted."""
-    columns = [Column("Study"), Column("Sets"), Column("Descriptions"), Column("Texts", "count")]
-    columns += [Column("Tokens", "count"), Column("Mean length", "coefficient"), Column("SD", "coefficient")]
-    columns += [Column("Longest", "count"), Column("Mean sentences", "coefficient"), Column("Word types", "count")]
-    columns += [Column("Used once", "count"), Column(f"Types among {AMONG:,} words", "coefficient")]
-    columns += [Column("Mean depth", "coefficient"), Column("Parsed", "count")]
+    columns = [Column("Study"), Column("Sets"), Column("Descriptions"), *LANGUAGE_COLUMNS]
     rows: list[Sequence[Cell]] = []
     for each in found:
-        for name, questions in each.groups.items():
-            for what, texts in _texts(each, questions).items():
-                rows.append((each.study.slug, name, what, *_language(texts)))
-    notes = [
-        f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: pinned rules of this program, so that other "
-        "programs count otherwise (docs/studies.md). Word types: different words, in lower case. Types among "
-        f"{AMONG:,} words: how many on average, which does not grow with the number of texts. Depth: of the deepest "
-        f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most {MOST_PARSED} texts."
-    ]
-    return Table("language", "What the descriptions are like", columns, rows, notes, _slugs(found))
+        counted = _counted(each)
+        for name in each.groups:
+            of_name = {key: of for key, of in counted.items() if name in (ALL, key[0])}
+            rows.append((each.study.slug, name, "asked about", *language_cells(of_name.values())))
+            if each.study.accepts:
+                accepted = [of for (_, is_accepted), of in of_name.items() if is_accepted]
+                rows.append((each.study.slug, name, "accepted", *language_cells(accepted)))
+    title = "What the descriptions are like"
+    return Table("language", title, columns, rows, [LANGUAGE_NOTE], _slugs(found))
 
 
-def _texts(each: Described, questions: frozenset[int]) -> dict[str, list[str]]:
-    """Return the texts that were asked about, and those that were accepted where the study accepts; in their order."""
-    described: Mapping[int, DescriptionFacts] = each.study.described
-    asked = [question for pk, question in each.asked.items() if pk in questions]
-    found = {"asked about": [described[question.id].text for question in asked]}
-    if each.study.accepts:
-        accepted = (question.id for question in asked if question.outcome is Outcome.ACCEPTED)
-        found["accepted"] = [described[pk].text for pk in accepted]
-    return found
+def described_sets_table(described: Mapping[tuple[str, str], DescribedSets]) -> Table:
+    """Return how many image sets have how many descriptions, imported and accepted, and what these are like as
+    language, by split and type."""
+    columns = [Column("Split"), Column("Sets"), Column("Sets with descriptions", "count"), *LANGUAGE_COLUMNS]
+    counted = {group: Counted(sets.texts, tally(sets.texts)) for group, sets in described.items()}
+    rows: list[Sequence[Cell]] = []
+    splits = sorted({split for split, _ in described})
+    types = sorted({type for _, type in described})
+    for split in ([ALL] if len(splits) > 1 else []) + splits:
+        for type in ([ALL] if len(types) > 1 else []) + types:
+            groups = [group for group in described if split in (ALL, group[0]) and type in (ALL, group[1])]
+            if groups:
+                sets = sum(described[group].sets for group in groups)
+                rows.append((split, type, sets, *language_cells(counted[group] for group in groups)))
+    notes = ["All that leave with the data of the project: what was imported, and what its studies accepted."]
+    return Table("described-sets", "Image sets and their descriptions", columns, rows, [*notes, LANGUAGE_NOTE])
 
 
-def _language(texts: Sequence[str]) -> Sequence[Cell]:
-    found, parsed = language_of(texts), texts[:: max(1, ceil(len(texts) / MOST_PARSED))]
-    depths, few = depths_of(parsed, _parser()), f"There are fewer than {AMONG:,} words."
-    length, nothing = found.length, "There is no text."
+@dataclass(frozen=True)
+class Counted:
+    """Texts and what was counted of them."""
+
+    texts: Sequence[str]
+    tally: Tally
+
+
+def _counted(each: Described) -> dict[tuple[str, bool], Counted]:
+    """Return the descriptions that were asked about, by the type of their sets and whether they were accepted."""
+    texts: dict[tuple[str, bool], list[str]] = {}
+    for pk, question in each.asked.items():
+        cell = (each.types[pk], question.outcome is Outcome.ACCEPTED)
+        texts.setdefault(cell, []).append(each.study.described[pk].text)
+    return {cell: Counted(of_cell, tally(of_cell)) for cell, of_cell in texts.items()}
+
+
+def language_cells(counted: Iterable[Counted]) -> Sequence[Cell]:
+    """Return the cells of a table for texts that were counted in parts."""
+    parts = list(counted)
+    texts = [text for part in parts for text in part.texts]
+    found = language_of(sum((part.tally for part in parts), Tally()))
+    depths = depths_of(texts[:: max(1, ceil(len(texts) / MOST_PARSED))], _parser())
+    few, nothing = f"There are fewer than {AMONG:,} words.", "There is no text."
+    length = found.length
     return (
         *(found.texts, found.tokens, value_or_reason(length.mean, nothing)),
         value_or_reason(length.sd, "One text has no spread." if texts else nothing),

@@ -217,6 +217,14 @@ class ModelFacts:
     captions: Mapping[int, bool] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedSets:
+    """The image sets of one split and type that have descriptions, how many, and all of these."""
+
+    sets: int
+    texts: Sequence[str]
+
+
 @dataclass(frozen=True)
 class SourceFacts:
     """A file that instances came from, the rule that formatted their captions, and how many there are."""
@@ -232,6 +240,7 @@ class ProjectFacts:
 
     `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
     many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
+    `described`: the descriptions of image sets that leave with the data, by split and type.
     """
 
     slug: str
@@ -243,3 +252,4 @@ class ProjectFacts:
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0
     excluded: int = 0
+    described: Mapping[tuple[str, str], DescribedSets] = field(default_factory=dict)

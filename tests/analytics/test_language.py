@@ -13,6 +13,7 @@ from analytics.language import (
     depths_of,
     installed_parser,
     language_of,
+    tally,
     tokens,
     tree_depth,
     types_among,
@@ -58,7 +59,7 @@ def test_sentences_v1(text: str, expected: int) -> None:
 
 
 def test_statistics_of_two_texts() -> None:
-    found = language_of(["A dog.", "A dog runs. It runs"])
+    found = language_of(tally(["A dog.", "A dog runs. It runs"]))
     assert (found.texts, found.tokens, found.types, found.once) == (2, 9, 4, 1)
     assert (found.length.mean, found.length.most, found.sentences.mean, found.sentences.most) == (4.5, 6, 1.5, 2)
     assert (found.length.sd, found.sentences.sd) == pytest.approx((sqrt(4.5), sqrt(0.5)))
@@ -66,8 +67,15 @@ def test_statistics_of_two_texts() -> None:
 
 
 def test_statistics_of_nothing_and_of_one_text() -> None:
-    assert language_of([]).length == Lengths(None, None, None)
-    assert language_of(["A dog."]).length == Lengths(3, None, 3)
+    assert language_of(tally([])).length == Lengths(None, None, None)
+    assert language_of(tally(["A dog."])).length == Lengths(3, None, 3)
+
+
+def test_tallies_add_up_to_that_of_all_texts() -> None:
+    first, second = tally(["A dog."]), tally(["A dog runs. It runs"])
+    assert language_of(first + second) == language_of(tally(["A dog.", "A dog runs. It runs"]))
+    # Neither is changed by it.
+    assert (language_of(first).tokens, language_of(second).tokens) == (3, 6)
 
 
 def test_types_among_so_many_words() -> None:

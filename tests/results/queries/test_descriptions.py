@@ -17,7 +17,7 @@ from results.queries.descriptions import descriptions_of_project, descriptions_o
 from results.queries.kinds import answerable_in
 from results.queries.reporting import project_facts, study_facts
 from results.reports.build import report_of
-from results.reports.facts import DescriptionFacts, WrittenFacts
+from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.models import Instance, Study
 from tests.factories import TESTS, make_project
 from tests.removing import REMOVED as LATER
@@ -180,6 +180,16 @@ def test_what_reports_are_told_of_imported_descriptions() -> None:
     assert facts.written == {"video": WrittenFacts(2, 0)}
 
 
+def test_the_report_of_the_project_counts_what_leaves_with_its_data() -> None:
+    tell, _ = some_of_each()
+    make_set(tell.project, "video-c", split="valid", captions={"description_1": "Old."}, reference={"targets": [2]})
+    facts = project_facts(tell.project)
+    assert facts.described == {
+        ("train", "static"): DescribedSets(1, ["The red one."]),
+        ("valid", "video"): DescribedSets(1, ["Old."]),
+    }
+
+
 def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
     tell, search = some_of_each()
     name_annotators(project=tell.project)
@@ -194,7 +204,7 @@ def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:
     for person, place in (("ben", 1), ("cleo", 2), ("dora", 1)):
         find(search, person, {"Before it falls.": place})
     report = report_of(project_facts(tell.project))
-    used = {row[3]: list(row[4:8]) for row in report.table("retrieval-agreement").rows if row[2] == "moments"}
+    used = {row[3]: list(row[4:8]) for row in report.table("retrieval-agreement").rows if row[2] == "interval"}
     # 1 2 1 moments: the only unit, in which what is observed is what is expected; the first two are 1 and 2.
     assert used == {
         "all": [0, 1, 1, 3],

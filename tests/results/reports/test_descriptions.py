@@ -17,6 +17,7 @@ from results.reports.build import report_of
 from results.reports.facts import (
     Answerable,
     AnswerFacts,
+    DescribedSets,
     DescriptionFacts,
     PartFacts,
     QuestionFacts,
@@ -114,21 +115,21 @@ def test_alpha_three_ways_for_each_type_of_sets_and_for_all() -> None:
     # (2 * 5 * 183 - 2 * 625)/20 = 29; 1 - (116/5)/29 = 1/5. First: observed 116/4 = 29; sum 16, squares 102,
     # expected (2 * 4 * 102 - 2 * 256)/12 = 76/3; 1 - 29 * 3/76 = -11/76.
     found = rows("retrieval-agreement")
-    told = {(sets, places, used): [value, *counts] for _, sets, places, used, value, *counts in found}
+    told = {(sets, metric, used): [value, *counts] for _, sets, metric, used, value, *counts in found}
     none = Undefined("There are no ratings.")
     assert told == {
-        ("all", "names", "all"): [pytest.approx(5 / 14), 4, 4, 10, 3],
-        ("all", "names", "asked for at first"): [pytest.approx(2 / 9), 4, 4, 8, 2],
-        ("all", "names", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
-        ("all", "moments", "all"): [pytest.approx(23 / 116), 4, 4, 10, 3],
-        ("all", "moments", "asked for at first"): [pytest.approx(-19 / 198), 4, 4, 8, 2],
-        ("all", "moments", "after acceptance"): [pytest.approx(5 / 7), 2, 2, 5, 3],
-        ("static", "names", "all"): [pytest.approx(1 / 2), 2, 2, 5, 3],
-        ("static", "names", "asked for at first"): [pytest.approx(2 / 5), 2, 2, 4, 2],
-        ("static", "names", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
-        ("video", "moments", "all"): [pytest.approx(1 / 5), 2, 2, 5, 3],
-        ("video", "moments", "asked for at first"): [pytest.approx(-11 / 76), 2, 2, 4, 2],
-        ("video", "moments", "after acceptance"): [none, 0, 0, 0, 0],
+        ("all", "nominal", "all"): [pytest.approx(5 / 14), 4, 4, 10, 3],
+        ("all", "nominal", "asked for at first"): [pytest.approx(2 / 9), 4, 4, 8, 2],
+        ("all", "nominal", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("all", "interval", "all"): [pytest.approx(23 / 116), 4, 4, 10, 3],
+        ("all", "interval", "asked for at first"): [pytest.approx(-19 / 198), 4, 4, 8, 2],
+        ("all", "interval", "after acceptance"): [pytest.approx(5 / 7), 2, 2, 5, 3],
+        ("static", "nominal", "all"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("static", "nominal", "asked for at first"): [pytest.approx(2 / 5), 2, 2, 4, 2],
+        ("static", "nominal", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("video", "interval", "all"): [pytest.approx(1 / 5), 2, 2, 5, 3],
+        ("video", "interval", "asked for at first"): [pytest.approx(-11 / 76), 2, 2, 4, 2],
+        ("video", "interval", "after acceptance"): [none, 0, 0, 0, 0],
     }
 
 
@@ -145,7 +146,7 @@ def test_sets_of_one_type_stand_once() -> None:
         categories={1: ("static", ""), 2: ("static", "")}, parts=[PartFacts("search", "", 1, "", Answerable(KEYS))]
     )
     assert [row[1:4] for row in rows("retrieval-agreement", still)] == [
-        ["all", "names", used] for used in ("all", "asked for at first", "after acceptance")
+        ["all", "nominal", used] for used in ("all", "asked for at first", "after acceptance")
     ]
 
 
@@ -181,6 +182,28 @@ def test_what_the_descriptions_are_like() -> None:
     assert all_of_them[9:] == [Undefined(NO_PARSER), 0]
     assert found["static", "accepted"][:3] == [2, 9, 4.5]
     assert found["video", "accepted"][:3] == [0, 0, Undefined("There is no text.")]
+
+
+def test_sets_and_descriptions_by_split_and_type() -> None:
+    described = {
+        ("train", "static"): DescribedSets(1, ["A dog.", "A dog runs."]),
+        ("train", "video"): DescribedSets(2, ["It falls.", "It fell.", "It is down."]),
+        ("valid", "video"): DescribedSets(1, ["He waves."]),
+    }
+    found = report_of(replace(PROJECT, described=described)).table("described-sets")
+    # Split, type, sets, texts, tokens, mean length.
+    assert [list(row[:6]) for row in found.rows] == [
+        ["all", "all", 4, 6, 20, pytest.approx(20 / 6)],
+        ["all", "static", 1, 2, 7, 3.5],
+        ["all", "video", 3, 4, 13, 3.25],
+        ["train", "all", 3, 5, 17, 3.4],
+        ["train", "static", 1, 2, 7, 3.5],
+        ["train", "video", 2, 3, 10, pytest.approx(10 / 3)],
+        ["valid", "all", 1, 1, 3, 3],
+        ["valid", "video", 1, 1, 3, 3],
+    ]
+    one = report_of(replace(PROJECT, described={("train", "static"): described["train", "static"]}))
+    assert [list(row[:4]) for row in one.table("described-sets").rows] == [["train", "static", 1, 2]]
 
 
 def test_the_report_of_the_study_alone_has_the_same_tables_and_others_have_none() -> None:
