@@ -46,7 +46,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         pairs_table(pairs),
         reliability_table(agreement),
         filtering_table(agreement),
-        described_sets_table(project.described),
+        described_sets_table(project.described, described),
         fates_table(described),
         retrieval_agreement_table(described),
         retrieval_accuracy_table(described),

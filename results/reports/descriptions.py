@@ -321,9 +321,9 @@ def language_table(found: Sequence[Described]) -> Table:
     return Table("language", title, columns, rows, [LANGUAGE_NOTE], _slugs(found))
 
 
-def described_sets_table(described: Mapping[tuple[str, str], DescribedSets]) -> Table:
-    """Return how many image sets have how many descriptions, imported and accepted, and what these are like as
-    language, by split and type."""
+def described_sets_table(described: Mapping[tuple[str, str], DescribedSets], studies: Sequence[Described]) -> Table:
+    """Return how many image sets have how many descriptions, imported and accepted in `studies`, and what these are
+    like as language, by split and type."""
     columns = [Column("Split"), Column("Sets"), Column("Sets with descriptions", "count"), *LANGUAGE_COLUMNS]
     counted = {group: Counted(sets.texts, tally(sets.texts)) for group, sets in described.items()}
     rows: list[Sequence[Cell]] = []
@@ -336,7 +336,8 @@ def described_sets_table(described: Mapping[tuple[str, str], DescribedSets]) -> 
                 sets = sum(described[group].sets for group in groups)
                 rows.append((split, type, sets, *language_cells(counted[group] for group in groups)))
     notes = ["All that leave with the data of the project: what was imported, and what its studies accepted."]
-    return Table("described-sets", "Image sets and their descriptions", columns, rows, [*notes, LANGUAGE_NOTE])
+    title = "Image sets and their descriptions"
+    return Table("described-sets", title, columns, rows, [*notes, LANGUAGE_NOTE], _slugs(studies))
 
 
 @dataclass(frozen=True)
