@@ -52,6 +52,16 @@ class CannotTakePart(AnnotationError):
     heading = gettext_lazy("You cannot take part")
 
 
+class NotEligible(CannotTakePart):
+    """A rule of the study keeps the annotator out; `rule` is its name."""
+
+    heading = gettext_lazy("This study is for other people")
+
+    def __init__(self, message: str, what_next: str = "", *, rule: str) -> None:
+        super().__init__(message, what_next)
+        self.rule = rule
+
+
 class NotOpen(CannotTakePart):
     """The study has not begun, pauses or has ended."""
 
@@ -59,8 +69,14 @@ class NotOpen(CannotTakePart):
 
 
 class NothingLeft(AnnotationError):
+    """Nobody gets anything now or, where `rule` names a rule of eligibility, only others do."""
+
     status = 200
     heading = gettext_lazy("Everything is taken")
+
+    def __init__(self, message: str, what_next: str = "", *, rule: str = "") -> None:
+        super().__init__(message, what_next)
+        self.rule = rule
 
 
 class BadAnswer(AnnotationError):

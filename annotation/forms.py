@@ -20,8 +20,18 @@ _LARGEST = {
     "window_height": 32_767,
 }
 MOST_IMAGES = 20
+# How a text came about, in whole numbers: keys pressed, pastes and how many characters each brought, how often the
+# window lost the focus, pauses of more than two seconds between keys and how long they were together, and the
+# milliseconds from the first key to sending. Never what was typed.
+WRITING = ("keys", "pastes", "focus_losses", "pauses", "paused_ms", "from_first_key_ms")
+PASTED = "pasted"
+_MOST_WRITING = 2_147_483_647
+_MOST_PASTES_NOTED = 20
+_LONGEST_WRITING = 2_000
 # What stands in a form beside the answer.
-_ABOUT_THE_ANSWER = frozenset({*_LARGEST, "slot", "submission", "replaces", "after", "have", "images", "unmeasured"})
+_ABOUT_THE_ANSWER = frozenset(
+    {*_LARGEST, "slot", "submission", "replaces", "after", "have", "images", "unmeasured", "writing"}
+)
 # How many earlier answers to the same question a page names.
 _MOST_EARLIER = 20
 # What fits the id of a row.
@@ -39,8 +49,11 @@ def read_ids(text: str, *, most: int) -> list[int]:
     return [found for part in text.split(",", most)[:most] if (found := read_id(part)) is not None]
 
 
-def read_sent(post: Mapping[str, str]) -> Sent:
-    """Return the answer in a posted form. Raises BadAnswer when it names no question or no submission."""
+def read_sent(post: Mapping[str, str], *, records_writing: bool) -> Sent:
+    """Return the answer in a posted form; how its text was written only where that is recorded.
+
+    Raises BadAnswer when it names no question or no submission.
+    """
     slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
     if slot is None:
         raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
@@ -55,7 +68,7 @@ def read_sent(post: Mapping[str, str]) -> Sent:
         posted=read_posted(post),
         replaces=int(replaces) if replaces else None,
         after=_read_after(post.get("after", "")),
-        measured=_measured(post),
+        measured=_measured(post) | ({} if records_writing else {"writing": None}),
     )
 
 
@@ -88,7 +101,31 @@ def _measured(post: Mapping[str, str]) -> dict[str, Any]:
     if why in Unmeasured.values and "send_ms" not in measured:
         measured["unmeasured"] = why
     measured["images_seen"] = _images(post.get("images", ""))
+    measured["writing"] = _writing(post.get("writing", ""))
     return measured
+
+
+def _writing(text: str) -> dict[str, Any] | None:
+    """Return how a text was written, as the page counted it; None where it says nothing that can be read."""
+    if not text or len(text) > _LONGEST_WRITING:
+        return None
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    counted = {name: _whole(said.get(name)) for name in WRITING}
+    pasted = said.get(PASTED)
+    lengths = pasted[:_MOST_PASTES_NOTED] if isinstance(pasted, list) else []
+    return counted | {PASTED: [length for one in lengths if (length := _whole(one)) is not None]}
+
+
+def _whole(value: object) -> int | None:
+    """Return a whole number from 0 on, no larger than a column takes; None for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        return None
+    return min(value, _MOST_WRITING)
 
 
 def _images(text: str) -> list[dict[str, Any]]:

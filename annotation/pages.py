@@ -21,7 +21,7 @@ from annotation.language import of_kind, spoken
 from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.importing.pictures import sizes_between
-from studies.kinds import Option, Picture, fields_of, get_kind, posted_values
+from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
 from studies.kinds.base import CHOICE, digits_of
 
 LETTERS = string.ascii_uppercase
@@ -85,9 +85,10 @@ class GroupPage:
 class QuestionPage:
     """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
 
-    `posted`: what its form holds, by the names of its fields: an answer that is changed, or one that was refused.
-    `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it when
-    its images do not come, "" where that cannot be.
+    `posted`: what its form holds, by the names of its fields: an answer that is changed, one that was refused, or a
+    draft. `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it
+    when its images do not come, "" where that cannot be. `draft`: the address where drafts of it are kept, "" where
+    none are; `draft_number` is the latest. `records_writing`: whether the page counts how its text is written.
     """
 
     slot: str
@@ -99,11 +100,15 @@ class QuestionPage:
     options: list[OptionPage]
     fixed: list[FixedOption]
     groups: list[GroupPage]
+    writing: Writing | None
     submission: str
     action: str
     chosen: str = ""
     replaces: int | None = None
     skip: str = ""
+    draft: str = ""
+    draft_number: str = "0"
+    records_writing: bool = False
     is_practice: bool = False
     posted: Mapping[str, str] = field(default_factory=dict)
     failed_loads_to_skip: str = str(FAILED_LOADS_TO_SKIP)
@@ -174,6 +179,7 @@ class Urls:
     wait: str
     practice: str
     answer: str
+    draft: str
     skip: str
     change: str
     go_on: str
@@ -201,6 +207,7 @@ def session_urls(token: str) -> Urls:
         wait=f"{page}wait/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
+        draft=f"{page}draft/",
         skip=f"{page}skip/",
         change=f"{page}change/",
         go_on=f"{page}go-on/",
@@ -302,11 +309,15 @@ def question_page(
     posted: Mapping[str, str] | None = None,
     replaces: int | None = None,
     skip: str = "",
+    draft: str = "",
+    draft_number: int = 0,
+    records_writing: bool = False,
     is_practice: bool = False,
 ) -> QuestionPage:
     """Return a question as the template shows it, its options in the order given.
 
-    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option.
+    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option. `draft`: where
+    drafts are kept, if the kind has any.
     """
     kind = get_kind(kind_name)
     shown = kind.shown(content)
@@ -321,7 +332,9 @@ def question_page(
         total=total,
         template=f"kinds/{kind_name}.html",
         texts=[text.text for text in shown.texts],
-        images=[ShownImage(**_pictured(picture), mark=picture.mark) for picture in shown.pictures],
+        images=[
+            ShownImage(**_pictured(picture), mark=picture.mark) for picture in in_shown_order(shown.pictures, order)
+        ],
         options=[
             _option_page(option, value=value, position=position, digit=digits[position])
             for position, (value, option) in enumerate(shuffled)
@@ -335,12 +348,16 @@ def question_page(
             GroupPage(name, group.text, (posted or {}).get(name, ""))
             for name, group in fields_of(kind, content).items()
         ],
+        writing=kind.writing(content),
         submission=str(uuid.uuid4()),
         action=action,
         chosen=next((value for value, key in values.items() if key == chosen_key), (posted or {}).get(CHOICE, "")),
         posted=posted or {},
         replaces=replaces,
         skip=skip,
+        draft=draft if kind.is_written else "",
+        draft_number=str(draft_number),
+        records_writing=records_writing and kind.is_written,
         is_practice=is_practice,
     )
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import beginning, ending, entry, help, lobby, looking_back, offline, practising, work
+from annotation.views import beginning, drafts, ending, entry, help, lobby, looking_back, offline, practising, work
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("s/<slug:token>/wait/", lobby.wait, name="session_wait"),
     path("s/<slug:token>/practice/", practising.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
+    path("s/<slug:token>/draft/", drafts.keep_draft, name="session_draft"),
     path("s/<slug:token>/skip/", work.skip, name="session_skip"),
     path("s/<slug:token>/change/", looking_back.change, name="session_change"),
     path("s/<slug:token>/change/<int:slot>/", looking_back.change, name="session_change_one"),

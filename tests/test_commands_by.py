@@ -25,6 +25,7 @@ TABLE: dict[str, tuple[list[str], set[str]]] = {
     "create_study": (["FILE", "--project", "birds"], CHANGES),
     "create_study --replace": (["FILE", "--project", "birds"], CHANGES),
     "set_dataset": (["birds"], CHANGES),
+    "set_group": (["birds", "testers", "no-such-file"], OWNS),
     "duplicate_study": (["birds/draft", "copy"], CHANGES),
     "delete_study": (["birds/open"], CHANGES),
     "launch_study": (["birds/draft"], CHANGES),

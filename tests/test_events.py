@@ -10,6 +10,7 @@ from django.core import serializers
 
 from annotation.actions import removals, taking_out
 from annotation.actions.adjudication import settle, unsettle
+from annotation.actions.groups import set_group
 from annotation.actions.launching import launch
 from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early, expire
@@ -174,6 +175,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "reopen_slots": ("slots opened again", lambda _: with_fixed(removals.reopen_slots, **of_visitor(excluded=True))),
     "forget": ("annotator forgotten", lambda _: with_fixed(forget, **of_visitor())),
     "set_dataset": ("dataset set", lambda _: _choosing()),
+    "set_group": (
+        "group set",
+        lambda _: with_fixed(
+            set_group, project=make_project(), group="testers", provider="prolific", people=["ann", "ben"]
+        ),
+    ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
     "create_study": ("study created", lambda _: with_fixed(create_study, project=make_project(), source=ANOTHER)),
     "create_or_replace": (

@@ -204,6 +204,7 @@ def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
     return {name: measured.get(name) for name in _MEASURED} | {
         "unmeasured": measured.get("unmeasured", ""),
         "images_seen": measured.get("images_seen", []),
+        "writing": measured.get("writing"),
     }
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
+from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
@@ -20,6 +21,7 @@ from studies.actions.questions import (
     selected_instances,
 )
 from studies.actions.studies import add_surveys, fill_survey
+from studies.eligibility import Barred
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
 from studies.planning import PlannedSurvey, in_parts
@@ -34,21 +36,25 @@ def ready_for(
 ) -> list[About]:
     """Return what the study that feeds `study` has ready for it and it does not ask about yet, oldest first.
 
-    `annotator`: who it is drawn for, None for somebody new: nobody is asked about an answer of their own.
+    `annotator`: who it is drawn for, None for somebody new: nobody is asked what the rules of `study` keep from them,
+    such as an answer of their own.
     """
     if study.fed_by is None:
         return []
+    bars = barred(study=study, annotator=annotator)
     if asks_about_answers(study):
-        return list(islice(_answers_for(study, study.fed_by, annotator, now=now), limit))
-    return _accepted_for(study, study.fed_by, limit, now=now)
+        return list(islice(_answers_for(study, study.fed_by, bars, now=now), limit))
+    return _accepted_for(study, study.fed_by, bars, limit, now=now)
 
 
-def _accepted_for(study: Study, feeding: Study, limit: int | None, *, now: datetime) -> list[About]:
+def _accepted_for(study: Study, feeding: Study, bars: Barred, limit: int | None, *, now: datetime) -> list[About]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
     accepted = accepted_decisions(feeding).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=selected_instances(study).order_by())
     if feeding.design.answering.one_action != "off":
         accepted = accepted.filter(decided_at__lte=now - UNDO)
+    if bars.instances:
+        accepted = accepted.exclude(question__instance__in=bars.instances)
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
     origins = {
         decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
@@ -56,15 +62,15 @@ def _accepted_for(study: Study, feeding: Study, limit: int | None, *, now: datet
     return [About(instance, origin) for instance, origin in origins.items()]
 
 
-def _answers_for(study: Study, feeding: Study, annotator: Annotator | None, *, now: datetime) -> Iterator[About]:
+def _answers_for(study: Study, feeding: Study, bars: Barred, *, now: datetime) -> Iterator[About]:
     """Yield the counted answers of `feeding` that others can be asked about, in the order in which they came."""
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
     answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
     answers = answers.filter(question__instance__in=selected_instances(study).order_by())
     if feeding.design.answering.one_action != "off":
         answers = answers.filter(received_at__lte=now - UNDO)
-    if annotator is not None:
-        answers = answers.exclude(annotator=annotator)
+    if bars:
+        answers = answers.exclude(pk__in=bars.answers).exclude(question__instance__in=bars.instances)
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
         handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
         if handed_on is not None:
@@ -115,6 +121,8 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))
     if annotator is None:
         return undecided
+    if bars := barred(study=study, annotator=annotator):
+        undecided = undecided.exclude(of_barred(bars, "question__"))
     skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     return undecided.filter(~Exists(skipped), ~Exists(answered))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotation.actions import odd_arrivals, reopening
-from annotation.models import Annotator, EntryEvent, Removal, Report, Response, Seat, Session, Skip, Slot
+from annotation.models import Annotator, EntryEvent, GroupMember, Removal, Report, Response, Seat, Session, Skip, Slot
 from studies.models import Project, Study
 
 
@@ -35,7 +35,9 @@ def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
     # Their answers to practice questions go with them.
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
-    if not Session.objects.filter(annotator=annotator).exists():
+    GroupMember.objects.filter(annotator=annotator, project=project).delete()
+    known = Session.objects.filter(annotator=annotator).exists()
+    if not known and not GroupMember.objects.filter(annotator=annotator).exists():
         Annotator.objects.filter(pk=annotator.pk).delete()
     return Deleted(responses=responses, sessions=sessions)
 

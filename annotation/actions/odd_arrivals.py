@@ -13,22 +13,25 @@ from studies.models import Study
 TOLD_APART = 100
 
 
-def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime) -> None:
-    """Count once more that `what` happened to `person`, the provider's id of somebody, "" when nobody knows whose."""
+def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime, rule: str = "") -> None:
+    """Count once more that `what` happened to `person`, the provider's id of somebody, "" when nobody knows whose.
+
+    rule: the name of the rule of eligibility that kept them out, if one did.
+    """
     who = digest(study=study, person=person) if person else ""
-    events = EntryEvent.objects.filter(study=study, what=what)
+    events = EntryEvent.objects.filter(study=study, what=what, rule=rule)
     if who and _count(events.filter(who=who), now=now):
         return
     if who and events.exclude(who="").count() < TOLD_APART:
         try:
             with transaction.atomic():
-                EntryEvent.objects.create(study=study, what=what, who=who, at=now)
+                EntryEvent.objects.create(study=study, what=what, rule=rule, who=who, at=now)
         except IntegrityError:
             # They came twice at once.
             _count(events.filter(who=who), now=now)
         return
     if not _count(events.filter(who=""), now=now):
-        EntryEvent.objects.create(study=study, what=what, at=now)
+        EntryEvent.objects.create(study=study, what=what, rule=rule, at=now)
 
 
 def digest(*, study: Study, person: str) -> str:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import answer_sql, sessions
+from annotation.actions import answer_sql, drafts, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
@@ -18,7 +18,7 @@ from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import of_kind
 from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
-from studies.models import Question
+from studies.models import Instance, Question
 from studies.rules import Asked
 
 NOTHING_AHEAD = Ahead()
@@ -104,6 +104,9 @@ def _store_first(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Rece
 
 def _stands_alone(asked: AskedInSlot) -> bool:
     """Tell whether nothing follows from an answer but the decision of its own question."""
+    if get_kind(asked.kind).is_written:
+        # Another answer may say the same, and its draft goes with it.
+        return False
     is_only_one = asked.answers_wanted == 1 and asked.left > 1
     return is_only_one and not asked.undone and not asked.response and answer_sql.can_store_at_once()
 
@@ -127,7 +130,10 @@ def _store_step_by_step(asked: AskedInSlot, columns: Mapping[str, Any], answer: 
         raise _OutOfTheOrdinary
     if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
         raise _OutOfTheOrdinary
+    _refuse_a_repetition(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
     answer_sql.insert_response(columns)
+    if get_kind(asked.kind).is_written:
+        drafts.discard(session=asked.session, slot=columns["slot_id"])
     decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
     if asked.undone:
         follow_questions(questions=[asked.question], now=now)
@@ -169,7 +175,24 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
     try:
         return get_kind(kind).parse(content, order, posted)
     except NotAnAnswer as error:
-        raise BadAnswer(of_kind(str(error))) from error
+        raise BadAnswer(of_kind(str(error)) % error.named if error.named else of_kind(str(error))) from error
+
+
+def _refuse_a_repetition(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
+    """Raise BadAnswer where `answer` must differ from those about its instance, and one in another slot says the same.
+
+    Runs in the transaction that stores it: whoever says the same at the same moment waits here, and then finds it.
+    Answers that count no more, of people who withdrew for one, are nobody's any more.
+    """
+    kind = get_kind(kind_name)
+    form = kind.must_differ(answer.value)
+    if not form:
+        return
+    about = Instance.objects.select_for_update(of=("self",), no_key=True).get(questions=question)
+    others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
+    said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
+    if any(kind.must_differ(value) == form for value in said):
+        raise BadAnswer(of_kind(kind.said_before))
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
@@ -325,6 +348,7 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: d
         raise BadAnswer(gettext("Another study builds on this answer by now, so it is final."))
     if current.version != sent.replaces and current.submission_id not in sent.after:
         return _receipt(session, slot, newer_kept=True)
+    _refuse_a_repetition(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
     Response.objects.filter(pk=current.pk).update(is_current=False)
     version, order = current.version + 1, current.shown_order
     _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, version=version)

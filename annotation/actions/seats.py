@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from annotation.actions import drafts
+from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
+from studies.eligibility import Barred
 from studies.models import Question, Study, Survey, SurveyQuestion
 
 BATCH = 1000
@@ -52,15 +55,21 @@ def awaiting_images(study: Study) -> set[int]:
     return set().union(*(questions for image, questions in missing.items() if not can_be_shown(image)))
 
 
-def _slots_for(*, study: Study, annotator: Annotator | None) -> QuerySet[Slot]:
-    """Return the open slots that `annotator` is given with their seat: all but the questions they have skipped, those
-    that wait for their images, and those from which nothing follows any more."""
+def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> QuerySet[Slot]:
+    """Return the open slots that `annotator` is given with their seat: all but the questions that `bars` keeps from
+    them, those they have skipped, those that wait for their images, and those from which nothing follows any more."""
     undone = Question.objects.filter(study=study, undone_at__isnull=False)
     slots = Slot.objects.filter(answered_at=None).exclude(question__in=awaiting_images(study))
     slots = slots.exclude(question__in=undone.values("pk"))
+    if bars:
+        slots = slots.exclude(_barred_in(study, bars))
     if annotator is None:
         return slots
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
+
+
+def _barred_in(study: Study, bars: Barred) -> Q:
+    return Q(question__in=Question.objects.filter(of_barred(bars), study=study).values("pk"))
 
 
 def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
@@ -77,7 +86,7 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
 
 def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
     """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none."""
-    slots = _slots_for(study=study, annotator=annotator)
+    slots = _slots_for(study=study, annotator=annotator, bars=barred(study=study, annotator=annotator))
     free = _free_seats(study=study, annotator=annotator, slots=slots)
     return (free.filter(pk=seat.pk) if seat is not None else free).exists()
 
@@ -87,9 +96,11 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
 
     None when nothing is left. Must run inside a transaction. Seats that another claim has locked at this moment
     are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
-    whose claim then failed.
+    whose claim then failed. The questions that the session may not get, by the rules of its study, leave the seat for
+    somebody else at once.
     """
-    slots = _slots_for(study=session.study, annotator=session.annotator)
+    bars = barred(study=session.study, annotator=session.annotator)
+    slots = _slots_for(study=session.study, annotator=session.annotator, bars=bars)
     free = _free_seats(study=session.study, annotator=session.annotator, slots=slots)
     if seat is not None:
         free = free.filter(pk=seat.pk)
@@ -99,7 +110,31 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
     if taken is None:
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
+    if bars:
+        _leave_to_others(taken, bars)
     return slots.filter(seat=taken).update(annotator=session.annotator)
+
+
+def _leave_to_others(seat: Seat, bars: Barred) -> None:
+    """Move the open slots of `seat` that `bars` keeps from whoever has taken it to a free seat of the same survey: one
+    that others were moved to before, or a new one.
+
+    Nothing else is changed: there are as many slots as before, and they stand in the survey that they were planned in.
+    """
+    moved = Slot.objects.filter(_barred_in(seat.study, bars), seat=seat, answered_at=None)
+    positions = list(moved.values_list("position", flat=True))
+    if not positions:
+        return
+    # One after the other, so that two seats that are split at the same moment do not make the same new one. Whoever
+    # locks a survey has locked their seat before.
+    survey = Survey.objects.select_for_update(of=("self",), no_key=True).get(pk=seat.survey_id)
+    added = Seat.objects.filter(survey=survey, number__gt=survey.seats_planned)
+    room = added.filter(session=None, filled_at=None).exclude(slots__position__in=positions).exclude(pk=seat.pk)
+    into = room.select_for_update(skip_locked=True, of=("self",)).first()
+    if into is None:
+        number = survey.seats.aggregate(last=Max("number"))["last"] + 1
+        into = Seat.objects.create(study_id=seat.study_id, survey=survey, number=number)
+    moved.update(seat=into)
 
 
 def release(*, session: Session) -> None:
@@ -108,5 +143,6 @@ def release(*, session: Session) -> None:
     if seat is None:
         return
     Slot.objects.filter(seat=seat, answered_at=None).update(annotator=None)
+    drafts.discard(session=session.pk)
     Session.objects.filter(pk=session.pk).update(last_seat=seat)
     Seat.objects.filter(pk=seat.pk).update(session=None, claimed_at=None)

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import drawing, lobby, rounds, seats, skips
+from annotation.actions import drawing, eligible, lobby, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
 from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
@@ -17,6 +17,7 @@ from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
 from studies.actions.codes import completion_code
 from studies.actions.events import Actor, What, record
+from studies.eligibility import get_rule
 from studies.models import Outcome, Study, StudyState
 
 logger = logging.getLogger(__name__)
@@ -70,7 +71,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     )
     given = lobby.take_place(session=session, now=now, seat=seat)
     if given is None and not lobby.is_open_to(study=study, annotator=annotator, now=now):
-        raise _nothing_left(entry.provider)
+        raise _nothing_left(study, annotator, entry.provider, now=now)
     session.questions_total = given or 0
     session.save(update_fields=["questions_total"])
     logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given or 0)
@@ -120,15 +121,14 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
     if annotator is not None and Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists():
         # Its seat goes over to the session that they would start now.
         return
-    if seats.is_one_free(study=study, annotator=annotator):
-        return
-    if drawing.could_draw(study=study, annotator=annotator, now=now):
+    if _is_something_left(study, annotator, now=now):
         return
     if not lobby.is_open_to(study=study, annotator=annotator, now=now):
-        raise _nothing_left(provider)
+        raise _nothing_left(study, annotator, provider, now=now)
 
 
-def _nothing_left(provider: str) -> NothingLeft:
+def _nothing_left(study: Study, annotator: Annotator | None, provider: str, *, now: datetime) -> NothingLeft:
+    """Return what somebody is told who gets nothing: that nobody would, or that what there is is for others."""
     if provider == invite.PROVIDER:
         what_next = gettext("Nothing was your fault. Places are sometimes given back: try the same link again later.")
     else:
@@ -136,7 +136,16 @@ def _nothing_left(provider: str) -> NothingLeft:
             "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
             "or return the study on the platform that invited you."
         )
+    kept = next(iter(eligible.by_rule(study=study, annotator=annotator)), "")
+    if kept and _is_something_left(study, None, now=now):
+        return NothingLeft(gettext(get_rule(kept).told), what_next, rule=kept)
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
+
+
+def _is_something_left(study: Study, annotator: Annotator | None, *, now: datetime) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get something."""
+    free = seats.is_one_free(study=study, annotator=annotator)
+    return free or drawing.could_draw(study=study, annotator=annotator, now=now)
 
 
 def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> None:
@@ -163,6 +172,15 @@ def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) 
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
+    if not _is_in_the_middle(study=study, annotator=annotator):
+        eligible.check(study=study, annotator=annotator, provider=provider)
+
+
+def _is_in_the_middle(*, study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether rules of eligibility come too late for somebody, who comes back under a new submission."""
+    if annotator is None or not study.design.eligibility:
+        return False
+    return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
 
 
 def _has_taken_part(*, study: Study, annotator: Annotator) -> bool:

@@ -13,11 +13,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
-from annotation.actions import practice, responses, sessions, skips
+from annotation.actions import drafts, practice, responses, sessions, skips
 from annotation.errors import CannotSkip, NotYourQuestion
 from annotation.models import Session, SessionState, Skip, Slot
 from studies.actions.images import can_be_shown
-from studies.kinds import get_kind, posted_values
+from studies.kinds import get_kind, in_shown_order, posted_values
 from studies.models import PracticeQuestion
 
 logger = logging.getLogger(__name__)
@@ -55,6 +55,7 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
     if session.state != SessionState.WORKING or not mine.update(annotator=None):
         # Another tab was faster: it has answered the question, skipped it or stopped.
         return False
+    drafts.discard(session=session.pk, slot=slot.pk)
     Skip.objects.create(
         study_id=session.study_id,
         question_id=slot.question_id,
@@ -100,7 +101,7 @@ def failed_images(
     asked = get_kind(kind)
     pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
     counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
-    for number, picture in enumerate(asked.shown(content).pictures, start=1):
+    for number, picture in enumerate(in_shown_order(asked.shown(content).pictures, order), start=1):
         # As the page's script names them.
         name = ASKED_ABOUT if number == 1 else f"{ASKED_ABOUT}-{number}"
         pictures[name], counted[name] = picture.sha256, failed_loads.get(name, 0)

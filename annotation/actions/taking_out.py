@@ -12,7 +12,7 @@ from annotation.actions.decisions import recount
 from annotation.actions.removals import Followed
 from annotation.actions.undoing import follow, follow_answers, follow_questions
 from annotation.errors import AnnotationError
-from annotation.models import Removal, Response, Session, SessionState, Slot
+from annotation.models import Draft, Removal, Response, Session, SessionState, Slot
 from annotation.models.responses import RESPONSE, LeftOut
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
@@ -78,6 +78,7 @@ def _spare_those_who_have_it(question: Question, *, now: datetime) -> int:
     ended = 0
     for session in holding.select_for_update(of=("self",)).select_related("study"):
         mine = Slot.objects.filter(question=question, annotator=session.annotator_id, answered_at=None)
+        Draft.objects.filter(session=session, slot__question=question).delete()
         if not mine.update(annotator=None):
             continue
         Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1)

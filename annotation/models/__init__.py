@@ -1,12 +1,14 @@
-from annotation.models.people import Annotator, EntryEvent, Removal
-from annotation.models.responses import Decision, PracticeAnswer, Report, Response, Skip
+from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
+from annotation.models.responses import Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
 
 __all__ = [
     "Annotator",
     "Decision",
+    "Draft",
     "EntryEvent",
+    "GroupMember",
     "PracticeAnswer",
     "Removal",
     "Report",

@@ -74,6 +74,20 @@ class Removal(models.Model):
         return f"{self.annotator_id} {self.why} from {self.project_id}"
 
 
+class GroupMember(models.Model):
+    """That somebody is in a group of a project, which its studies may ask for; whoever is in it need not have come."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="group_members")
+    group = models.CharField(max_length=50)
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="memberships")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "group", "annotator"), name="in_a_group_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} in {self.group}"
+
+
 class EntryEvent(models.Model):
     """Something odd at the door of a study, for the researcher to see: one row for each who did it, counted.
 
@@ -89,9 +103,13 @@ class EntryEvent(models.Model):
         OTHER_STUDY = "other_study", "The link came from another study of the provider"
         NO_SEAT = "no_seat", "Somebody came when nothing was left"
         TOO_MANY = "too_many", "Too many new people came from one network at once"
+        REFUSED = "refused", "A rule of eligibility kept somebody out"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_events")
     what = models.CharField(max_length=20, choices=What.choices)
+    rule = models.CharField(
+        max_length=50, blank=True, default="", db_default="", help_text="Which rule of eligibility kept them out."
+    )
     who = models.CharField(max_length=64, blank=True, default="", db_default="")
     times = models.PositiveIntegerField(default=1, db_default=1)
     at = models.DateTimeField(help_text="The last time.")
@@ -100,7 +118,9 @@ class EntryEvent(models.Model):
         ordering = ("-at",)
         constraints = (
             models.UniqueConstraint(
-                fields=("study", "what", "who"), condition=~models.Q(who=""), name="entry_event_counted_once_for_each"
+                fields=("study", "what", "rule", "who"),
+                condition=~models.Q(who=""),
+                name="entry_event_counted_once_for_each_rule",
             ),
         )
         indexes = (models.Index(fields=("study", "what"), name="entry_events_by_kind"),)

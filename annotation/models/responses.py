@@ -106,6 +106,13 @@ class Response(models.Model):
         default=list, help_text="Per image: option, loaded_ms, natural and shown size, failed loads."
     )
 
+    writing: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="How its text was written, without what was written: see `annotation.forms`. Null where nothing is "
+        "written, or the study does not record it.",
+    )
+
     objects = ResponseQuerySet.as_manager()
 
     class Meta:
@@ -138,6 +145,25 @@ class Response(models.Model):
     def is_counted(self) -> bool:
         """Whether `counts` picks it."""
         return self.is_current and self.slot_id is not None and not self.left_out
+
+
+class Draft(models.Model):
+    """What somebody has written so far as the answer to an open question: theirs alone, and gone with the answer."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="drafts")
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="drafts")
+    fields: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        help_text="What the form holds, by the names of its fields."
+    )
+    number = models.PositiveIntegerField(default=1, help_text="Counts what was sent, so that a page knows the latest.")
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (models.UniqueConstraint(fields=("session", "slot"), name="one_draft_per_slot"),)
+
+    def __str__(self) -> str:
+        return f"draft {self.pk}"
 
 
 class Skip(models.Model):

@@ -17,8 +17,13 @@ PART_NUMBERS = {str(number) for number in range(9)}
 
 
 def show_consent(request: HttpRequest, session: Session) -> HttpResponse:
-    consent = render_headed(session.study.design.consent)
-    extra = {"consent_heading": consent.heading, "consent_html": consent.body}
+    design = session.study.design
+    consent = render_headed(design.consent)
+    extra = {
+        "consent_heading": consent.heading,
+        "consent_html": consent.body,
+        "records_writing": design.records_writing,
+    }
     return render(request, "annotation/consent.html", context(session) | extra)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions import arriving, odd_arrivals, sessions
-from annotation.errors import BadEntry, CannotTakePart, NothingLeft, OtherPerson, TooManyAtOnce
+from annotation.errors import BadEntry, CannotTakePart, NotEligible, NothingLeft, OtherPerson, TooManyAtOnce
 from annotation.language import of_texts, speak
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
@@ -147,8 +147,8 @@ def _own_session(study: Study, entry: Entry) -> Session | None:
 def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
     try:
         sessions.look_in(study=study, entry=entry, provider=provider, now=timezone.now())
-    except NothingLeft:
-        _note(study, EntryEvent.What.NO_SEAT, entry.person if entry else "")
+    except (NothingLeft, NotEligible) as error:
+        _note_refusal(study, error, entry.person if entry else "")
         raise
 
 
@@ -172,16 +172,21 @@ def _start(request: HttpRequest, study: Study, entry: Entry) -> Session:
     except OtherPerson:
         _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
         raise
-    except NothingLeft:
-        _note(study, EntryEvent.What.NO_SEAT, entry.person)
+    except (NothingLeft, NotEligible) as error:
+        _note_refusal(study, error, entry.person)
         raise
     except TooManyAtOnce:
         _note(study, EntryEvent.What.TOO_MANY, "")
         raise
 
 
-def _note(study: Study, what: EntryEvent.What, person: str) -> None:
-    odd_arrivals.note(study=study, what=what, person=person, now=timezone.now())
+def _note_refusal(study: Study, error: NothingLeft | NotEligible, person: str) -> None:
+    what = EntryEvent.What.REFUSED if error.rule else EntryEvent.What.NO_SEAT
+    _note(study, what, person, rule=error.rule)
+
+
+def _note(study: Study, what: EntryEvent.What, person: str, *, rule: str = "") -> None:
+    odd_arrivals.note(study=study, what=what, person=person, now=timezone.now(), rule=rule)
 
 
 def _go_to_session(session: Session) -> HttpResponse:

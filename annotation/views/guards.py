@@ -74,13 +74,23 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
 
 def language_of(token: str) -> str:
     """Return the language of the study that a session belongs to, "" for an unknown token."""
+    return _said_by_study_of(token)[0]
+
+
+def records_writing(token: str) -> bool:
+    """Tell whether the study that a session belongs to records how texts are written; not for an unknown token."""
+    return _said_by_study_of(token)[1]
+
+
+def _said_by_study_of(token: str) -> tuple[str, bool]:
     try:
-        return _language_of(token)
+        return _kept_of_study_of(token)
     except Session.DoesNotExist:
-        return ""
+        return "", False
 
 
 @lru_cache(maxsize=10_000)
-def _language_of(token: str) -> str:
+def _kept_of_study_of(token: str) -> tuple[str, bool]:
     # A launched study never changes it, and every answer asks.
-    return Session.objects.select_related("study").get(token=token).study.design.language
+    design = Session.objects.select_related("study").get(token=token).study.design
+    return design.language, design.records_writing

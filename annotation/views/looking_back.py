@@ -55,6 +55,7 @@ def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
         action=session_urls(session.token).answer,
         posted=get_kind(question.kind).posted(question.content, given.shown_order, given.whole_answer),
         replaces=given.version,
+        records_writing=session.study.design.records_writing,
     )
 
 

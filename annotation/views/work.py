@@ -11,15 +11,15 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import answer_sql, responses, sessions, skipping, skips
+from annotation.actions import answer_sql, drafts, responses, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
-from annotation.models import Session, SessionState, Slot
+from annotation.models import Draft, Session, SessionState, Slot
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
-from annotation.views.guards import annotator_view, language_of, session_view, wants_json
+from annotation.views.guards import annotator_view, language_of, records_writing, session_view, wants_json
 from annotation.views.lobby import show_lobby
 from annotation.views.looking_back import show_last_look
 from annotation.views.page_context import back, context
@@ -55,7 +55,11 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_end(request, session)
 
 
-def _slot_page(session: Session, slot: Slot, *, number: int, posted: Mapping[str, str] | None = None) -> QuestionPage:
+def _slot_page(
+    session: Session, slot: Slot, *, number: int, draft: Draft | None, refused: Mapping[str, str] | None
+) -> QuestionPage:
+    """Return an open question; its form holds what was refused, or else the draft of its answer."""
+    urls = session_urls(session.token)
     return question_page(
         kind_name=slot.question.kind,
         content=slot.question.content,
@@ -63,9 +67,12 @@ def _slot_page(session: Session, slot: Slot, *, number: int, posted: Mapping[str
         slot=slot.pk,
         number=number,
         total=session.questions_total,
-        action=session_urls(session.token).answer,
-        posted=posted,
-        skip=session_urls(session.token).skip,
+        action=urls.answer,
+        posted=refused or (draft.fields if draft else None),
+        skip=urls.skip,
+        draft=urls.draft,
+        draft_number=draft.number if draft else 0,
+        records_writing=session.study.design.records_writing,
     )
 
 
@@ -96,8 +103,9 @@ def _work(
         session.questions_answered, session.questions_total = now_at.questions_answered, now_at.questions_total
     first = session.questions_answered + 1
     about = read_id(request.POST.get("slot", ""))
+    kept = drafts.of_slots(session=session, slots=slots)
     pages = [
-        _slot_page(session, slot, number=number, posted=refused if slot.pk == about else None)
+        _slot_page(session, slot, number=number, draft=kept.get(slot.pk), refused=refused if slot.pk == about else None)
         for number, slot in enumerate(slots, start=first)
     ]
     extra = {
@@ -139,7 +147,7 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
     speak(language_of(token))
     try:
-        sent, ahead = read_sent(request.POST), _ahead(request)
+        sent, ahead = read_sent(request.POST, records_writing=records_writing(token)), _ahead(request)
         receipt = responses.submit(token=token, sent=sent, ahead=ahead, now=timezone.now())
     except BadAnswer as error:
         if wants_json(request):
@@ -226,6 +234,8 @@ def _following_page(
         total=receipt.total,
         action=session_urls(token).answer,
         skip=session_urls(token).skip,
+        draft=session_urls(token).draft,
+        records_writing=records_writing(token),
     )
 
 

@@ -49,6 +49,13 @@ class Responses(TextWriter):
         Column("key", "sc:Text", "The instance, as in the files of instances."),
         Column("answer", "sc:Text", "The whole answer as JSON; empty where the label says it all."),
         Column("unmeasured", "sc:Text", "Why the browser measured nothing; empty where it did, or nobody noted why."),
+        Column("writing_keys", "sc:Integer", "Keys pressed while a text was written; empty where not recorded."),
+        Column("writing_pastes", "sc:Integer", "How often something was pasted into it."),
+        Column("writing_pasted", "sc:Text", "How many characters each of the first 20 pastes brought, a JSON list."),
+        Column("writing_focus_losses", "sc:Integer", "How often the window lost the focus meanwhile."),
+        Column("writing_pauses", "sc:Integer", "How often more than two seconds lay between two keys."),
+        Column("writing_paused_ms", "sc:Integer", "Milliseconds of these pauses together."),
+        Column("writing_from_first_key_ms", "sc:Integer", "Milliseconds from the first key, or paste, to sending."),
     )
 
     def start(self, out: IO[str]) -> None:

@@ -65,7 +65,8 @@ class GivenResponse:
     and numbers rest on: the current version, in its seat's time, of nobody who was excluded. `left_out` is why it
     counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
     that. `right` is the right option, empty where none is known. `label` is what agreement compares, empty for answers
-    without one label; `answer` is what was said, whole, None where the label says it all.
+    without one label; `answer` is what was said, whole, None where the label says it all. `writing` is how a text was
+    written, None where that is not known.
     """
 
     task: str
@@ -93,6 +94,7 @@ class GivenResponse:
     key: str = ""
     answer: Any = None
     unmeasured: str = ""
+    writing: Mapping[str, Any] | None = None
 
     @property
     def whole_answer(self) -> Any:
@@ -194,6 +196,17 @@ INSTANCE_COLUMNS = (
     "images",
 )
 
+# What a version knew that recorded how a text was written; None where it did not, or the browser did not say.
+WRITING_COLUMNS = (
+    "writing_keys",
+    "writing_pastes",
+    "writing_pasted",
+    "writing_focus_losses",
+    "writing_pauses",
+    "writing_paused_ms",
+    "writing_from_first_key_ms",
+)
+
 RESPONSE_COLUMNS = (
     "task",
     "worker",
@@ -220,6 +233,7 @@ RESPONSE_COLUMNS = (
     "key",
     "answer",
     "unmeasured",
+    *WRITING_COLUMNS,
 )
 
 
@@ -270,7 +284,9 @@ PREDICTION_COLUMNS = GivenPrediction.__slots__
 
 def response_record(row: GivenResponse) -> dict[str, Any]:
     """Return `row` under RESPONSE_COLUMNS, in that order; times in ISO 8601, UTC, to the millisecond."""
-    record = {name: getattr(row, name) for name in RESPONSE_COLUMNS}
+    writing = row.writing or {}
+    record = {name: None if name in WRITING_COLUMNS else getattr(row, name) for name in RESPONSE_COLUMNS}
+    record |= {name: writing.get(name.removeprefix("writing_")) for name in WRITING_COLUMNS}
     record["received_at"] = _moment(row.received_at)
     record["answer"] = None if row.answer is None else json.dumps(row.answer, ensure_ascii=False)
     return record

@@ -86,6 +86,10 @@ def _dataset(study: str, told: Details) -> str:
     return f"made what {study} kept the dataset" if study else "made all instances the dataset"
 
 
+def _grouped(study: str, told: Details) -> str:
+    return f"declared the group {told['group']}, of {told['people']:,} people"
+
+
 def _simulated(study: str, told: Details) -> str:
     return f"let {_counted(told['annotators'], 'simulated annotator')} into {study}, seed {told['seed']}"
 
@@ -149,6 +153,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.INSTANCES_IMPORTED: _imported,
     What.PREDICTIONS_IMPORTED: _predicted,
     What.DATASET_SET: _dataset,
+    What.GROUP_SET: _grouped,
     What.STUDY_CREATED: _simple("created {study}"),
     What.STUDY_DUPLICATED: _simple("made {study}, a copy of {original}"),
     What.STUDY_CHANGED: _simple("changed the draft {study}"),

@@ -215,6 +215,7 @@ _RESPONSE_FIELDS = (
     "window_width",
     "window_height",
     "unmeasured",
+    "writing",
     "slot__seat__survey__number",
     "slot__seat__number",
     "session_id",

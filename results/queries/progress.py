@@ -275,8 +275,8 @@ class OddArrivals:
     last: datetime
 
 
-def odd_arrivals(study: Study) -> dict[str, OddArrivals]:
-    """Return what happened at the door of `study`, by what it was."""
-    events = EntryEvent.objects.filter(study=study).order_by().values_list("what")
+def odd_arrivals(study: Study) -> dict[tuple[str, str], OddArrivals]:
+    """Return what happened at the door of `study`, by what it was and the rule of eligibility behind it, "" without."""
+    events = EntryEvent.objects.filter(study=study).order_by().values_list("what", "rule")
     counted = events.annotate(sum=Sum("times"), people=Count("pk", filter=~Q(who="")), last=Max("at"))
-    return {what: OddArrivals(times, people, last) for what, times, people, last in counted}
+    return {(what, rule): OddArrivals(times, people, last) for what, rule, times, people, last in counted}

@@ -17,6 +17,9 @@ const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
 let enterIsDown = false;
 
+// What steps through images may be held down.
+const STEPS = { [BEFORE]: "[data-frame-step='-1']", [AFTER]: "[data-frame-step='1']" };
+
 const isTyping = (target) =>
   target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
@@ -60,9 +63,10 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const focused = document.activeElement.closest(".option, [data-current]")?.querySelector("[data-enlarge]");
   const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
-  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
+  const current = form.querySelector("[data-current] [data-enlarge]");
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? current ?? form.querySelector("[data-enlarge]"))?.click();
 }
 
 function pressInZoom(name, target) {
@@ -78,6 +82,28 @@ function goBack() {
   (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
 }
 
+// From one image to the next, where several lie over each other, and into the field of the answer.
+function pressAmongImages(form, name) {
+  const pressed = { ...STEPS, s: "[data-frame-beside]", m: "[data-frame-target]" }[name];
+  const button = pressed && form.querySelector(pressed);
+  const field = name === "t" && form.querySelector("[data-writing]");
+  button?.click();
+  if (field) field.focus();
+  return Boolean(button || field);
+}
+
+// Out of a text: with Escape to the question's other keys, with Enter and Ctrl to what comes next.
+function pressInText(event) {
+  const { target, key, ctrlKey, metaKey, repeat, isComposing } = event;
+  const form = target.closest("[data-stage] [data-question]");
+  if (!form || !target.matches("textarea") || isComposing) return;
+  if (key === "Escape") form.querySelector("[data-heading]").focus({ preventScroll: true });
+  else if (key === "Enter" && (ctrlKey || metaKey) && keysSwitch.checked) {
+    if (!repeat) send(form);
+  } else return;
+  event.preventDefault();
+}
+
 function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
@@ -85,7 +111,7 @@ function pressOnPage(form, name, target) {
   else if (name === "u") goBack();
   else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
-  else return false;
+  else return pressAmongImages(form, name);
   return true;
 }
 
@@ -105,16 +131,17 @@ window.addEventListener("blur", () => (enterIsDown = false));
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (isTyping(target)) return;
-  if (isHeld(event)) {
+  if (isTyping(target)) return pressInText(event);
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  const step = !dialog && STEPS[event.key.toLowerCase()];
+  if (!(step && form?.querySelector(step)) && isHeld(event)) {
     // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
     if (event.key === "Enter") event.preventDefault();
     return;
   }
   if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const form = document.querySelector("[data-stage] [data-question]");
-  const dialog = document.querySelector("dialog[open]");
   if (!form || (dialog && dialog !== zoom)) return;
   const name = nameOf(event);
   const group = groupFor(form);

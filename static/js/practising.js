@@ -4,6 +4,8 @@ import "./gated.js";
 import "./bar.js";
 import "./comfort.js";
 import "./images.js";
+import "./frames.js";
+import "./writing.js";
 import { showFirst } from "./question.js";
 import "./skip.js";
 import "./zoom.js";

@@ -15,7 +15,9 @@ function showWhetherReady() {
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  const sentence = stage.getAttribute(`data-text-${state}`);
+  // What is written says itself what is missing.
+  const missing = state === "choose" && form.querySelector("[data-writing]")?.validationMessage;
+  const sentence = missing || stage.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
   hint.textContent = sentence;

@@ -32,6 +32,7 @@ class What(StrEnum):
     INSTANCES_IMPORTED = "instances imported"
     PREDICTIONS_IMPORTED = "predictions imported"
     DATASET_SET = "dataset set"
+    GROUP_SET = "group set"
     STUDY_CREATED = "study created"
     STUDY_DUPLICATED = "study duplicated"
     STUDY_CHANGED = "study changed"

@@ -116,6 +116,7 @@ class Plan:
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_contact(study)
+    _check_named_studies(study)
     surveys = _planned(study, _asked_about(study, about))
     each = questions_per_instance(study)
     return Plan(
@@ -131,6 +132,17 @@ def _check_contact(study: Study) -> None:
         raise StudyError(
             "The study names nobody whom annotators can write to. Add a line to its study file, such as "
             '`contact: "Ada Lovelace, ada@example.org"`.'
+        )
+
+
+def _check_named_studies(study: Study) -> None:
+    """Two studies may name each other, so that neither has to be there before the other: at launch both must be."""
+    named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}
+    known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
+    if missing := sorted(named - set(known)):
+        raise StudyError(
+            f"`eligibility` names {', '.join(missing)}, but project {study.project.slug} has no such study. Make it "
+            "first, a draft is enough, or correct the name."
         )
 
 
@@ -185,6 +197,7 @@ def freeze(
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
     _check_contact(study)
+    _check_named_studies(study)
     if keeps_dataset(study):
         set_dataset(project=study.project, study=study, by=by, now=now)
     make_practice(study)

@@ -13,6 +13,7 @@ from studies.design.older import ASKING, any_right_is_known
 from studies.design.problems import DesignRefused, Problem
 from studies.design.reading import Lines, Path, read_values
 from studies.design.schema import VERSION, study_schema, with_defaults
+from studies.eligibility import get_rule as get_eligibility
 from studies.kinds import KINDS, get_kind
 from studies.naming import problem_with_line
 from studies.rules import fitting, get_rule, misfit
@@ -44,6 +45,8 @@ def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Desig
     for path, part in asked:
         problems += _check_ask(part, lines, path)
     problems += [*_asked_twice(asked, lines), *_not_in_its_language(given, asked, lines)]
+    if not problems:
+        problems += _check_eligibility(given, lines)
     if problems:
         raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
     design = _with_what_is_left_out(given, [part for _, part in asked])
@@ -87,6 +90,9 @@ def _with_what_is_left_out(given: Mapping[str, Any], asked: list[Mapping[str, An
     design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     design["instances"].setdefault("sample", None)
+    design["eligibility"] = [
+        with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in design["eligibility"]
+    ]
     return Design.from_stored({"dataset": None} | design)
 
 
@@ -290,6 +296,22 @@ def _check_ask(part: Mapping[str, Any], lines: Lines, path: Path) -> Iterator[Pr
     if not problems:
         for entry, sentence in kind.problems(_part(part)["ask"]):
             yield Problem(_nearest(lines, (*path, "ask", entry)), sentence)
+
+
+def _check_eligibility(given: Mapping[str, Any], lines: Lines) -> Iterator[Problem]:
+    """Check each entry by the schema of its own rule."""
+    for number, entry in enumerate(given.get("eligibility", [])):
+        rule = get_eligibility(entry["rule"])
+        path: Path = ("eligibility", number)
+        own = {name: value for name, value in entry.items() if name != "rule"}
+        problems = [*_check(own, rule.schema, lines, path)]
+        yield from problems
+        for name, sentence in () if problems else rule.problems(own):
+            yield Problem(_nearest(lines, (*path, name)), sentence)
+        if own.get("study") == given.get("study") and "study" in own and not rule.of_itself:
+            yield Problem(_nearest(lines, (*path, "study")), f"{rule.name} names the study itself. Name another one.")
+        if entry in given["eligibility"][:number]:
+            yield Problem(_nearest(lines, path), f"{rule.name} stands here twice with the same values.")
 
 
 def _nearest(lines: Lines, path: Path) -> int | None:

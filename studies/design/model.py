@@ -13,6 +13,9 @@ from typing import Any
 from studies.design.older import any_right_is_known, filled
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import VERSION
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
+from studies.kinds import get_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,14 @@ class Recruitment:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A rule of eligibility by its name, with what the study file gives it."""
+
+    rule: str
+    given: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Time:
     """`more_minutes` is 0 where nobody may ask for more."""
 
@@ -89,6 +100,7 @@ class Practice:
 class Answering:
     one_action: str
     last_look: bool
+    record_writing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +137,7 @@ class Design:
     rule: str
     seed: str
     recruitment: Recruitment
+    eligibility: tuple[Condition, ...]
     time: Time
     pay: Pay
     language: str
@@ -140,6 +153,12 @@ class Design:
     def knows_right(self) -> bool:
         """Whether it asks questions whose right answer is known beforehand."""
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
+
+    @property
+    def records_writing(self) -> bool:
+        """Whether it is recorded how texts are written: only where there are some, and where the consent says so."""
+        is_written = any(get_kind(part.kind).is_written for part in self.parts)
+        return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> "Design":
@@ -158,6 +177,7 @@ class Design:
             "instances": _instances(whole["instances"]),
             "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
             "recruitment": _recruitment(whole["recruitment"]),
+            "eligibility": tuple(_condition(entry) for entry in whole["eligibility"]),
             "time": Time(**_entries(whole["time"], _TIME, "time")),
             "pay": _pay(whole["pay"]),
             "practice": _practice(whole["practice"]),
@@ -202,6 +222,7 @@ class Design:
                 "other_studies": recruitment.other_studies,
                 "sessions_per_annotator": recruitment.sessions_per_annotator,
             },
+            "eligibility": [{"rule": each.rule, **each.given} for each in self.eligibility],
             "time": {
                 "estimated_minutes": self.time.estimated_minutes,
                 "limit_minutes": self.time.limit_minutes,
@@ -216,7 +237,11 @@ class Design:
                 "rounds": self.practice.rounds,
                 "questions": [_stored_entry(entry) for entry in self.practice.questions],
             },
-            "answering": {"one_action": self.answering.one_action, "last_look": self.answering.last_look},
+            "answering": {
+                "one_action": self.answering.one_action,
+                "last_look": self.answering.last_look,
+                "record_writing": self.answering.record_writing,
+            },
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
             "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
         }
@@ -266,6 +291,18 @@ def _instances(stored: Any) -> InstanceSelection:
         split=tuple(selection["split"]),
         keys=tuple(selection["keys"]),
     )
+
+
+def _condition(stored: Any) -> Condition:
+    rule = stored.get("rule") if isinstance(stored, Mapping) else None
+    if rule not in ELIGIBILITY:
+        raise _refused(f"not one of version {VERSION}: `eligibility` has the unknown rule {rule!r}.")
+    given = {name: value for name, value in stored.items() if name != "rule"}
+    return Condition(rule, MappingProxyType(dict(_entries(given, _names_of(rule), "eligibility"))))
+
+
+def _names_of(rule: str) -> frozenset[str]:
+    return frozenset(get_rule(rule).schema["properties"])
 
 
 def _recruitment(stored: Any) -> Recruitment:

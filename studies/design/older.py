@@ -8,6 +8,7 @@ from studies.kinds import KINDS, get_kind
 
 # The first part stands at the top as well: before `parts` it stood there alone, and older versions look for it there.
 ASKING = ("kind", "ask", "instructions")
+VERSION_2 = 2
 
 
 def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -15,23 +16,26 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
-    `time.more_minutes`, `answering` and `endings`, version 3 `lobby`. That one is missing means here what Lineup did
-    then, not what it does for a new study file: whoever came with an id of any form may go on, and pages follow the
-    reader's language.
+    `time.more_minutes`, `answering` and `endings`, version 3 `eligibility`, `lobby` and `answering.record_writing`.
+    That one is missing means here what Lineup did then, not what it does for a new study file: whoever came with an id
+    of any form may go on, pages follow the reader's language, and nobody was kept out by what they had done.
     """
     whole = {name: value for name, value in stored.items() if name not in ASKING}
     given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
-    lacked: dict[str, Any] = {
+    whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0"}} | whole
+    usual = {"one_action": "off", "last_look": False, "record_writing": False}
+    whole["answering"] = usual | dict(stored.get("answering", {}))
+    if whole.get("version") == VERSION_2:
+        return whole | {"version": VERSION}
+    lacked = {
         "max_answers": stored.get("answers"),
         "dataset": None,
         "language": "",
         "contact": "",
-        "answering": {"one_action": "off", "last_look": False},
         "endings": {"stopped": "return", "time_over": "return"},
-        "lobby": {"minutes": 0, "pay": "0"},
     }
     if "purpose" not in whole:
         lacked["purpose"] = "baseline" if any_right_is_known(parts) else "filter"

@@ -6,6 +6,8 @@ It is published as docs/study-file.schema.json, so that editors check a study fi
 from collections.abc import Mapping
 from typing import Any
 
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import every_property
 from studies.kinds import KINDS
 from studies.rules import RULES
 
@@ -74,6 +76,7 @@ def study_schema() -> dict[str, Any]:
             "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, that of the kind."},
             "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
             "recruitment": _recruitment_schema(),
+            "eligibility": _eligibility_schema(),
             "time": _time_schema(),
             "pay": _pay_schema(),
             **_addressing_properties(),
@@ -248,6 +251,24 @@ def _recruitment_schema() -> dict[str, Any]:
     )
 
 
+def _eligibility_schema() -> dict[str, Any]:
+    """The schema of each rule says more: which of these stand in its entry, and their defaults."""
+    properties = {name: {**part} for name, part in every_property().items()}
+    for part in properties.values():
+        part.pop("default", None)
+    return {
+        "type": "array",
+        "default": [],
+        "description": "Who may take part, and who is asked what: rules that all must hold.",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["rule"],
+            "properties": {"rule": {"enum": list(ELIGIBILITY), "description": "Which rule it is."}, **properties},
+        },
+    }
+
+
 def _answering_schema() -> dict[str, Any]:
     return _section(
         "How the page of a question is used.",
@@ -261,6 +282,12 @@ def _answering_schema() -> dict[str, Any]:
                 "type": "boolean",
                 "default": False,
                 "description": "Whether all answers of the sitting are shown once more before it is finished.",
+            },
+            "record_writing": {
+                "type": "boolean",
+                "default": True,
+                "description": "Where answers are written: whether it is recorded how, without what (keys, pastes, "
+                "pauses). The consent page says so; without a consent page nothing is recorded.",
             },
         },
     )

@@ -39,7 +39,14 @@ class CannotAsk(Exception):
 
 
 class NotAnAnswer(Exception):
-    """What a page posted is no answer to its question; the message, marked for translation, is for the annotator."""
+    """What a page posted is no answer to its question; the message, marked for translation, is for the annotator.
+
+    `named`: what the message leaves open, as "%(name)s"; it is filled in when the message has been translated.
+    """
+
+    def __init__(self, message: str, **named: str | int) -> None:
+        super().__init__(message)
+        self.named = named
 
 
 @dataclass(frozen=True)
@@ -90,13 +97,18 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that is shown; its upright size in pixels. `mark`: what sets it apart from the others, if anything."""
+    """A picture that is shown; its upright size in pixels. `mark`: what sets it apart from the others, if anything.
+
+    `key`: what the order shown calls it, where it is one of several that stand in an order, at random unless the kind
+    `stands_in_order`; "" for one that has a place of its own.
+    """
 
     sha256: str
     width: int
     height: int
     role: str = ""
     mark: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +153,18 @@ class Group:
 
     key: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A text that is the answer, or a part of it: how many characters it has at least and at most.
+
+    `can_be_left`: it can be answered instead that there is nothing to write.
+    """
+
+    fewest: int
+    most: int
+    can_be_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +224,10 @@ class Kind(ABC):
 
     prefers: ClassVar[bool] = False
     """Whether an answer is which of the images shown was preferred, with the other options for ties."""
+    said_before: ClassVar[str] = gettext_noop("This has been said before. Say something else, then send.")
+    """What annotators read where an answer `must_differ` from one that is there; marked for translation."""
+    is_written: ClassVar[bool] = False
+    """Whether answers are written, in whole or in part: their drafts are kept, and how they came about is noted."""
 
     @abstractmethod
     def roles(self, ask: Mapping[str, Any]) -> Roles:
@@ -242,13 +270,22 @@ class Kind(ABC):
         return ()
 
     def stands_in_order(self, content: Mapping[str, Any]) -> bool:
-        """Tell whether the options that a page shows by their place stand in the order of the source for everybody, as
-        the moments of a video do, and not at random."""
+        """Tell whether the options that a page shows by their place, and the pictures that have a key, stand in the
+        order of the source for everybody, as the moments of a video do, and not at random."""
         return bool(content.get(IN_ORDER))
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
         """Return what is asked at once, each answered by one of the options; nothing where there is one answer."""
         return ()
+
+    def writing(self, content: Mapping[str, Any]) -> Writing | None:
+        """Return what there is to know of the text that is written as the answer, None where none is."""
+        return None
+
+    def must_differ(self, value: Any) -> str:
+        """Return the form in which the answer `value` may be given only once about an instance in a study, "" where it
+        may be given again."""
+        return ""
 
     @abstractmethod
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -427,7 +464,7 @@ def role_schema(default: str, description: str) -> dict[str, str | int]:
 
 
 def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator: int, question: int) -> list[str]:
-    """Return all option keys in the order in which this annotator sees them.
+    """Return the keys of pictures that stand in an order, then all option keys, each as this annotator sees them.
 
     The same (seed, annotator, question) gives the same order on any machine and in any version of Python's
     hashing: the shuffle is seeded by a SHA-256 of the three. `seed` must be known to nobody: ids are small numbers, and
@@ -436,9 +473,20 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
     digest = hashlib.sha256(f"{seed}|{annotator}|{question}".encode()).digest()
     options = kind.options(content)
     keys = [option.key for option in options if option.shuffled]
-    if not kind.stands_in_order(content):
+    is_at_random = not kind.stands_in_order(content)
+    if is_at_random:
         random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
-    return keys + [option.key for option in options if not option.shuffled]
+    keys += [option.key for option in options if not option.shuffled]
+    pictures = [picture.key for picture in kind.shown(content).pictures if picture.key]
+    if is_at_random:
+        random.Random(int.from_bytes(digest[8:16], "big")).shuffle(pictures)  # noqa: S311 (the seed is secret)
+    return pictures + keys
+
+
+def in_shown_order(pictures: Sequence[Picture], order: Sequence[str]) -> Sequence[Picture]:
+    """Return the pictures that a question is about as `shown_order` has them, those with a place of their own first."""
+    place = {key: position for position, key in enumerate(order)}
+    return sorted(pictures, key=lambda picture: place.get(picture.key, -1))
 
 
 def digits_of(options: Sequence[Option]) -> list[str]:
@@ -461,5 +509,6 @@ def posted_values(kind: Kind, content: Mapping[str, Any], order: Sequence[str]) 
     Shuffled options post their place ("1", "2", ...), so that no page betrays which option is which; fixed ones
     post their own key.
     """
-    fixed = last_keys(kind, content)
-    return {key if key in fixed else str(position): key for position, key in enumerate(order, start=1)}
+    is_shuffled = {option.key: option.shuffled for option in kind.options(content)}
+    offered = [key for key in order if key in is_shuffled]
+    return {str(position) if is_shuffled[key] else key: key for position, key in enumerate(offered, start=1)}

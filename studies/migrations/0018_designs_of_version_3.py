@@ -4,7 +4,8 @@ from typing import Any
 from django.db import migrations, models
 
 # Version 3 has these besides, and the version before refuses what it does not know.
-NEW = ("lobby",)
+NEW = ("eligibility", "lobby")
+NEW_IN_ANSWERING = ("record_writing",)
 
 
 def nothing(apps: Any, schema_editor: Any) -> None:
@@ -12,7 +13,8 @@ def nothing(apps: Any, schema_editor: Any) -> None:
 
 
 def to_version_2(apps: Any, schema_editor: Any) -> None:
-    """Take out what the version before does not know: whoever arrives too early is then told so, and does not wait."""
+    """Take out what the version before does not know: whoever it kept out may then come in, whoever arrives too early is
+    told so and does not wait, and nothing is recorded of how texts are written."""
     connection = schema_editor.connection
     # As the column has them: this migration's Python reads designs of its own version only.
     with connection.cursor() as cursor:
@@ -23,6 +25,8 @@ def to_version_2(apps: Any, schema_editor: Any) -> None:
         if design.get("version") != 3:
             continue
         older = {name: value for name, value in design.items() if name not in NEW} | {"version": 2}
+        answering = design["answering"].items()
+        older["answering"] = {name: value for name, value in answering if name not in NEW_IN_ANSWERING}
         with connection.cursor() as cursor:
             cursor.execute("UPDATE studies_study SET design = %s WHERE id = %s", [json.dumps(older), pk])
 

@@ -13,6 +13,7 @@ from django.urls import resolve, reverse
 from annotation import urls
 from annotation.actions import sessions
 from annotation.models import (
+    Draft,
     PracticeAnswer,
     Removal,
     Report,
@@ -124,6 +125,9 @@ def whole_sitting(walk: Walk) -> None:
     assert Skip.objects.get().file_missing
     for _ in range(2):
         walk.answer(session, "1")
+    # A draft of what nobody writes is none.
+    walk.send(f"{page}draft/", slot="1", text="So far")
+    assert not Draft.objects.exists()
     first = Response.objects.order_by("pk")[0]
     walk.send(f"{page}answer/", **form_of(walk.look(f"{page}change/{first.slot_id}/")), choice="none")
     versions = Response.objects.filter(slot=first.slot_id).order_by("version")

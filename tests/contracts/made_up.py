@@ -213,6 +213,7 @@ class DescribeIt(Kind):
     rule = "collected-v1"
     collects = True
     has_one_label = False
+    is_written = True
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(image=role_schema("image", "The role of the image."))
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

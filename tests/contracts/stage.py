@@ -280,9 +280,9 @@ def given(study: Study) -> list[Response]:
 
 
 def keys_of_shuffled(question: Question) -> Iterator[str]:
-    for option in get_kind(question.kind).options(question.content):
-        if option.shuffled:
-            yield option.key
+    kind = get_kind(question.kind)
+    yield from (option.key for option in kind.options(question.content) if option.shuffled)
+    yield from (picture.key for picture in kind.shown(question.content).pictures if picture.key)
 
 
 def researcher_pages(study: Study) -> list[str]:

@@ -104,10 +104,13 @@ def test_an_order_is_the_same_for_the_same_seed_and_leaves_nothing_out(name: str
     kind, questions = asked(name)
     for built in questions:
         keys = [option.key for option in kind.options(built.content)]
-        orders = [
-            shown_order(kind, built.content, seed="s", annotator=annotator, question=7) for annotator in range(60)
-        ]
-        assert orders[0] == shown_order(kind, built.content, seed="s", annotator=0, question=7)
+        pictures = [picture for picture in kind.shown(built.content).pictures if picture.key]
+        whole = [shown_order(kind, built.content, seed="s", annotator=annotator, question=7) for annotator in range(60)]
+        assert whole[0] == shown_order(kind, built.content, seed="s", annotator=0, question=7)
+        assert all(sorted(order[: len(pictures)]) == sorted(picture.key for picture in pictures) for order in whole)
+        moved = len(pictures) > 1 and not kind.stands_in_order(built.content)
+        assert len({tuple(order[: len(pictures)]) for order in whole}) > (1 if moved else 0)
+        orders = [order[len(pictures) :] for order in whole]
         assert all(sorted(order) == sorted(keys) for order in orders)
         last = last_keys(kind, built.content)
         assert all(order[len(order) - len(last) :] == last for order in orders)
@@ -115,7 +118,7 @@ def test_an_order_is_the_same_for_the_same_seed_and_leaves_nothing_out(name: str
         differ = shuffled > 1 and not kind.stands_in_order(built.content)
         assert len({tuple(order) for order in orders}) > (1 if differ else 0) or not keys
         # Shuffled options post their place, so that what is posted says nothing of which option it is.
-        assert {tuple(posted_values(kind, built.content, order)) for order in orders} == {
+        assert {tuple(posted_values(kind, built.content, order)) for order in whole} == {
             (*map(str, range(1, shuffled + 1)), *last)
         }
 

@@ -110,7 +110,8 @@ def assert_stored_as_it_was_said(study: Study) -> None:
         kind, content = get_kind(response.question.kind), response.question.content
         assert response.choice == "" or response.choice in kind.categories(content)
         assert (response.choice != "") == kind.has_one_label
-        assert sorted(response.shown_order) == sorted(option.key for option in kind.options(content))
+        keys = [picture.key for picture in kind.shown(content).pictures if picture.key]
+        assert sorted(response.shown_order) == sorted([*keys, *(option.key for option in kind.options(content))])
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
     first = asked.order_by("pk")[0]
     assert Decision.objects.get(question=first).answers == 2

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from annotation.actions import responses
+from annotation.actions import responses, sessions
 from annotation.errors import AnnotationError, NothingLeft
-from annotation.models import Decision, Response, Session, Slot
+from annotation.models import Decision, Response, Session, SessionState, Slot
 from results.queries.reporting import study_facts
 from results.reports.agreement import reliabilities
 from studies import rules
@@ -224,6 +224,27 @@ def test_where_somebody_cannot_describe_it_somebody_else_is_asked_at_once() -> N
     assert Decision.objects.get(study=write).asks_more
     send(arrive_at_work(write, "ben"), text="not possible")
     assert states_of(write) == ["rejected"]
+
+
+@pytest.mark.django_db
+def test_a_place_that_was_opened_for_others_or_given_back_by_them_is_not_the_authors() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, surveys={"size": 1})
+    find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
+    for author in ("ann", "ben"):
+        send(arrive_at_work(write, author), text=f"What {author} wrote.")
+    # Two seats are drawn, with both descriptions each.
+    first = arrive_at_work(find, "cleo")
+    assert first.questions_total == 2
+    sessions.leave(session=first, to=SessionState.GIVEN_UP, now=NOON)
+    for author, other in (("ann", "ben"), ("ben", "ann")):
+        (slot,) = responses.open_slots(session=arrive_at_work(find, author), limit=9)
+        assert slot.question.source == {"text": f"What {other} wrote.", "target": 2}
+    # What they left is together in one seat, and nobody has to wait for them.
+    assert arrive_at_work(find, "dora").questions_total == 2
+    assert Slot.objects.filter(question__study=find).count() == 4
 
 
 @pytest.mark.django_db(transaction=True)

@@ -152,6 +152,7 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
     if step.name == "consent":
         consent = render_headed(study.design.consent)
         context |= {"consent_heading": consent.heading, "consent_html": consent.body}
+        context["records_writing"] = study.design.records_writing
         return render(request, "annotation/consent.html", context)
     if not step.number:
         minutes = study.design.time.estimated_minutes

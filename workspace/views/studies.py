@@ -45,6 +45,8 @@ from results.views.kept_numbers import numbers_for
 from studies.actions import studies
 from studies.actions.codes import used_codes
 from studies.actions.studies import Plan
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
 from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import Study, StudyState
@@ -124,10 +126,12 @@ DOOR_SENTENCES = {
 
 def _door(study: Study) -> list[str]:
     arrivals = odd_arrivals(study)
+    sentences = {(str(what), ""): sentence for what, sentence in DOOR_SENTENCES.items()}
+    sentences |= {
+        (str(EntryEvent.What.REFUSED), rule): f"was not let in who {get_rule(rule).reason}" for rule in ELIGIBILITY
+    }
     return [
-        f"{_how_often(arrivals[what])} somebody {sentence}"
-        for what, sentence in DOOR_SENTENCES.items()
-        if what in arrivals
+        f"{_how_often(arrivals[what])} somebody {sentence}" for what, sentence in sentences.items() if what in arrivals
     ]
 
 

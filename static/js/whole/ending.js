@@ -164,6 +164,9 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+// What is written so far, and how.
+const DRAFT = `lineup:draft:${session}:`;
+const WRITTEN = `lineup:written:${session}:`;
 const MOST_EARLIER = 20;
 const own = new Map();
 const done = new Set();
@@ -227,7 +230,8 @@ async function recover() {
 }
 
 function forgetAnswers() {
-  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 
 for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });

@@ -178,6 +178,153 @@ document.addEventListener("formdata", ({ target, formData }) => {
 });
 })();
 
+// frames.js
+(() => {
+// Several images in one place, to flip through by arrows, slider or thumbnails, and one of them beside the marked one.
+// All lie over each other and stay painted, so that a flip is a change of opacity and nothing else.
+
+const SWIPE = 50;
+// To where reading goes on: from right to left a swipe to the right brings what comes after.
+const FORWARD = document.documentElement.dir === "rtl" ? -1 : 1;
+const stage = document.querySelector("[data-stage]");
+let touched = null;
+
+const part = (form, name) => form.querySelector(`[data-frame-${name}]`);
+const framesOf = (form) => [...form.querySelectorAll("[data-one-frame]")];
+const currentOf = (frames) => Math.max(0, frames.findIndex((frame) => frame.dataset.current !== undefined));
+const isBeside = (form) => part(form, "beside").getAttribute("aria-pressed") === "true";
+const pictureOf = (frame) => frame.querySelector("img");
+
+function thumbnail(frame, index) {
+  const button = document.createElement("button");
+  const small = new Image();
+  const name = document.createElement("span");
+  small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
+  small.alt = "";
+  name.textContent = frame.dataset.marked === undefined ? index + 1 : "★";
+  button.append(small, name);
+  button.type = "button";
+  button.className = "thumb";
+  button.dataset.frameTo = index;
+  button.toggleAttribute("data-marked", frame.dataset.marked !== undefined);
+  button.setAttribute("aria-label", pictureOf(frame).alt);
+  return button;
+}
+
+function show(form, index, { aloud = true } = {}) {
+  const frames = framesOf(form);
+  const beside = isBeside(form);
+  for (const [place, frame] of frames.entries()) {
+    const isShown = place === index || (beside && frame.dataset.marked !== undefined);
+    frame.toggleAttribute("data-current", place === index);
+    frame.inert = !isShown;
+  }
+  for (const [place, button] of [...part(form, "strip").children].entries()) {
+    if (place === index) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+  const slider = part(form, "slider");
+  slider.value = index + 1;
+  slider.setAttribute("aria-valuetext", pictureOf(frames[index]).alt);
+  form.querySelector("[data-frames]").toggleAttribute("data-beside", beside);
+  if (aloud) part(form, "said").textContent = pictureOf(frames[index]).alt;
+}
+
+// Beside the marked one stands another one, never itself.
+function step(form, by) {
+  const frames = framesOf(form);
+  let next = currentOf(frames);
+  do next = (next + by + frames.length) % frames.length;
+  while (isBeside(form) && frames[next].dataset.marked !== undefined);
+  show(form, next);
+}
+
+function toggleBeside(form) {
+  const button = part(form, "beside");
+  button.setAttribute("aria-pressed", !isBeside(form));
+  const frames = framesOf(form);
+  const current = currentOf(frames);
+  if (isBeside(form) && frames[current].dataset.marked !== undefined) step(form, 1);
+  else show(form, current);
+}
+
+function showMarked(form) {
+  part(form, "beside").setAttribute("aria-pressed", "false");
+  show(form, framesOf(form).findIndex((frame) => frame.dataset.marked !== undefined));
+}
+
+function goTo(form, index) {
+  if (isBeside(form) && framesOf(form)[index].dataset.marked !== undefined) showMarked(form);
+  else show(form, index);
+}
+
+// A question that came back as it was left stays at the image that it was left at.
+document.addEventListener("question:shown", ({ target: form }) => {
+  const frames = framesOf(form);
+  if (!frames.length || part(form, "strip").firstElementChild) return;
+  part(form, "strip").append(...frames.map(thumbnail));
+  const marked = frames.findIndex((frame) => frame.dataset.marked !== undefined);
+  show(form, Math.max(0, marked), { aloud: false });
+});
+
+stage?.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-frame-step], [data-frame-to], [data-frame-target], [data-frame-beside]");
+  const form = button?.closest("[data-question]");
+  if (!form) return;
+  const { frameStep, frameTo, frameTarget } = button.dataset;
+  if (frameStep) step(form, Number(frameStep));
+  else if (frameTo) goTo(form, Number(frameTo));
+  else if (frameTarget !== undefined) showMarked(form);
+  else toggleBeside(form);
+});
+
+stage?.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-frame-slider]")) goTo(target.closest("[data-question]"), Number(target.value) - 1);
+});
+
+stage?.addEventListener("pointerdown", ({ target, pointerType, isPrimary, clientX, clientY }) => {
+  touched = pointerType !== "mouse" && isPrimary && target.closest("[data-one-frame]") ? { clientX, clientY } : null;
+});
+
+stage?.addEventListener("pointerup", ({ target, clientX, clientY }) => {
+  const form = touched && target.closest("[data-question]");
+  if (!form) return;
+  const [across, down] = [clientX - touched.clientX, clientY - touched.clientY];
+  if (Math.abs(across) > SWIPE && Math.abs(across) > 2 * Math.abs(down)) step(form, across * FORWARD < 0 ? 1 : -1);
+});
+})();
+
+// writing.js
+(() => {
+// A text that is written as the answer: how long it is, and whether it may be sent.
+
+const fieldOf = (form) => form.querySelector("[data-writing]");
+
+// As the server counts it: on one line.
+const lengthOf = (text) => [...text.trim().replace(/\s+/g, " ")].length;
+
+function whatIsMissing({ dataset, value, form }) {
+  const length = lengthOf(value);
+  const isLeft = form.elements.not_possible?.checked;
+  if (isLeft) return length ? dataset.textBoth : "";
+  if (!length) return dataset.textEmpty;
+  if (length < dataset.fewest) return dataset.textShort.replace("{missing}", dataset.fewest - length);
+  return length > dataset.most ? dataset.textLong.replace("{more}", length - dataset.most) : "";
+}
+
+function look(form) {
+  const field = form && fieldOf(form);
+  if (!field) return;
+  field.setCustomValidity(whatIsMissing(field));
+  const shown = form.querySelector("[data-length]");
+  shown.textContent = lengthOf(field.value).toLocaleString(document.documentElement.lang);
+  shown.closest(".length").toggleAttribute("data-over", lengthOf(field.value) > field.dataset.most);
+}
+
+document.addEventListener("question:shown", ({ target }) => look(target));
+for (const sign of ["input", "change"]) document.addEventListener(sign, ({ target }) => look(target.closest("[data-question]")));
+})();
+
 // question.js
 const $question = (() => {
 // The question that is shown: when it may be sent, and what is measured about answering it.
@@ -197,7 +344,9 @@ function showWhetherReady() {
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  const sentence = stage.getAttribute(`data-text-${state}`);
+  // What is written says itself what is missing.
+  const missing = state === "choose" && form.querySelector("[data-writing]")?.validationMessage;
+  const sentence = missing || stage.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
   hint.textContent = sentence;
@@ -649,6 +798,9 @@ const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
 let enterIsDown = false;
 
+// What steps through images may be held down.
+const STEPS = { [BEFORE]: "[data-frame-step='-1']", [AFTER]: "[data-frame-step='1']" };
+
 const isTyping = (target) =>
   target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
@@ -692,9 +844,10 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const focused = document.activeElement.closest(".option, [data-current]")?.querySelector("[data-enlarge]");
   const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
-  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
+  const current = form.querySelector("[data-current] [data-enlarge]");
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? current ?? form.querySelector("[data-enlarge]"))?.click();
 }
 
 function pressInZoom(name, target) {
@@ -710,6 +863,28 @@ function goBack() {
   (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
 }
 
+// From one image to the next, where several lie over each other, and into the field of the answer.
+function pressAmongImages(form, name) {
+  const pressed = { ...STEPS, s: "[data-frame-beside]", m: "[data-frame-target]" }[name];
+  const button = pressed && form.querySelector(pressed);
+  const field = name === "t" && form.querySelector("[data-writing]");
+  button?.click();
+  if (field) field.focus();
+  return Boolean(button || field);
+}
+
+// Out of a text: with Escape to the question's other keys, with Enter and Ctrl to what comes next.
+function pressInText(event) {
+  const { target, key, ctrlKey, metaKey, repeat, isComposing } = event;
+  const form = target.closest("[data-stage] [data-question]");
+  if (!form || !target.matches("textarea") || isComposing) return;
+  if (key === "Escape") form.querySelector("[data-heading]").focus({ preventScroll: true });
+  else if (key === "Enter" && (ctrlKey || metaKey) && keysSwitch.checked) {
+    if (!repeat) send(form);
+  } else return;
+  event.preventDefault();
+}
+
 function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
@@ -717,7 +892,7 @@ function pressOnPage(form, name, target) {
   else if (name === "u") goBack();
   else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
-  else return false;
+  else return pressAmongImages(form, name);
   return true;
 }
 
@@ -737,16 +912,17 @@ window.addEventListener("blur", () => (enterIsDown = false));
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (isTyping(target)) return;
-  if (isHeld(event)) {
+  if (isTyping(target)) return pressInText(event);
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  const step = !dialog && STEPS[event.key.toLowerCase()];
+  if (!(step && form?.querySelector(step)) && isHeld(event)) {
     // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
     if (event.key === "Enter") event.preventDefault();
     return;
   }
   if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const form = document.querySelector("[data-stage] [data-question]");
-  const dialog = document.querySelector("dialog[open]");
   if (!form || (dialog && dialog !== zoom)) return;
   const name = nameOf(event);
   const group = groupFor(form);

@@ -178,6 +178,382 @@ document.addEventListener("formdata", ({ target, formData }) => {
 });
 })();
 
+// drafts.js
+(() => {
+// What is written so far is kept on this device at once, and with the server every few seconds: it survives a reload, a
+// lost line and a change of devices. It goes when its answer has arrived.
+
+const SAVE_AFTER_MS = 2000;
+const TRY_AGAIN_MS = 10000;
+const TIMEOUT_MS = 20000;
+// What a browser sends of a page that has gone is no longer than this.
+const MOST_KEPT_ALIVE = 60000;
+const DRAFT = `lineup:draft:${document.body.dataset.session}:`;
+const own = new Map();
+const given = new Set();
+const timers = new Map();
+const sending = new Set();
+
+const shownForm = () => document.querySelector("[data-stage] [data-question][data-draft]");
+const lengthOf = (fields) => Object.values(fields).join("").length;
+
+function read(slot) {
+  try {
+    return JSON.parse(localStorage.getItem(DRAFT + slot)) ?? own.get(slot);
+  } catch {
+    return own.get(slot);
+  }
+}
+
+function keep(slot, draft) {
+  own.set(slot, draft);
+  try {
+    localStorage.setItem(DRAFT + slot, JSON.stringify(draft));
+  } catch {
+    // A browser that stores nothing keeps it for as long as the page is open; the server has it all the same.
+  }
+}
+
+function forget(slot) {
+  own.delete(slot);
+  try {
+    localStorage.removeItem(DRAFT + slot);
+  } catch {
+    // There was nowhere to keep it.
+  }
+}
+
+const fieldsOf = (form) =>
+  Object.fromEntries([...form.querySelectorAll("textarea[name], [name]:checked")].map(({ name, value }) => [name, value]));
+
+function fill(form, fields) {
+  for (const field of form.querySelectorAll("textarea[name], input[type=radio][name], input[type=checkbox][name]")) {
+    if (field.matches("textarea")) field.value = fields[field.name] ?? "";
+    else field.checked = fields[field.name] === field.value;
+  }
+}
+
+// The page comes with what the server has. What this device has beside it is newer if the server has not got it yet: of
+// two that were written on in two places without a line, the longer one stays.
+function restore(form) {
+  const { slot, draft, draftNumber } = form.dataset;
+  const kept = draft && read(slot);
+  if (!kept) return;
+  const there = Number(draftNumber);
+  const isLater = kept.number > there;
+  const isUnsent = kept.isUnsent && (kept.number === there || lengthOf(kept.fields) > lengthOf(fieldsOf(form)));
+  if (!isLater && !isUnsent) return forget(slot);
+  fill(form, kept.fields);
+  form.dataset.draftNumber = kept.number;
+  if (kept.isUnsent) sendLater(form);
+}
+
+function sendLater(form, after = SAVE_AFTER_MS) {
+  const { slot } = form.dataset;
+  if (timers.has(slot) || given.has(slot)) return;
+  timers.set(slot, setTimeout(send, after, form));
+}
+
+// Resolves to the number of the draft, null where nothing is to be kept any more, undefined where it did not get there.
+async function post(form, fields) {
+  const body = new URLSearchParams({ ...fields, slot: form.dataset.slot });
+  try {
+    const response = await fetch(form.dataset.draft, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json" },
+      keepalive: `${body}`.length < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout?.(TIMEOUT_MS),
+    });
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) return null;
+    const reply = await response.json();
+    return String(reply.slot) === form.dataset.slot ? reply.number : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function send(form) {
+  const { slot } = form.dataset;
+  clearTimeout(timers.get(slot));
+  timers.delete(slot);
+  const sent = read(slot);
+  if (given.has(slot) || sending.has(slot) || !sent?.isUnsent) return;
+  sending.add(slot);
+  const number = await post(form, sent.fields);
+  sending.delete(slot);
+  const now = read(slot);
+  if (number === undefined) return sendLater(form, TRY_AGAIN_MS);
+  if (number === null || !now || given.has(slot)) return;
+  const isUnsent = now.at !== sent.at;
+  keep(slot, { ...now, number, isUnsent });
+  form.dataset.draftNumber = number;
+  if (isUnsent) sendLater(form);
+}
+
+function note({ target }) {
+  const form = target.closest("[data-stage] [data-question][data-draft]");
+  if (!form || !target.name) return;
+  const { slot, draftNumber } = form.dataset;
+  const before = read(slot);
+  const fields = fieldsOf(form);
+  if (before && JSON.stringify(before.fields) === JSON.stringify(fields)) return;
+  keep(slot, { fields, number: Number(draftNumber), isUnsent: true, at: (before?.at ?? 0) + 1 });
+  sendLater(form);
+}
+
+function sendNow() {
+  const form = shownForm();
+  if (form) send(form);
+}
+
+for (const sign of ["question:held", "question:shown"]) document.addEventListener(sign, ({ target }) => restore(target));
+for (const sign of ["input", "change"]) document.addEventListener(sign, note);
+document.addEventListener("visibilitychange", () => document.hidden && sendNow());
+for (const sign of ["pagehide", "online"]) window.addEventListener(sign, sendNow);
+
+document.addEventListener("answer:given", ({ detail: { slot } }) => {
+  given.add(slot);
+  clearTimeout(timers.get(slot));
+  timers.delete(slot);
+});
+
+document.addEventListener("answer:refused", ({ detail: { answer } }) => given.delete(answer.slot));
+document.addEventListener("answer:saved", ({ detail: { answer } }) => forget(answer.slot));
+})();
+
+// frames.js
+(() => {
+// Several images in one place, to flip through by arrows, slider or thumbnails, and one of them beside the marked one.
+// All lie over each other and stay painted, so that a flip is a change of opacity and nothing else.
+
+const SWIPE = 50;
+// To where reading goes on: from right to left a swipe to the right brings what comes after.
+const FORWARD = document.documentElement.dir === "rtl" ? -1 : 1;
+const stage = document.querySelector("[data-stage]");
+let touched = null;
+
+const part = (form, name) => form.querySelector(`[data-frame-${name}]`);
+const framesOf = (form) => [...form.querySelectorAll("[data-one-frame]")];
+const currentOf = (frames) => Math.max(0, frames.findIndex((frame) => frame.dataset.current !== undefined));
+const isBeside = (form) => part(form, "beside").getAttribute("aria-pressed") === "true";
+const pictureOf = (frame) => frame.querySelector("img");
+
+function thumbnail(frame, index) {
+  const button = document.createElement("button");
+  const small = new Image();
+  const name = document.createElement("span");
+  small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
+  small.alt = "";
+  name.textContent = frame.dataset.marked === undefined ? index + 1 : "★";
+  button.append(small, name);
+  button.type = "button";
+  button.className = "thumb";
+  button.dataset.frameTo = index;
+  button.toggleAttribute("data-marked", frame.dataset.marked !== undefined);
+  button.setAttribute("aria-label", pictureOf(frame).alt);
+  return button;
+}
+
+function show(form, index, { aloud = true } = {}) {
+  const frames = framesOf(form);
+  const beside = isBeside(form);
+  for (const [place, frame] of frames.entries()) {
+    const isShown = place === index || (beside && frame.dataset.marked !== undefined);
+    frame.toggleAttribute("data-current", place === index);
+    frame.inert = !isShown;
+  }
+  for (const [place, button] of [...part(form, "strip").children].entries()) {
+    if (place === index) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+  const slider = part(form, "slider");
+  slider.value = index + 1;
+  slider.setAttribute("aria-valuetext", pictureOf(frames[index]).alt);
+  form.querySelector("[data-frames]").toggleAttribute("data-beside", beside);
+  if (aloud) part(form, "said").textContent = pictureOf(frames[index]).alt;
+}
+
+// Beside the marked one stands another one, never itself.
+function step(form, by) {
+  const frames = framesOf(form);
+  let next = currentOf(frames);
+  do next = (next + by + frames.length) % frames.length;
+  while (isBeside(form) && frames[next].dataset.marked !== undefined);
+  show(form, next);
+}
+
+function toggleBeside(form) {
+  const button = part(form, "beside");
+  button.setAttribute("aria-pressed", !isBeside(form));
+  const frames = framesOf(form);
+  const current = currentOf(frames);
+  if (isBeside(form) && frames[current].dataset.marked !== undefined) step(form, 1);
+  else show(form, current);
+}
+
+function showMarked(form) {
+  part(form, "beside").setAttribute("aria-pressed", "false");
+  show(form, framesOf(form).findIndex((frame) => frame.dataset.marked !== undefined));
+}
+
+function goTo(form, index) {
+  if (isBeside(form) && framesOf(form)[index].dataset.marked !== undefined) showMarked(form);
+  else show(form, index);
+}
+
+// A question that came back as it was left stays at the image that it was left at.
+document.addEventListener("question:shown", ({ target: form }) => {
+  const frames = framesOf(form);
+  if (!frames.length || part(form, "strip").firstElementChild) return;
+  part(form, "strip").append(...frames.map(thumbnail));
+  const marked = frames.findIndex((frame) => frame.dataset.marked !== undefined);
+  show(form, Math.max(0, marked), { aloud: false });
+});
+
+stage?.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-frame-step], [data-frame-to], [data-frame-target], [data-frame-beside]");
+  const form = button?.closest("[data-question]");
+  if (!form) return;
+  const { frameStep, frameTo, frameTarget } = button.dataset;
+  if (frameStep) step(form, Number(frameStep));
+  else if (frameTo) goTo(form, Number(frameTo));
+  else if (frameTarget !== undefined) showMarked(form);
+  else toggleBeside(form);
+});
+
+stage?.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-frame-slider]")) goTo(target.closest("[data-question]"), Number(target.value) - 1);
+});
+
+stage?.addEventListener("pointerdown", ({ target, pointerType, isPrimary, clientX, clientY }) => {
+  touched = pointerType !== "mouse" && isPrimary && target.closest("[data-one-frame]") ? { clientX, clientY } : null;
+});
+
+stage?.addEventListener("pointerup", ({ target, clientX, clientY }) => {
+  const form = touched && target.closest("[data-question]");
+  if (!form) return;
+  const [across, down] = [clientX - touched.clientX, clientY - touched.clientY];
+  if (Math.abs(across) > SWIPE && Math.abs(across) > 2 * Math.abs(down)) step(form, across * FORWARD < 0 ? 1 : -1);
+});
+})();
+
+// writing.js
+(() => {
+// A text that is written as the answer: how long it is, and whether it may be sent.
+
+const fieldOf = (form) => form.querySelector("[data-writing]");
+
+// As the server counts it: on one line.
+const lengthOf = (text) => [...text.trim().replace(/\s+/g, " ")].length;
+
+function whatIsMissing({ dataset, value, form }) {
+  const length = lengthOf(value);
+  const isLeft = form.elements.not_possible?.checked;
+  if (isLeft) return length ? dataset.textBoth : "";
+  if (!length) return dataset.textEmpty;
+  if (length < dataset.fewest) return dataset.textShort.replace("{missing}", dataset.fewest - length);
+  return length > dataset.most ? dataset.textLong.replace("{more}", length - dataset.most) : "";
+}
+
+function look(form) {
+  const field = form && fieldOf(form);
+  if (!field) return;
+  field.setCustomValidity(whatIsMissing(field));
+  const shown = form.querySelector("[data-length]");
+  shown.textContent = lengthOf(field.value).toLocaleString(document.documentElement.lang);
+  shown.closest(".length").toggleAttribute("data-over", lengthOf(field.value) > field.dataset.most);
+}
+
+document.addEventListener("question:shown", ({ target }) => look(target));
+for (const sign of ["input", "change"]) document.addEventListener(sign, ({ target }) => look(target.closest("[data-question]")));
+})();
+
+// how_written.js
+(() => {
+// How a text came about, in numbers, where the study records it and its consent said so: never which keys were pressed.
+
+const PAUSE_MS = 2000;
+const PASTES_NOTED = 20;
+// Of several characters each, but pressed: on the keyboards of phones, and for accents.
+const KEYS = ["Backspace", "Delete", "Enter", "Unidentified", "Process", "Dead"];
+const WRITTEN = `lineup:written:${document.body.dataset.session}:`;
+let form = null;
+let counted = null;
+let lastKeyAt = null;
+
+const nothingYet = () => ({ keys: 0, pastes: 0, pasted: [], focus_losses: 0, pauses: 0, paused_ms: 0, begunAt: null });
+const isField = (target) => form?.contains(target) && target.matches("textarea");
+
+// What was counted before a reload goes on.
+function read(slot) {
+  try {
+    return JSON.parse(localStorage.getItem(WRITTEN + slot)) ?? nothingYet();
+  } catch {
+    return nothingYet();
+  }
+}
+
+function keep() {
+  try {
+    if (form && counted.begunAt !== null) localStorage.setItem(WRITTEN + form.dataset.slot, JSON.stringify(counted));
+  } catch {
+    // Counted for as long as the page is open.
+  }
+}
+
+document.addEventListener("question:shown", ({ target }) => {
+  form = target.dataset.recordsWriting === undefined ? null : target;
+  counted = form && read(form.dataset.slot);
+  lastKeyAt = null;
+});
+
+document.addEventListener("keydown", ({ target, key, repeat, ctrlKey, metaKey, isComposing }) => {
+  if (!isField(target) || repeat || ctrlKey || metaKey || (key.length > 1 && !KEYS.includes(key) && !isComposing)) return;
+  const now = Date.now();
+  counted.keys += 1;
+  counted.begunAt ??= now;
+  if (lastKeyAt !== null && now - lastKeyAt > PAUSE_MS) {
+    counted.pauses += 1;
+    counted.paused_ms += now - lastKeyAt;
+  }
+  lastKeyAt = now;
+});
+
+function notePaste(target, text) {
+  if (!isField(target)) return;
+  counted.begunAt ??= Date.now();
+  counted.pastes += 1;
+  if (counted.pasted.length < PASTES_NOTED) counted.pasted.push(text?.length ?? 0);
+}
+
+document.addEventListener("paste", ({ target, clipboardData }) => notePaste(target, clipboardData?.getData("text")));
+document.addEventListener("drop", ({ target, dataTransfer }) => notePaste(target, dataTransfer?.getData("text")));
+
+window.addEventListener("blur", () => {
+  if (form && counted.begunAt !== null) counted.focus_losses += 1;
+});
+
+document.addEventListener("visibilitychange", keep);
+window.addEventListener("pagehide", keep);
+document.addEventListener("input", ({ target }) => isField(target) && keep());
+
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!form || target !== form) return;
+  const { begunAt, ...numbers } = counted;
+  const from_first_key_ms = begunAt === null ? null : Math.max(0, Date.now() - begunAt);
+  formData.set("writing", JSON.stringify({ ...numbers, from_first_key_ms }));
+});
+
+document.addEventListener("answer:saved", ({ detail: { answer } }) => {
+  try {
+    localStorage.removeItem(WRITTEN + answer.slot);
+  } catch {
+    // There was nowhere to keep it.
+  }
+});
+})();
+
 // question.js
 const $question = (() => {
 // The question that is shown: when it may be sent, and what is measured about answering it.
@@ -197,7 +573,9 @@ function showWhetherReady() {
   const error = form.querySelector("[data-error]");
   const failed = form.querySelector("[data-failed]");
   const state = form.dataset.final !== undefined ? "final" : failed ? "failed" : !seen ? "loading" : !isAnswered() ? "choose" : "ready";
-  const sentence = stage.getAttribute(`data-text-${state}`);
+  // What is written says itself what is missing.
+  const missing = state === "choose" && form.querySelector("[data-writing]")?.validationMessage;
+  const sentence = missing || stage.getAttribute(`data-text-${state}`);
   // What was said aloud about the state before is true no more, and nothing is said twice.
   if (error.dataset.said && error.textContent === error.dataset.said) error.textContent = "";
   hint.textContent = sentence;
@@ -649,6 +1027,9 @@ const zoom = document.getElementById("zoom");
 const keysSwitch = document.querySelector("[data-keys-switch]");
 let enterIsDown = false;
 
+// What steps through images may be held down.
+const STEPS = { [BEFORE]: "[data-frame-step='-1']", [AFTER]: "[data-frame-step='1']" };
+
 const isTyping = (target) =>
   target.isContentEditable || target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
@@ -692,9 +1073,10 @@ function send(form) {
 }
 
 function enlarge(form) {
-  const focused = document.activeElement.closest(".option")?.querySelector("[data-enlarge]");
+  const focused = document.activeElement.closest(".option, [data-current]")?.querySelector("[data-enlarge]");
   const under = (state) => form.querySelector(`.option${state} [data-enlarge]`);
-  (focused ?? under(":hover") ?? under(":has(:checked)") ?? form.querySelector("[data-enlarge]"))?.click();
+  const current = form.querySelector("[data-current] [data-enlarge]");
+  (focused ?? under(":hover") ?? under(":has(:checked)") ?? current ?? form.querySelector("[data-enlarge]"))?.click();
 }
 
 function pressInZoom(name, target) {
@@ -710,6 +1092,28 @@ function goBack() {
   (document.querySelector("[data-earlier]") ?? document.querySelector("[data-change]:not([hidden])"))?.click();
 }
 
+// From one image to the next, where several lie over each other, and into the field of the answer.
+function pressAmongImages(form, name) {
+  const pressed = { ...STEPS, s: "[data-frame-beside]", m: "[data-frame-target]" }[name];
+  const button = pressed && form.querySelector(pressed);
+  const field = name === "t" && form.querySelector("[data-writing]");
+  button?.click();
+  if (field) field.focus();
+  return Boolean(button || field);
+}
+
+// Out of a text: with Escape to the question's other keys, with Enter and Ctrl to what comes next.
+function pressInText(event) {
+  const { target, key, ctrlKey, metaKey, repeat, isComposing } = event;
+  const form = target.closest("[data-stage] [data-question]");
+  if (!form || !target.matches("textarea") || isComposing) return;
+  if (key === "Escape") form.querySelector("[data-heading]").focus({ preventScroll: true });
+  else if (key === "Enter" && (ctrlKey || metaKey) && keysSwitch.checked) {
+    if (!repeat) send(form);
+  } else return;
+  event.preventDefault();
+}
+
 function pressOnPage(form, name, target) {
   if (name === "enter" && !target.closest("a, button, summary")) send(form);
   else if (name === "z") enlarge(form);
@@ -717,7 +1121,7 @@ function pressOnPage(form, name, target) {
   else if (name === "u") goBack();
   else if (name === "f") document.querySelector("[data-opens=report]")?.click();
   else if (name === "?") document.querySelector("[data-opens=keys]").click();
-  else return false;
+  else return pressAmongImages(form, name);
   return true;
 }
 
@@ -737,16 +1141,17 @@ window.addEventListener("blur", () => (enterIsDown = false));
 
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (isTyping(target)) return;
-  if (isHeld(event)) {
+  if (isTyping(target)) return pressInText(event);
+  const form = document.querySelector("[data-stage] [data-question]");
+  const dialog = document.querySelector("dialog[open]");
+  const step = !dialog && STEPS[event.key.toLowerCase()];
+  if (!(step && form?.querySelector(step)) && isHeld(event)) {
     // The browser itself sends a form, and presses a button, as often as a held Enter repeats.
     if (event.key === "Enter") event.preventDefault();
     return;
   }
   if (event.defaultPrevented || event.isComposing || !keysSwitch.checked) return;
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const form = document.querySelector("[data-stage] [data-question]");
-  const dialog = document.querySelector("dialog[open]");
   if (!form || (dialog && dialog !== zoom)) return;
   const name = nameOf(event);
   const group = groupFor(form);
@@ -1129,6 +1534,9 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+// What is written so far, and how.
+const DRAFT = `lineup:draft:${session}:`;
+const WRITTEN = `lineup:written:${session}:`;
 const MOST_EARLIER = 20;
 const own = new Map();
 const done = new Set();
@@ -1192,7 +1600,8 @@ async function recover() {
 }
 
 function forgetAnswers() {
-  for (const prefix of [ANSWER, GIVEN, OLDER, ARRIVED]) for (const key of keysOf(prefix)) attempt(() => localStorage.removeItem(key));
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 
 for (const [place, answer] of (read(OLDER) ?? []).entries()) own.set(answer.submission, { ...answer, session, at: place });

@@ -192,6 +192,13 @@ def test_responses_begin_with_task_worker_label() -> None:
         "key": "17",
         "answer": "",
         "unmeasured": "",
+        "writing_keys": "",
+        "writing_pastes": "",
+        "writing_pasted": "",
+        "writing_focus_losses": "",
+        "writing_pauses": "",
+        "writing_paused_ms": "",
+        "writing_from_first_key_ms": "",
     }
 
 

@@ -134,7 +134,7 @@ def test_a_date_is_read_as_text() -> None:
 def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
     """Its other lines may be right in that version."""
     with pytest.raises(DesignRefused) as refused:
-        read_design(SMALL + "weather: fine\nversion: 4\n")
+        read_design(SMALL + "lottery: {group: one}\nversion: 4\n")
     (problem,) = refused.value.problems
     assert problem.line == 5
     assert problem.message == (

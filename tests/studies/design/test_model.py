@@ -53,7 +53,14 @@ def test_a_design_of_the_first_version_has_what_came_later() -> None:
     assert (design.practice.needed, design.practice.questions[0].instance) == (1, "a")
     # What those versions did: buttons in the reader's language, nobody named, no time to ask for, unpaid when stopped.
     assert (design.language, design.contact, design.time.more_minutes) == ("", "", 0)
-    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+    assert (design.answering, design.endings) == (Answering("off", False, False), Endings("return", "return"))
+
+
+def test_a_design_of_version_2_keeps_nobody_out() -> None:
+    written = Design.from_stored(stored()).to_stored()
+    del written["eligibility"]
+    design = Design.from_stored(written | {"version": 2})
+    assert (design.version, design.eligibility) == (3, ())
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
@@ -71,6 +78,31 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
     assert design.endings == Endings("return", "return")
 
 
+def test_a_design_of_version_2_records_nothing_of_how_texts_are_written() -> None:
+    written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
+    del written["answering"]["record_writing"]
+    answering = written["answering"] | {"last_look": True}
+    design = Design.from_stored(written | {"version": 2, "answering": answering})
+    assert (design.version, design.answering) == (3, Answering("off", True, False))
+    assert Design.from_stored(design.to_stored()) == design
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "recorded"),
+    [
+        ("describe", "consent: We record how you write.", True),
+        ("describe", "consent: We keep your texts.\nanswering: {record_writing: false}", False),
+        # Nobody has been told.
+        ("describe", "", False),
+        ("best_of_n", "consent: We keep your answers.", False),
+    ],
+)
+def test_how_texts_are_written_is_recorded_where_there_are_some_and_the_consent_says_so(
+    kind: str, lines: str, recorded: bool
+) -> None:
+    assert read_design(f"study: a\ntitle: T\nkind: {kind}\n{lines}\n").records_writing is recorded
+
+
 def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
     written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
     del written["lobby"]
@@ -82,7 +114,7 @@ def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
 def test_a_new_design_without_the_lines_is_english() -> None:
     design = read_design("study: a\ntitle: T\nkind: best_of_n\n")
     assert (design.language, design.contact, design.time.more_minutes) == ("en", "", 0)
-    assert (design.answering, design.endings) == (Answering("off", False), Endings("return", "return"))
+    assert (design.answering, design.endings) == (Answering("off", False, True), Endings("return", "return"))
 
 
 def test_an_older_study_of_questions_with_right_answers_was_a_baseline() -> None:
@@ -145,7 +177,9 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
     ("changed", "sentence"),
     [
         ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
-        ({"weather": "fine"}, "weather missing or unknown."),
+        ({"lottery": "all"}, "lottery missing or unknown."),
+        ({"eligibility": ["all"]}, "`eligibility` has the unknown rule None."),
+        ({"eligibility": [{"rule": "in_study"}]}, "study missing or unknown in `eligibility`."),
         ({"surveys": {"size": 100}}, "double_seats missing or unknown in `surveys`."),
         ({"pay": "8.00"}, "`pay` is no section."),
     ],

@@ -17,7 +17,7 @@ def to_lapsed(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0018_sessions_that_wait"),
+        ("annotation", "0019_sessions_that_wait"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0017_reports_and_more_time'),
+        ('annotation', '0018_eligibility'),
         ('studies', '0018_designs_of_version_3'),
     ]
 

@@ -1,0 +1,108 @@
+"""Who may take part in a study, and which of its questions somebody is not asked: the facts behind its rules of
+eligibility, and what follows from them (docs/decisions/0028-one-clash-costs-a-question.md).
+
+A study without such rules costs no statement here, unless it asks about answers: then nobody is asked about their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+from django.utils.translation import gettext
+
+from annotation.errors import NotEligible
+from annotation.models import Annotator, GroupMember, Response, Slot
+from annotation.models.responses import RESPONSE, counts
+from annotation.recruitment import invite
+from studies.actions.questions import asks_about_answers
+from studies.eligibility import NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.models import Question, Study
+
+NOT_AUTHOR = "not_author"
+
+
+def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    """Raise NotEligible when `annotator`, None for somebody new, may not begin `study` at all."""
+    rules = [each for each in study.design.eligibility if not bars_questions(each.rule)]
+    if not rules:
+        return
+    person = _person(study, annotator, [each.given for each in rules])
+    for each in rules:
+        rule = get_rule(each.rule)
+        if rule.refuses(person, each.given):
+            raise refusal(each.rule, provider)
+
+
+def refusal(rule: str, provider: str) -> NotEligible:
+    """Return what somebody is told whom the rule called `rule` keeps from a study, or from all that is left in it."""
+    what_next = gettext("Nothing was your fault, and there is nothing to do.")
+    if provider != invite.PROVIDER:
+        what_next = gettext("Nothing was your fault. Please return it on the platform.")
+    return NotEligible(gettext(get_rule(rule).told), what_next, rule=rule)
+
+
+def barred(*, study: Study, annotator: Annotator | None) -> Barred:
+    """Return which questions of `study` are not asked of `annotator`, None for somebody new, who may be asked all."""
+    found = NOTHING
+    for rule in by_rule(study=study, annotator=annotator).values():
+        found |= rule
+    return found
+
+
+def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
+    """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
+    rules: list[tuple[str, Mapping[str, Any]]] = [
+        (each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)
+    ]
+    if asks_about_answers(study) and NOT_AUTHOR not in dict(rules):
+        rules.append((NOT_AUTHOR, {}))
+    if annotator is None or not rules:
+        return {}
+    person = _person(study, annotator, [given for _, given in rules])
+    found: dict[str, Barred] = {}
+    for name, given in rules:
+        if bars := get_rule(name).bars(person, given):
+            found[name] = found.get(name, NOTHING) | bars
+    return found
+
+
+def of_barred(bars: Barred, path: str = "") -> Q:
+    """Return what picks the questions that `bars` keeps from somebody; `path` leads to them, such as "question__"."""
+    made_from = Q(**{f"{path}source_type": RESPONSE, f"{path}source_id__in": bars.answers})
+    return Q(**{f"{path}instance__in": bars.instances}) | made_from
+
+
+def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[str, Any]]) -> Person:
+    """Return `annotator` as rules see them that were given these values; reads only what these name."""
+    if annotator is None:
+        return Person()
+    named = {entry["study"] for entry in given if "study" in entry}
+    records = {
+        each.slug: _record(each, annotator) for each in Study.objects.filter(project=study.project_id, slug__in=named)
+    }
+    groups: frozenset[str] = frozenset()
+    if any("group" in entry for entry in given):
+        mine = GroupMember.objects.filter(project=study.project_id, annotator=annotator)
+        groups = frozenset(mine.values_list("group", flat=True))
+    answers: frozenset[int] = frozenset()
+    if study.fed_by_id is not None and asks_about_answers(study):
+        answers = frozenset(_current(study.fed_by_id, annotator).values_list("pk", flat=True))
+    return Person(records, groups, answers)
+
+
+def _record(study: Study, annotator: Annotator) -> Record:
+    mine = _current(study.pk, annotator)
+    known = counts() & ~Q(question__right="")
+    numbers = mine.aggregate(
+        answered=Count("pk"),
+        known=Count("pk", filter=known),
+        right=Count("pk", filter=known & Q(choice=F("question__right"))),
+    )
+    held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
+    met = Question.objects.filter(study=study, responses__in=mine).values("instance")
+    instances = {pk for rows in (held.values_list("question__instance"), met.values_list("instance")) for (pk,) in rows}
+    return Record(**numbers, instances=frozenset(instances))
+
+
+def _current(study: int, annotator: Annotator) -> QuerySet[Response]:
+    return Response.objects.filter(study=study, annotator=annotator, is_current=True).order_by()

@@ -1,0 +1,38 @@
+"""Groups of people that a project declares, such as those who annotate its test split: studies may ask for one."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.models import Annotator, GroupMember
+from studies.actions.events import Actor, What, record
+from studies.models import Project
+
+BATCH = 500
+
+
+@transaction.atomic
+def set_group(*, project: Project, group: str, provider: str, people: Iterable[str], by: Actor, now: datetime) -> int:
+    """Make `group` of `project` the people whose ids at `provider`, in their one spelling, are `people`, and nobody
+    else; none at all ends the group. Return how many are in it now.
+
+    They need not have come yet. Whoever is at work in a study stays there.
+    """
+    # One after the other, so that two lists that are sent at once do not become one.
+    Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
+    wanted = dict.fromkeys(people)
+    ids = list(wanted)
+    Annotator.objects.bulk_create(
+        (Annotator(provider=provider, provider_id=person) for person in ids), batch_size=BATCH, ignore_conflicts=True
+    )
+    found: list[int] = []
+    for start in range(0, len(ids), BATCH):
+        batch = Annotator.objects.filter(provider=provider, provider_id__in=ids[start : start + BATCH])
+        found += batch.values_list("pk", flat=True)
+    GroupMember.objects.filter(project=project, group=group).delete()
+    GroupMember.objects.bulk_create(
+        (GroupMember(project=project, group=group, annotator_id=pk) for pk in found), batch_size=BATCH
+    )
+    record(project=project, what=What.GROUP_SET, by=by, now=now, group=group, people=len(found))
+    return len(found)

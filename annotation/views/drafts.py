@@ -1,0 +1,24 @@
+"""Where the page sends what is written so far."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions import drafts
+from annotation.errors import BadAnswer
+from annotation.forms import read_id, read_posted
+from annotation.models import Session
+from annotation.views.guards import session_view
+
+
+@session_view
+@require_POST
+def keep_draft(request: HttpRequest, session: Session) -> HttpResponse:
+    """Keep the draft of an answer; `number` says which one it is, null where there is nothing to keep any more."""
+    slot, now = read_id(request.POST.get("slot", "")), timezone.now()
+    if slot is None:
+        raise BadAnswer(gettext("The page did not say which question you mean. Reload it and try again."))
+    drafts.count_one(session=session, now=now)
+    number = drafts.keep(session=session, slot=slot, fields=read_posted(request.POST), now=now)
+    return JsonResponse({"slot": slot, "number": number})

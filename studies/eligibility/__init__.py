@@ -1,0 +1,50 @@
+"""Rules of eligibility, by name: who may take part in a study, and who is asked what in it. A new rule is one file and
+one line here; a study file lists those that it wants under `eligibility`."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from studies.eligibility.base import NOTHING, Barred, Eligibility, Person, Record
+
+RULES = {
+    "not_author": "studies.eligibility.not_author.NotAuthor",
+    "not_same_instance": "studies.eligibility.not_same_instance.NotSameInstance",
+    "in_study": "studies.eligibility.in_study.InStudy",
+    "not_in_study": "studies.eligibility.not_in_study.NotInStudy",
+    "in_group": "studies.eligibility.in_group.InGroup",
+    "qualified": "studies.eligibility.qualified.Qualified",
+    "accuracy": "studies.eligibility.accuracy.Accuracy",
+}
+
+
+@cache
+def get_rule(name: str) -> Eligibility:
+    """Return the rule called `name`. Raises KeyError for a name that is not in the registry."""
+    module, _, attribute = RULES[name].rpartition(".")
+    rule: Eligibility = getattr(import_module(module), attribute)()
+    return rule
+
+
+def bars_questions(name: str) -> bool:
+    """Tell whether the rule called `name` may keep people from single questions, and not only from whole studies."""
+    return type(get_rule(name)).bars is not Eligibility.bars
+
+
+def every_property() -> dict[str, Mapping[str, Any]]:
+    """Return the schemas of all that may stand in an entry of some rule besides its name."""
+    return {name: part for rule in RULES for name, part in get_rule(rule).schema["properties"].items()}
+
+
+__all__ = [
+    "NOTHING",
+    "RULES",
+    "Barred",
+    "Eligibility",
+    "Person",
+    "Record",
+    "bars_questions",
+    "every_property",
+    "get_rule",
+]

@@ -1,0 +1,23 @@
+"""`in_group`: only people of a group that the project has declared, such as those who annotate its test split."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop
+
+GROUP: Mapping[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 50,
+    "description": "The name of a group of the project.",
+}
+
+
+class InGroup(Eligibility):
+    name = "in_group"
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(group=GROUP)
+    told = gettext_noop("This study is for people who were asked to take part in it.")
+    reason = "was not in the group that the study is for."
+
+    def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
+        return given["group"] not in person.groups

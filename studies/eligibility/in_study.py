@@ -1,0 +1,16 @@
+"""`in_study`: only who has answered something in another study."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_named
+
+
+class InStudy(Eligibility):
+    name = "in_study"
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(study=study_named("The study that one must have taken part in."))
+    told = gettext_noop("This study goes on from another one, and is for those who took part in that.")
+    reason = "had not taken part in the study that one must have taken part in."
+
+    def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
+        return not person.record(given["study"]).answered

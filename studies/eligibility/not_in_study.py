@@ -1,0 +1,16 @@
+"""`not_in_study`: nobody who has answered something in another study, such as annotators of test data in train data."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_named
+
+
+class NotInStudy(Eligibility):
+    name = "not_in_study"
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(study=study_named("The study that one must not have been in."))
+    told = gettext_noop("You took part in another of our studies, and this one needs people who did not.")
+    reason = "had taken part in the study that nobody here may have taken part in."
+
+    def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
+        return person.record(given["study"]).answered > 0

@@ -1,0 +1,20 @@
+"""`not_same_instance`: nobody is asked about an instance that they were asked about in another study."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, gettext_noop, study_named
+
+
+class NotSameInstance(Eligibility):
+    """Bars the questions about instances that somebody answered about in `study`, or has before them there now."""
+
+    name = "not_same_instance"
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(
+        study=study_named("The study whose instances nobody meets again here.")
+    )
+    told = gettext_noop("What is left in this study is about things that you have seen in another study already.")
+    reason = "came when all that was left was about instances that they had met in another study."
+
+    def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
+        return Barred(instances=person.record(given["study"]).instances)

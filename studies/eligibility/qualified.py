@@ -1,0 +1,28 @@
+"""`qualified`: only who was right often enough in another study, such as a qualification."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_noop, study_named
+
+
+class Qualified(Eligibility):
+    """Refuses whoever has answered fewer than `of` questions of `study` whose right answer is known, and whoever was
+    right less often than in `right` of `of`. Who answered more of them needs the same share of all."""
+
+    name = "qualified"
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(
+        study=study_named("The study that one qualifies in; its right answers are known."),
+        right={"type": "integer", "minimum": 1, "description": "So many right answers are needed ..."},
+        of={"type": "integer", "minimum": 1, "description": "... of so many, which all must have been answered."},
+    )
+    told = gettext_noop("This study is for those who have passed another one before.")
+    reason = "had not passed the study that one qualifies in."
+
+    def problems(self, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        if given["right"] > given["of"]:
+            yield "right", f"Nobody can be right in {given['right']} of {given['of']}."
+
+    def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
+        record = person.record(given["study"])
+        return bool(record.known < given["of"] or record.right * given["of"] < given["right"] * record.known)

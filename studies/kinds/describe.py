@@ -1,0 +1,278 @@
+"""`describe`: similar images, one of them marked; the annotator writes what tells it apart (ImageCoDe's describer)."""
+
+import random
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from studies.descriptions import SET, SET_SIZE, VIDEO
+from studies.kinds.base import (
+    IN_ORDER,
+    Answer,
+    Built,
+    CannotAsk,
+    InstanceFacts,
+    Kind,
+    NotAnAnswer,
+    Picture,
+    Roles,
+    Shown,
+    Writing,
+    gettext_noop,
+    image_option,
+    role_schema,
+)
+
+# The mark of the image that the text is about.
+TARGET = "target"
+TEXT, NOT_POSSIBLE, YES = "text", "not_possible", "yes"
+FEWEST_IMAGES = 2
+# Of the 18,896 published descriptions of ImageCoDe's train and valid, 16 are shorter and none is longer.
+FEWEST_CHARACTERS, MOST_CHARACTERS = 13, 800
+# How often made-up people cannot tell the target apart.
+LEFT = 0.03
+
+_IMAGES = r"(?:images|pictures|photos|photographs|pics|frames|stills|screenshots)"
+_IMAGE = r"(?:images?|pictures?|photos?|photographs?|pics?|frames?|stills?|screenshots?)"
+_ORDINAL = (
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|1st|2nd|3rd|(?:[4-9]|10)th|"
+    r"last|final|second[ -](?:to[ -])?last|next[ -]to[ -]last)"
+)
+_NUMBER = r"(?:10|[1-9]|one|two|three|four|five|six|seven|eight|nine|ten)"
+_SIDE = r"(?:(?:far[ -])?(?:left|right)(?:[ -]?most|[ -]hand)?|top|bottom|upper|lower|middle|cent(?:re|er))"
+_THIS_IS = r"^\W*(?:(?:it|this|that)(?:['\u2019]s|\s+is|\s+was)\s+)?(?:the\s+)?"
+# Where the target stands among the images. That something is on the left side of the picture is no place of an image,
+# and neither is what stands in the left of the frame.
+_PLACES = [
+    rf"\b{_ORDINAL}\s+{_IMAGE}\b",
+    rf"\b{_IMAGE}\s*(?:#\s*|nr\.?\s*|no\.?\s*|number\s+){_NUMBER}\b",
+    rf"(?<!the )(?<!this )\b{_IMAGE}\s+(?:10|[1-9])\b(?!\s+(?!(?:is|was|has|shows)\b)\w*(?:s|men|people|children)\b)",
+    rf"(?<!to )\b(?!cent){_SIDE}\s+(?:image|picture|photo|pic)\b",
+    rf"{_THIS_IS}(?:{_ORDINAL}|{_SIDE})\s+one\b",
+    rf"{_THIS_IS}(?:{_ORDINAL}|(?:number\s+)?{_NUMBER})\W*$",
+    rf"\b{_IMAGE}\s+(?:in|at|on|from)\s+the\s+(?:{_ORDINAL}\s+(?:place|position|row)|(?:middle|end|beginning)\s+of\s+the\s+row)",
+]
+# The images beside the target. In blended frames "the other image" is a part of the one that is described.
+_OTHERS = [
+    rf"\bother\s+(?:nine\s+|9\s+)?{_IMAGES}\b",
+    rf"\b(?:any|all)(?:\s+of)?(?:\s+the)?\s+other\s+{_IMAGE}\b",
+    rf"\b(?:previous|preceding|next|following|remaining)\s+(?:\w+\s+)?{_IMAGE}\b",
+    rf"\b{_IMAGE}\s+(?:before|after)\s+(?:this|it|that)\b",
+    r"\bunlike\s+(?:(?:in|any|all|every|each|of|the)\s+)*(?:others?|rest)\b",
+    r"\b(?:compared\s+(?:to|with)|different\s+(?:from|than|to)|differs\s+from)\s+(?:(?:in|all|of|the)\s+)*(?:others?|rest)\b",
+    rf"\b(?:all\s+(?:of\s+)?|of\s+(?:the|these)\s+(?:ten|10)\s+|of\s+these\s+)(?:the\s+|these\s+)?{_IMAGES}\b",
+    r"\bonly\s+(?:image|picture|photo|frame)\s+(?:where|in\s+which|that|which|with|without|of|showing)\b",
+    rf"{_THIS_IS}only\s+one\s+(?:where|in\s+which|that|which|with|without|showing)\b",
+]
+_NAMES_A_PLACE = re.compile("|".join(_PLACES), re.IGNORECASE)
+_NAMES_OTHERS = re.compile("|".join(_OTHERS), re.IGNORECASE)
+
+EMPTY = gettext_noop("Write what tells the marked image apart, then send.")
+EMPTY_OR_LEFT = gettext_noop("Write what tells the marked image apart, or say that it is not possible, then send.")
+BOTH = gettext_noop("You wrote a description and said that it is not possible. Take one of the two away, then send.")
+TOO_SHORT = gettext_noop("This is too short to find the image by. Characters needed: %(needed)s; written: %(written)s.")
+TOO_LONG = gettext_noop("This is too long. Characters allowed: %(allowed)s; written: %(written)s.")
+PLACE = gettext_noop(
+    "“%(words)s” says where an image stands. Others see the images in another order: say what is to be seen instead."
+)
+OTHERS = gettext_noop(
+    "“%(words)s” speaks of other images. Whoever reads it has only your words: say what is to be seen in this one."
+)
+
+
+class Describe(Kind):
+    """A question for each of several targets of an image set, drawn by lot. Still images stand in another order for
+    each annotator, those of a video in time. A text that names a place or other images (in English) is refused, and so
+    is one that was given before for the same set: nobody could find the target by it."""
+
+    name = "describe"
+    title = "Describe one of several similar images, so that others find it"
+    rule = "collected-v1"
+    collects = True
+    has_one_label = False
+    is_written = True
+    said_before = gettext_noop(
+        "Exactly this has been written about one of these images before. Say it in another way, with what else is only "
+        "in this one."
+    )
+    ask_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "images": role_schema(SET, "The role of the images, which stand in it in their order."),
+            "targets": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": SET_SIZE,
+                "default": 3,
+                "description": "How many images of a set are described, each in a question of its own; drawn by lot.",
+            },
+            "min_characters": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 5000,
+                "default": FEWEST_CHARACTERS,
+                "description": "How many characters a description has at least.",
+            },
+            "max_characters": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 5000,
+                "default": MOST_CHARACTERS,
+                "description": "How many characters a description has at most.",
+            },
+            "not_possible": {
+                "type": "boolean",
+                "default": True,
+                "description": "Whether it can be answered that nothing tells the target apart.",
+            },
+        },
+    }
+    instructions = """\
+You see several similar images; **one of them is marked**. Write a description by which somebody else, who sees the same
+images in another order and nothing marked, finds the marked one.
+
+- Flip through the images first and see what is only in the marked one: a posture, a gaze, a number of things, a colour.
+- Write **only what tells it apart**, and enough of it to find it. What is the same everywhere helps nobody.
+- Write whole thoughts in plain words. A short description that is exact is better than a long one.
+- **Never mention other images or places**: no "third image", no "the last one", no "unlike the others".
+- If nothing tells the marked image apart, say that it is **not possible**.
+"""
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(images=[ask["images"]])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        if ask["min_characters"] > ask["max_characters"]:
+            yield "min_characters", "A description cannot have more characters at least than at most."
+
+    def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
+        # Numbers of the draw: that one is asked about the first target says nothing of which image that is.
+        return [f"target-{number}" for number in range(1, ask["targets"] + 1)]
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        role = ask["images"]
+        images = instance.images.get(role, ())
+        fewest = max(FEWEST_IMAGES, ask["targets"])
+        if not fewest <= len(images) <= SET_SIZE:
+            raise CannotAsk(
+                f"Instance {instance.key} has {len(images)} images in the role {role}; describe needs {fewest} to "
+                f"{SET_SIZE}."
+            )
+        about = {
+            "images": [
+                image_option(f"{role}-{place}", image, instance=instance.key) for place, image in enumerate(images)
+            ],
+            IN_ORDER: instance.type == VIDEO,
+            "fewest": ask["min_characters"],
+            "most": ask["max_characters"],
+            "not_possible": ask["not_possible"],
+        }
+        targets = random.Random(f"{seed}|targets").sample(range(len(images)), ask["targets"])  # noqa: S311 (a lot)
+        return [
+            Built(variant, about | {"target": place})
+            for variant, place in zip(self.variants(ask), targets, strict=True)
+        ]
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        return Shown(
+            pictures=[
+                Picture(
+                    stored["image"],
+                    stored["width"],
+                    stored["height"],
+                    role=stored["key"],
+                    mark=TARGET if place == content["target"] else "",
+                    key=stored["key"],
+                )
+                for place, stored in enumerate(content["images"])
+            ]
+        )
+
+    def writing(self, content: Mapping[str, Any]) -> Writing:
+        return Writing(content["fewest"], content["most"], can_be_left=content["not_possible"])
+
+    def must_differ(self, value: Any) -> str:
+        return in_normal_form(value.get(TEXT, ""))
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        text = _tidy(posted.get(TEXT, ""))
+        is_left = content["not_possible"] and posted.get(NOT_POSSIBLE) == YES
+        if is_left and text:
+            raise NotAnAnswer(BOTH)
+        if is_left:
+            return Answer({NOT_POSSIBLE: True})
+        if not in_normal_form(text):
+            raise NotAnAnswer(EMPTY_OR_LEFT if content["not_possible"] else EMPTY)
+        if len(text) < content["fewest"]:
+            raise NotAnAnswer(TOO_SHORT, needed=content["fewest"], written=len(text))
+        if len(text) > content["most"]:
+            raise NotAnAnswer(TOO_LONG, allowed=content["most"], written=len(text))
+        if words := names_a_place(text):
+            raise NotAnAnswer(PLACE, words=words)
+        if words := names_others(text):
+            raise NotAnAnswer(OTHERS, words=words)
+        return Answer({TEXT: text})
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {TEXT: "", NOT_POSSIBLE: YES} if value.get(NOT_POSSIBLE) else {TEXT: value[TEXT]}
+
+    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+        """Return the text and the place of its target in the set, from 0; None where nothing tells it apart."""
+        return {"text": answer[TEXT], "target": content["target"]} if TEXT in answer else None
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        if content["not_possible"] and dice.random() < LEFT:
+            return {TEXT: "", NOT_POSSIBLE: YES}
+        text = ""
+        while len(text) < content["fewest"]:
+            about = [dice.choice(words) for words in _MADE_UP]
+            text = f"{text} The {about[0]} {about[1]} {about[2]} {about[3]}, {about[4]}.".strip()
+        # So long a study file may want it, and so short, that nothing sensible fits.
+        return {TEXT: text[: content["most"]]}
+
+
+def names_a_place(text: str) -> str:
+    """Return the words of `text` that say where an image stands among the others, "" where none do."""
+    found = _NAMES_A_PLACE.search(text)
+    return found.group().strip() if found else ""
+
+
+def names_others(text: str) -> str:
+    """Return the words of `text` that speak of other images, "" where none do."""
+    found = _NAMES_OTHERS.search(text)
+    return found.group().strip() if found else ""
+
+
+def in_normal_form(text: str) -> str:
+    """Return `text` without what two people may do differently who write the same: case, spaces, punctuation."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _tidy(text: str) -> str:
+    """Return `text` on one line, without characters that nobody sees."""
+    seen = (" " if unicodedata.category(character) == "Cc" else character for character in text)
+    return " ".join("".join(seen).split())
+
+
+# What made-up people write is rarely the same twice.
+_MADE_UP = (
+    ("tall", "small", "older", "younger", "bearded", "laughing", "tired", "cheerful", "slim", "barefoot", "quiet"),
+    ("woman", "man", "girl", "boy", "child", "player", "singer", "dancer", "cook", "driver", "walker", "guest"),
+    ("looks at", "points to", "holds", "touches", "leans on", "turns to", "carries", "reaches for", "watches"),
+    ("a red cup", "the door", "a blue ball", "the dog", "a paper", "the window", "a lamp", "the table", "a rope"),
+    (
+        "eyes closed",
+        "mouth open",
+        "both hands up",
+        "one foot lifted",
+        "hair in the face",
+        "head bent down",
+        "one arm hidden",
+        "fingers spread",
+        "half turned away",
+    ),
+)

@@ -1,0 +1,80 @@
+"""Rules of eligibility: whom they keep from a study, and from which questions, by what somebody did."""
+
+from typing import Any
+
+import pytest
+
+from studies.eligibility import Barred, Person, Record, get_rule
+
+NEW = Person()
+DID = Person({"train": Record(answered=3)})
+NOBODY_ANSWERED = Person({"train": Record()})
+
+
+def scored(right: int, known: int) -> Person:
+    """Somebody who was right in `right` of `known` answers, and gave one more that nobody can tell of."""
+    return Person({"test": Record(answered=known + 1, known=known, right=right)})
+
+
+SEVEN_OF_TEN = {"study": "test", "right": 7, "of": 10}
+NINE_TENTHS = {"study": "test", "at_least": 0.9, "answers": 10}
+
+
+@pytest.mark.parametrize(
+    ("rule", "given", "person", "refused"),
+    [
+        ("in_study", {"study": "train"}, NEW, True),
+        ("in_study", {"study": "train"}, NOBODY_ANSWERED, True),
+        ("in_study", {"study": "train"}, DID, False),
+        ("in_study", {"study": "other"}, DID, True),
+        ("not_in_study", {"study": "train"}, NEW, False),
+        ("not_in_study", {"study": "train"}, NOBODY_ANSWERED, False),
+        ("not_in_study", {"study": "train"}, DID, True),
+        ("not_in_study", {"study": "other"}, DID, False),
+        ("in_group", {"group": "test split"}, NEW, True),
+        ("in_group", {"group": "test split"}, Person(groups=frozenset({"train split"})), True),
+        ("in_group", {"group": "test split"}, Person(groups=frozenset({"train split", "test split"})), False),
+        ("qualified", SEVEN_OF_TEN, NEW, True),
+        ("qualified", SEVEN_OF_TEN, scored(7, 10), False),
+        ("qualified", SEVEN_OF_TEN, scored(6, 10), True),
+        ("qualified", SEVEN_OF_TEN, scored(9, 9), True),
+        # Who answered more needs the same share: 7 of 10 is 13.3 of 19 and 14 of 20.
+        ("qualified", SEVEN_OF_TEN, scored(13, 19), True),
+        ("qualified", SEVEN_OF_TEN, scored(14, 20), False),
+        ("accuracy", NINE_TENTHS, NEW, False),
+        ("accuracy", NINE_TENTHS, scored(0, 9), False),
+        ("accuracy", NINE_TENTHS, scored(9, 10), False),
+        ("accuracy", NINE_TENTHS, scored(8, 10), True),
+        ("accuracy", NINE_TENTHS | {"at_least": 0.28}, scored(7, 25), False),
+        ("accuracy", NINE_TENTHS | {"at_least": 0.28}, scored(6, 25), True),
+        ("not_author", {}, Person(answers=frozenset({4})), False),
+        ("not_same_instance", {"study": "train"}, Person({"train": Record(1, instances=frozenset({8}))}), False),
+    ],
+)
+def test_who_may_take_part(rule: str, given: dict[str, Any], person: Person, refused: bool) -> None:
+    assert get_rule(rule).refuses(person, given) is refused
+
+
+@pytest.mark.parametrize(
+    ("rule", "given", "person", "barred"),
+    [
+        ("not_author", {}, NEW, Barred()),
+        ("not_author", {}, Person(answers=frozenset({4, 7})), Barred(answers=frozenset({4, 7}))),
+        (
+            "not_same_instance",
+            {"study": "train"},
+            Person({"train": Record(2, instances=frozenset({8, 9})), "other": Record(1, instances=frozenset({1}))}),
+            Barred(instances=frozenset({8, 9})),
+        ),
+        ("not_same_instance", {"study": "train"}, Person({"other": Record(1, instances=frozenset({1}))}), Barred()),
+        ("in_study", {"study": "train"}, DID, Barred()),
+    ],
+)
+def test_who_is_asked_what(rule: str, given: dict[str, Any], person: Person, barred: Barred) -> None:
+    assert get_rule(rule).bars(person, given) == barred
+
+
+def test_what_two_rules_bar_is_barred() -> None:
+    both = Barred(instances=frozenset({1})) | Barred(instances=frozenset({2}), answers=frozenset({3}))
+    assert both == Barred(frozenset({1, 2}), frozenset({3}))
+    assert (bool(both), bool(Barred())) == (True, False)
