@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from rehearsal.management.commands.simulate import share
 from rehearsal.management.replays import new_project, quiet_sessions, researcher
-from rehearsal.replay.imagecode.pipeline import Setting, run
+from rehearsal.replay.imagecode.pipeline import WRITTEN, Setting, run
 from rehearsal.replay.imagecode.tables import closing, differences, report
 from rehearsal.replay.progress import Progress
 from rehearsal.replay.script import CannotReplay
@@ -42,6 +42,13 @@ class Command(BaseCommand):
             "--accuracy", type=share, default=0.909, metavar="P", help="chance to find an image (default 0.909)"
         )
         parser.add_argument("--seed", default="imagecode", metavar="S", help="the same seed is the same replay")
+        parser.add_argument(
+            "--described",
+            type=int,
+            default=60,
+            metavar="N",
+            help="how many sets describers get too, in the project PROJECT-written (default 60; 0 for none)",
+        )
         parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,13 +62,17 @@ class Command(BaseCommand):
                 by=researcher(options["owner"]),
                 accuracy=options["accuracy"],
                 seed=options["seed"],
+                described=options["described"],
             )
+            if setting.described:
+                new_project(f"{setting.project.slug}-{WRITTEN}", "")
             with quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
                 replay = run(setting, progress=progress)
             with replay.timed("report"):
                 setting.project.refresh_from_db()
                 facts = project_facts(setting.project)
-                text = get_files("md")(report(replay, facts))["report.md"]
+                written = project_facts(replay.written.project) if replay.written else None
+                text = get_files("md")(report(replay, facts, written))["report.md"]
             self.stdout.write(f"{text}\n{closing(replay)}")
             if wrong := differences(facts):
                 raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))

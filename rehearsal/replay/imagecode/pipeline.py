@@ -1,6 +1,5 @@
 """The replay from the released files to what retrievers make of them: import, stand-ins, one study for each split."""
 
-import random
 import resource
 import sys
 import time
@@ -8,36 +7,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import yaml
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.actions.launching import launch
-from annotation.models import Seat
-from rehearsal.actions.announcing import announce_replay
-from rehearsal.replay.playing import Choose, Crowd, Played, play
+from rehearsal.replay.imagecode.studies import FORMAT, TRAIN, VALID, launch_from, retriever
+from rehearsal.replay.imagecode.writing import Written, write_again
+from rehearsal.replay.playing import Crowd, Played, play
 from rehearsal.replay.progress import Progress
 from rehearsal.replay.script import CannotReplay
 from rehearsal.replay.stand_ins import fill_with_stand_ins
 from studies.actions.importing import import_files
-from studies.actions.studies import create_study
-from studies.kinds import get_kind
-from studies.models import Instance, Project, Question, Study
+from studies.models import Instance, Project, Study
 
-FORMAT = "imagecode"
-TRAIN, VALID = "train", "valid"
 # Split -> the study file that ships for its retrievers.
 RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
-# What of these files is about a study that writes descriptions, or about people over several sittings.
-WITHOUT = ("eligibility", "lobby")
+# How the project of the describers is called besides.
+WRITTEN = "written"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a replay is made of. `accuracy`: the chance, 0 to 1, that a retriever finds an image."""
+    """What a replay is made of. `accuracy`: the chance, 0 to 1, that a retriever finds an image; `described`: how many
+    sets describers get, at least 0."""
 
     project: Project
     train: Path
@@ -47,6 +39,7 @@ class Setting:
     by: User
     accuracy: float
     seed: str
+    described: int
 
 
 @dataclass
@@ -57,6 +50,7 @@ class Replay:
     stand_ins: int = 0
     studies: dict[str, Study] = field(default_factory=dict)
     played: dict[str, Played] = field(default_factory=dict)
+    written: Written | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -81,7 +75,16 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
                     f"No image set is in the split {split}. The names of the files must begin with train and valid, as "
                     "the released ones do."
                 )
-            replay.studies[split] = _launch(replay, split)
+            # Imported descriptions have no authors here whom their sets could be kept from.
+            replay.studies[split] = launch_from(
+                RETRIEVE[split],
+                project=setting.project,
+                slug=slug(replay, split),
+                by=setting.by,
+                seed=setting.seed,
+                instances={"split": [split]},
+                eligibility=[],
+            )
             progress.step()
     with replay.timed("retrieval"):
         for split, study in replay.studies.items():
@@ -89,6 +92,17 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
             progress.begin(f"retrieval: {split}", study.design.answers * study.questions.count())
             play(crowd, progress=progress)
             replay.played[split] = crowd.played
+    if setting.described:
+        with replay.timed("writing"):
+            replay.written = write_again(
+                source=setting.project,
+                project=Project(slug=f"{setting.project.slug}-{WRITTEN}", name="ImageCoDe, described again"),
+                sets=setting.described,
+                accuracy=setting.accuracy,
+                by=setting.by,
+                seed=setting.seed,
+                progress=progress,
+            )
     return replay
 
 
@@ -114,42 +128,9 @@ def _import(replay: Replay, progress: Progress) -> None:
     )
 
 
-def _launch(replay: Replay, split: str) -> Study:
-    setting = replay.setting
-    source = study_file(RETRIEVE[split], slug=slug(replay, split), split=split)
-    study = create_study(project=setting.project, source=source, by=setting.by, now=timezone.now())
-    launch(study=study, by=setting.by, now=timezone.now())
-    announce_replay(study=study, by=setting.by, now=timezone.now(), seed=setting.seed)
-    return study
-
-
 def slug(replay: Replay, split: str) -> str:
     """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
     return f"{replay.setting.project.slug}-retrieve-{split}"
-
-
-def study_file(name: str, *, slug: str, split: str) -> str:
-    """Return the study file that ships as `name`, with somebody to write to, which asks about the descriptions that
-    came with the import: they have no authors here whom their sets could be kept from."""
-    shipped = (settings.BASE_DIR / "studies" / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
-    design: dict[str, Any] = yaml.safe_load(shipped)
-    design |= {"study": slug, "contact": "whoever runs the replay", "instances": {"split": [split]}}
-    return yaml.safe_dump(
-        {entry: value for entry, value in design.items() if entry not in WITHOUT}, sort_keys=False, allow_unicode=True
-    )
-
-
-def retriever(*, accuracy: float, seed: str) -> Choose:
-    """Return how retrievers answer: the right image with the chance `accuracy`, else any other, each as likely."""
-    dice = random.Random(seed)  # noqa: S311 (made-up answers)
-
-    def choose(question: Question, seat: Seat) -> str:
-        if dice.random() < accuracy:
-            return question.right
-        labels = get_kind(question.kind).categories(question.content)
-        return dice.choice([label for label in labels if label != question.right])
-
-    return choose
 
 
 def most_memory_mib() -> int:

@@ -3,12 +3,13 @@ its project as anybody gets it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from analytics.agreement import Coefficient
 from analytics.outcomes import Outcome
 from analytics.retrieval import Taken, accuracy_of_retrievers, alphas
 from analytics.scores import Score
-from rehearsal.replay.imagecode.pipeline import VALID, Replay, most_memory_mib, slug
+from rehearsal.replay.imagecode.pipeline import Replay, most_memory_mib, slug
 from rehearsal.replay.imagecode.published import (
     ALPHA_INTERVAL,
     ALPHA_NOMINAL,
@@ -17,6 +18,7 @@ from rehearsal.replay.imagecode.published import (
     PHENOMENA,
     RELEASED,
 )
+from rehearsal.replay.imagecode.studies import VALID
 from rehearsal.replay.stand_ins import GENERATOR, HEIGHT, WIDTH
 from results.reports.base import Cell, Column, Report, Table
 from results.reports.build import report_of
@@ -24,8 +26,9 @@ from results.reports.descriptions import Described, described_in
 from results.reports.facts import ProjectFacts
 
 
-def report(replay: Replay, facts: ProjectFacts) -> Report:
-    """Return the report of a replay. Its plots are left out: they have no place in what is printed."""
+def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> Report:
+    """Return the report of a replay, and what is in that of the project of its describers, where there are any. Plots
+    are left out: they have no place in what is printed."""
     described = {each.study.slug: each for each in described_in(facts.studies)}
     tables = [
         _inputs(replay),
@@ -33,6 +36,7 @@ def report(replay: Replay, facts: ProjectFacts) -> Report:
         phenomena_table(described[slug(replay, VALID)]),
         people_table(described, valid=slug(replay, VALID)),
         *report_of(facts).tables,
+        *_written(replay, written),
         _played(replay),
     ]
     return Report("ImageCoDe replayed", [each for each in tables if each.rows], [])
@@ -42,7 +46,11 @@ def _inputs(replay: Replay) -> Table:
     drawn = f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"'
     rows: list[Sequence[str]] = [
         ("descriptions, their images, authors and phenomena", "published: the released files"),
-        ("who wrote which description", "not published, so that nobody is kept from any"),
+        ("who wrote which description", "not published, so that retrievers are kept from none"),
+        (
+            "what describers write",
+            "published: what was written about the image; where nothing was, that it is not possible",
+        ),
         (
             "what retrievers answer",
             f"made up: right with a chance of {replay.setting.accuracy:.1%}, else any other image, each as likely",
@@ -142,10 +150,31 @@ def _percent(share: Score) -> str:
 
 
 def _played(replay: Replay) -> Table:
-    columns = [Column("Split"), Column("Retrievers", "count"), Column("Answers", "count")]
+    columns = [Column("Who"), Column("People", "count"), Column("Answers", "count")]
     columns.append(Column("Found nothing to do", "count"))
-    rows = [(split, played.people, played.answers, played.turned_away) for split, played in replay.played.items()]
+    crowds = {f"retrievers, {split}": played for split, played in replay.played.items()}
+    if replay.written:
+        crowds |= {"describers": replay.written.describers, "their retrievers": replay.written.retrievers}
+    rows = [(who, played.people, played.answers, played.turned_away) for who, played in crowds.items()]
     return Table("played", "Who was played", columns, rows)
+
+
+def _written(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:
+    """Yield what was written again, and what became of it."""
+    if replay.written is None or facts is None:
+        return
+    written = replay.written
+    columns = [Column("Image sets", "count"), Column("Published descriptions", "count")]
+    columns.append(Column("Refused as the study file says", "count"))
+    notes = [
+        "Some sets of the validation split without their descriptions: people are asked about each of the ten images, "
+        "write what was published about it, and others look for the image meanwhile. Refused: a description that names "
+        "places or other images, is too short, or was given before for its set."
+    ]
+    yield Table("written", "Described again", columns, [(written.sets, written.texts, written.refused)], notes)
+    for table in report_of(facts).tables:
+        if table.name in ("descriptions", "retrieval-accuracy"):
+            yield replace(table, name=f"written-{table.name}", title=f"Described again: {table.title.lower()}")
 
 
 def differences(facts: ProjectFacts) -> list[str]:
@@ -167,10 +196,15 @@ def differences(facts: ProjectFacts) -> list[str]:
 
 def closing(replay: Replay) -> str:
     """Return the last line: how many answers were played, how long everything took, and the most memory it had."""
-    answers = sum(played.answers for played in replay.played.values())
-    people = sum(played.people for played in replay.played.values())
+    crowds = list(replay.played.values())
+    at_work = replay.seconds["retrieval"]
+    if replay.written:
+        crowds += [replay.written.describers, replay.written.retrievers]
+        at_work += replay.seconds["writing"]
+    answers = sum(played.answers for played in crowds)
+    people = sum(played.people for played in crowds)
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
     return (
-        f"{answers:,} answers of {people} annotators, {answers / replay.seconds['retrieval']:,.0f} answers/s. In all "
+        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. In all "
         f"{sum(replay.seconds.values()):.1f} s: {stages}. At most {most_memory_mib():,} MiB of memory."
     )
