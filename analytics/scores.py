@@ -64,6 +64,24 @@ def wilson_interval(count: int, n: int) -> tuple[float, float] | None:
     return (0.0 if count == 0 else middle - half, 1.0 if count == n else middle + half)
 
 
+def is_below(bound: float, right: int, of: int) -> bool:
+    """Tell whether somebody who was right `right` times of `of` is less often right than `bound`, beyond what chance
+    makes of as many answers: the upper end of Wilson's 95 % interval lies under it.
+
+    So a few mistakes at the beginning are no verdict, and without an answer nobody is below anything. Somebody whose
+    true share is just the bound falls below it about 1 time in 40, each time that this is asked; who asks it after
+    every answer asks often, and should take a bound well under what is expected.
+
+    bound: a share, 0 to 1. Raises ValueError for others, and as `wilson_interval`.
+
+    Example: 5 of 10 reaches up to 0.763, so it is below 0.8 and not below 0.75; 0 of 2 reaches up to 0.658.
+    """
+    if not 0 <= bound <= 1:
+        raise ValueError(f"{bound} is no share; a bound is one of 0 to 1.")
+    interval = wilson_interval(right, of)
+    return interval is not None and interval[1] < bound
+
+
 @dataclass(frozen=True)
 class Mean:
     """A mean over `n` groups, each counting once; None exactly when `reason` says why."""

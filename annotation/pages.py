@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from analytics.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
 from annotation.actions import timing
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
-from annotation.language import of_kind, spoken
+from annotation.language import spoken, translated
 from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.importing.pictures import sizes_between
@@ -391,7 +391,7 @@ def practice_feedback(
 
 def last_label(option: Option) -> str:
     """Return what the page calls an option that always comes last, in the reader's language where a kind brings it."""
-    return option.label if option.is_own_words else of_kind(option.label)
+    return option.label if option.is_own_words else translated(option.label)
 
 
 def option_label(page: QuestionPage, value: str) -> str:

@@ -1,4 +1,5 @@
-"""Descriptions of image sets that came with an import, as an instance keeps them. Pure.
+"""Descriptions of image sets: those that came with an import, as an instance keeps them, and what is handed on of those
+that a study collects. Pure.
 
 An instance is one image set. Its captions in the roles `description_1`, `description_2` and so on are its descriptions
 in the order of the source; its reference says under `targets` which image each of them is about, from 0, and leaves
@@ -10,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# What questions that are made from an imported description have as the type of their source; its id is the number of
+# the description in its set, from 1.
+DESCRIPTION = "description"
 # The role of the images, which stand in it in their order.
 SET = "set"
 SET_SIZE = 10
 STATIC, VIDEO = "static", "video"
+# The split that models learn from.
+TRAIN = "train"
 # Keys of the reference.
 TARGETS, NOTED, PUBLIC = "targets", "noted", "public_labels"
 # Keys of what is noted about a description.
@@ -68,6 +74,23 @@ def descriptions_of(captions: Mapping[str, str], reference: Mapping[str, Any]) -
             )
         )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """What a question that asks about a description says of it: the `text`, and the place of its image, from 0."""
+
+    text: str
+    target: int
+
+
+def handed_on(source: Mapping[str, Any] | None) -> HandedOn | None:
+    """Return the description that a question was made from, by the frozen content of its source; None where it was made
+    from something else, or from nothing."""
+    text, target = (source or {}).get("text"), (source or {}).get("target")
+    if isinstance(text, str) and isinstance(target, int):
+        return HandedOn(text, target)
+    return None
 
 
 def notes_that_fit(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:

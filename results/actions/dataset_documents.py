@@ -10,6 +10,8 @@ from results.exporting.croissant import DataFile, Described, croissant, read_des
 from results.exporting.dossier import Dossier
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
+# What a file is that is none of its writer's own sort.
+OTHER_TYPES = {".yaml": "application/yaml"}
 # The folder for what annotators and models answered.
 ANNOTATIONS = "annotations"
 
@@ -56,8 +58,8 @@ def _unchanged(path: Path, described: Described) -> bool:
 
 
 def _data_file(path: Path, folder: Path, writer: Writer, about: str = "") -> DataFile:
-    name = path.relative_to(folder).as_posix()
-    return DataFile(name, _digest(path), path.stat().st_size, writer.content_type, writer.columns, about)
+    name, content_type = path.relative_to(folder).as_posix(), OTHER_TYPES.get(path.suffix, writer.content_type)
+    return DataFile(name, _digest(path), path.stat().st_size, content_type, writer.columns, about)
 
 
 def _digest(path: Path) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from annotation.actions import removals
 from annotation.actions.forgetting import Deleted, delete_rows
 from annotation.actions.removals import Followed
 from annotation.models import Annotator, Response
+from annotation.models.responses import RESPONSE
 from results.actions import kept_numbers
 from results.actions.releases import check_frozen
 from results.exporting.base import Rows
@@ -24,10 +25,11 @@ from results.exporting.forgetting import AnsweredQuestion, Question, Row, change
 from results.exporting.frozen import read_any_row, row_line
 from results.exporting.rows import AcceptedInstance
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from results.queries.exported import question_name
 from results.queries.offered import removed_since
+from results.queries.tasks import question_name
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
+from studies.models import Question as AskedQuestion
 
 DELETED = "Its file was deleted, because somebody whose answers it held is forgotten. Make it again."
 
@@ -53,11 +55,11 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
     names = set(Pseudonym.objects.filter(project=project, annotator=annotator).values_list("name", flat=True))
     files = _delete_files(project)
-    answered = _answered(annotator, project)
+    answered, asked_about = _answered(annotator, project), _asked_about(annotator, project)
     holding = Release.objects.filter(project=project, pseudonyms__annotator=annotator).exclude(file="")
     releases = list(holding.select_for_update(of=("self",)).order_by("pk"))
     for release in releases:
-        _write_again(release, annotator, answered, names, now)
+        _write_again(release, annotator, answered, asked_about, names, now)
     Pseudonym.objects.filter(project=project, annotator=annotator).delete()
     ReleasePseudonym.objects.filter(release__project=project, annotator=annotator).delete()
     rows = delete_rows(annotator=annotator, project=project)
@@ -102,17 +104,26 @@ def _answered(annotator: Annotator, project: Project) -> dict[Question, Answered
     }
 
 
+def _asked_about(annotator: Annotator, project: Project) -> set[Question]:
+    """Return the questions that were made from answers of `annotator`, as rows of a release name them."""
+    given = Response.objects.filter(annotator=annotator, study__project=project).values("pk")
+    asked = AskedQuestion.objects.filter(source_type=RESPONSE, source_id__in=given).order_by("pk")
+    asked = asked.select_related("study", "instance").defer("content", "source", "won")
+    return {(question.study.slug, question_name(question)) for question in asked.iterator(chunk_size=500)}
+
+
 def _write_again(
     release: Release,
     annotator: Annotator,
     answered: Mapping[Question, AnsweredQuestion],
+    asked_about: Set[Question],
     names: Collection[str],
     now: datetime,
 ) -> None:
     """Freeze the rows of `release` anew, without `annotator`."""
     check_frozen(release)
     workers = set(release.pseudonyms.filter(annotator=annotator).values_list("name", flat=True))
-    found = changes(_rows(release), workers=workers, answered=answered)
+    found = changes(_rows(release), workers=workers, answered=answered, asked_about=asked_about)
     before = release.file
     size = _keep(release, without(_rows(release), found, workers=workers, above=_above(release.project)))
     release.dossier = _dossier(release.dossier, size=size, names={*workers, *names}, now=now)

@@ -160,7 +160,7 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
             counts[sort] += 1
 
     keep("instances", accepted_instances(release.study))
-    keep("descriptions", descriptions_of_study(release.study))
+    keep("descriptions", descriptions_of_study(release.study, names))
     for study in studies:
         keep("responses", given_responses(study, names))
         keep("decisions", decided_questions(study))

@@ -39,6 +39,7 @@ class Changes:
 
     `votes`, `answers`: the labels of the answers that are left of each question of `answered`, and how many these are;
     `decided`: what follows from them; `keys`: the instances that are no longer accepted as they were, by study.
+    `asked_about`: questions that were made from answers of the person, from which nothing follows any more.
     """
 
     votes: dict[Question, dict[str, int]] = field(default_factory=dict)
@@ -46,12 +47,18 @@ class Changes:
     decided: dict[Question, tuple[str, str]] = field(default_factory=dict)
     keys: dict[str, set[str]] = field(default_factory=dict)
     answered: Mapping[Question, AnsweredQuestion] = field(default_factory=dict)
+    asked_about: Set[Question] = frozenset()
 
 
 def changes(
-    rows: Iterable[tuple[Rows, Row]], *, workers: Set[str], answered: Mapping[Question, AnsweredQuestion]
+    rows: Iterable[tuple[Rows, Row]],
+    *,
+    workers: Set[str],
+    answered: Mapping[Question, AnsweredQuestion],
+    asked_about: Set[Question] = frozenset(),
 ) -> Changes:
-    """Return what frozen `rows` are to become without `workers`, who answered the questions `answered`."""
+    """Return what frozen `rows` are to become without `workers`, who answered the questions `answered`, and about whose
+    answers others were `asked_about`."""
     left: dict[Question, list[GivenResponse]] = {question: [] for question in answered}
     decisions: list[DecidedQuestion] = []
     for _, row in rows:
@@ -60,7 +67,7 @@ def changes(
                 left[row.study, row.task].append(row)
         elif isinstance(row, DecidedQuestion) and (row.study, row.task) in left:
             decisions.append(row)
-    found = Changes(answered=answered)
+    found = Changes(answered=answered, asked_about=asked_about)
     for row in decisions:
         question = (row.study, row.task)
         answers = sorted(left[question], key=lambda answer: (answer.received_at, answer.label))
@@ -104,15 +111,26 @@ def without(
             if row.worker not in workers:
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
-            if row.key not in undone.get(row.study, set()) | found.keys.get(row.study, set()):
+            gone = undone.get(row.study, set()) | found.keys.get(row.study, set())
+            if row.key not in gone and (row.study, row.task) not in found.asked_about:
                 yield sort, _counted_again(row, found)
+        elif isinstance(row, DescribedImage):
+            if row.worker not in workers and _still_accepted(row, found):
+                yield sort, row
         elif isinstance(row, DecidedQuestion):
             again = _decided_again(row, found)
+            drawn_from_it = row.key in undone.get(row.study, set()) or (row.study, row.task) in found.asked_about
             # Rows that an older version froze say neither outcome nor key.
-            drawn_from_it = bool(row.outcome) and row.key in undone.get(row.study, set())
-            yield sort, replace(again, outcome=Outcome.UNDONE.value) if drawn_from_it else again
+            is_undone = bool(row.outcome) and drawn_from_it
+            yield sort, replace(again, outcome=Outcome.UNDONE.value) if is_undone else again
         else:
             yield sort, row
+
+
+def _still_accepted(row: DescribedImage, found: Changes) -> bool:
+    """Tell whether the question that accepted a description still does; one that nobody was asked about stays."""
+    state, _ = found.decided.get((row.study, row.task), (State.ACCEPTED.value, ""))
+    return state == State.ACCEPTED
 
 
 def _counted_again(row: AcceptedInstance, found: Changes) -> AcceptedInstance:

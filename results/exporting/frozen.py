@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -54,7 +54,8 @@ def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
 
 
 def _description(kept: Mapping[str, Any]) -> DescribedImage:
-    return DescribedImage(**kept)
+    found = DescribedImage(**kept)
+    return replace(found, tags=tuple(found.tags), looked_for=tuple(found.looked_for))
 
 
 _READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {

@@ -4,7 +4,10 @@
 - `test_data_unlabeled.json`: the same with a list of descriptions for each set, which keeps the images to itself. A
   test split has it beside the labelled file, and where no image is known it is all there is;
 - `valid_simple.json`: a list of pairs, each a description with its image and another one of the set;
-- `annotator_split_valid.json`: who wrote each description, where that is known.
+- `train_further.json`: the shape above holds one description of an image. Where people wrote several that were
+  accepted, the first stands there (an imported one before those) and the others here, in lists by index;
+- `annotator_split_valid.json`: who wrote each description, where that is known;
+- `manual_annotation_valid.yaml`: the phenomena that coders found in each, and for which they looked.
 """
 
 import hashlib
@@ -14,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
+
+import yaml
 
 from results.exporting.base import Column, ReadImage, Write
 from results.exporting.rows import DescribedImage
@@ -29,7 +34,7 @@ class ImageCode:
     rows: Literal["descriptions"] = "descriptions"
     filename = "imagecode"
     is_folder = True
-    data_files = "*.json"
+    data_files = "*.[jy]*"
     content_type = "application/json"
     columns: Sequence[Column] = ()
     features: Mapping[str, Mapping[str, str]] = {}
@@ -62,25 +67,34 @@ class _Folder:
 
     def __init__(self, path: Path, files: ExitStack) -> None:
         self._path, self._files = path, files
-        self._begun: dict[str, _JsonFile] = {}
+        self._json: dict[str, _JsonFile] = {}
+        self._yaml: dict[str, IO[str]] = {}
 
     def add(self, rows: Sequence[DescribedImage]) -> None:
         """Write the descriptions of one set, in their order."""
         key, split = rows[0].key, rows[0].split
-        labelled = {row.target: row for row in rows if row.target is not None}
-        if labelled:
-            self._entry(_name(split, "data"), key, {str(target): row.text for target, row in labelled.items()})
-        for target, row in labelled.items():
-            self._line(_name(split, "simple"), _pair(row, target))
-        if split == TEST or len(labelled) < len(rows):
+        labelled = _by_target(rows)
+        first = {target: each[0] for target, each in labelled.items()}
+        if first:
+            self._entry(_name(split, "data"), key, {str(target): row.text for target, row in first.items()})
+        further = {str(target): [row.text for row in each[1:]] for target, each in labelled.items() if each[1:]}
+        if further:
+            self._entry(_name(split, "further"), key, further)
+        for row in rows:
+            if row.target is not None:
+                self._line(_name(split, "simple"), _pair(row, row.target))
+        if split == TEST or any(row.target is None for row in rows):
             self._entry(_name(split, "data_unlabeled"), key, [row.text for row in rows])
-        authors = {str(target): row.author for target, row in labelled.items() if row.author}
+        authors = {str(target): row.author for target, row in first.items() if row.author}
         if authors:
             self._entry(_name("annotator_split", split), key, authors)
+        coded = {str(target): _coded(row) for target, row in first.items() if row.looked_for}
+        if coded:
+            self._add_coding(_name("manual_annotation", split), key, coded)
 
     def finish(self) -> None:
         """Leave a file without sets where there are no descriptions: data is never missing without a word."""
-        if not self._begun:
+        if not self._json:
             self._file(_name("data"), "{}")
 
     def _entry(self, name: str, key: str, value: Any) -> None:
@@ -90,10 +104,18 @@ class _Folder:
         self._file(name, "[]").add(_indented(value))
 
     def _file(self, name: str, brackets: str) -> "_JsonFile":
-        if name not in self._begun:
-            out = self._files.enter_context((self._path / f"{name}.json").open("w", encoding="utf-8", newline="\n"))
-            self._begun[name] = self._files.enter_context(_json_file(out, brackets))
-        return self._begun[name]
+        if name not in self._json:
+            self._json[name] = self._files.enter_context(_json_file(self._open(f"{name}.json"), brackets))
+        return self._json[name]
+
+    def _add_coding(self, name: str, key: str, value: Mapping[str, Mapping[str, str]]) -> None:
+        """Write what coders found in the descriptions of one set, as PyYAML wrote it where it was released."""
+        if name not in self._yaml:
+            self._yaml[name] = self._open(f"{name}.yaml")
+        yaml.safe_dump({key: value}, self._yaml[name], default_style='"', allow_unicode=True, sort_keys=False)
+
+    def _open(self, name: str) -> IO[str]:
+        return self._files.enter_context((self._path / name).open("w", encoding="utf-8", newline="\n"))
 
 
 class _JsonFile:
@@ -113,6 +135,20 @@ def _json_file(out: IO[str], brackets: str) -> Iterator[_JsonFile]:
     out.write(brackets[0])
     yield _JsonFile(out)
     out.write("\n" + brackets[1])
+
+
+def _by_target(rows: Sequence[DescribedImage]) -> dict[int, list[DescribedImage]]:
+    """Group the descriptions whose image is known by it, in their order."""
+    found: dict[int, list[DescribedImage]] = {}
+    for row in rows:
+        if row.target is not None:
+            found.setdefault(row.target, []).append(row)
+    return found
+
+
+def _coded(row: DescribedImage) -> dict[str, str]:
+    # What was looked for is ours: the released file tells it by the number of the description alone.
+    return {"description": row.text, "annotation": ",".join(row.tags), "looked_for": ",".join(row.looked_for)}
 
 
 def _indented(value: Any) -> str:

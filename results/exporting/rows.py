@@ -150,7 +150,9 @@ class DescribedImage:
     """One description of an image set; `number` is its place among those of the set, from 1.
 
     `target` is the place of the image that it is about, from 0, None where that is not known. `author`: whether whoever
-    wrote it also wrote for the training split, as `studies.descriptions` calls it, "" where nobody says.
+    wrote it also wrote for the training split, as `studies.descriptions` calls it, "" where nobody says. `tags`: the
+    phenomena found in it, of those that somebody `looked_for`. `study` and `task` name the question that accepted it,
+    and `worker` who wrote it, a pseudonym; all "" for one that came with the import and was asked about by nobody.
     """
 
     key: str
@@ -159,6 +161,11 @@ class DescribedImage:
     text: str
     target: int | None
     author: str = ""
+    tags: Sequence[str] = ()
+    looked_for: Sequence[str] = ()
+    study: str = ""
+    task: str = ""
+    worker: str = ""
 
 
 INSTANCE_COLUMNS = (

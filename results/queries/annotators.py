@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from annotation.models import Response
+from analytics.outcomes import Outcome
+from annotation.models import Decision, Response
+from annotation.models.outcomes import question_is
+from annotation.models.responses import RESPONSE
 from results.models import Pseudonym
 from results.queries.added import planned_surveys
 from results.queries.answers import seconds_in_view
@@ -35,7 +38,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
-    units = _units(study)
+    units, became = _units(study), _became(study)
     rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
     for pk, annotator, question, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         send_ms, hidden_ms, order, in_order = measured
@@ -50,7 +53,20 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             positions=0 if in_order else len(order) - len(last[kind]),
             added=survey > planned.get(question, survey),
             units=units.get(pk, {}),
+            became=became.get(pk, ""),
         )
+
+
+def _became(study: Study) -> Mapping[int, str]:
+    """Return what the studies that ask about answers of `study`, and accept, have decided of each: answer -> state. One
+    that rejects it outweighs others."""
+    asking = [feed for feed in study.feeds.all() if feed.accepts]
+    if not asking:
+        return {}
+    is_decided = question_is(Outcome.ACCEPTED, accepts=True) | question_is(Outcome.REJECTED, accepts=True)
+    decided = Decision.objects.filter(is_decided, study__in=asking, question__source_type=RESPONSE)
+    # "accepted" stands before "rejected".
+    return dict(decided.order_by("state", "question_id").values_list("question__source_id", "state"))
 
 
 def _units(study: Study) -> Mapping[int, Mapping[str, str]]:

@@ -18,6 +18,7 @@ from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedIm
 from results.models import Pseudonym
 from results.queries.descriptions import descriptions_of_study
 from results.queries.simulated import above
+from results.queries.tasks import task_name
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Question, Study
@@ -60,6 +61,8 @@ _DECISION_FIELDS = (
     "question__won",
     "question__kind",
     "question__variant",
+    "question__source_type",
+    "question__source_id",
     "state",
     "rule",
     "winner",
@@ -111,25 +114,20 @@ def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
 def _accepted_instance(row: tuple[Any, ...], study: Study, images_used: Sequence[ExportedImage]) -> AcceptedInstance:
     values = {name.rpartition("__")[2]: value for name, value in zip(_DECISION_FIELDS, row, strict=True)}
     del values["instance_id"]
+    source = (values.pop("source_type"), values.pop("source_id"))
     winner, kind = values["winner"], values["kind"]
     gained = values.pop("won") | dict(get_kind(kind).adds(values.pop("content"), winner))
     texts = {role: gain["text"] for role, gain in gained.items() if "text" in gain}
     pictures = {role: gain["image"] for role, gain in gained.items() if "image" in gain}
     values["captions"] = values["captions"] | texts
     return AcceptedInstance(
-        task=task_name(study, values["key"], kind, values.pop("variant")),
+        task=task_name(study, values["key"], kind, values.pop("variant"), source),
         study=study.slug,
         decision=values.pop("state"),
         settled=bool(values.pop("settled_choice")),
         images=_with_gained(images_used, pictures, winner),
         **values,
     )
-
-
-def task_name(study: Study, key: str, kind: str, variant: str) -> str:
-    """Return what names a question within its study: the instance, and where several are asked about it, which."""
-    several = len(study.design.parts) > 1 or variant
-    return "/".join(filter(None, (key, kind, variant))) if several else key
 
 
 _IMAGE_FIELDS = (
@@ -177,11 +175,6 @@ def _given(study: Study) -> QuerySet[Response]:
     return given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
 
 
-def question_name(question: Question) -> str:
-    """Return what names `question`, read with its study and instance, in rows that leave."""
-    return task_name(question.study, question.instance.key, question.kind, question.variant)
-
-
 def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
@@ -203,6 +196,8 @@ _RESPONSE_FIELDS = (
     "question__instance__key",
     "question__kind",
     "question__variant",
+    "question__source_type",
+    "question__source_id",
     "question__right",
     "annotator_id",
     "choice",
@@ -238,8 +233,9 @@ def _given_response(
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
     label, answer = values.pop("choice"), values.pop("answer")
+    source = (values.pop("question__source_type"), values.pop("question__source_id"))
     return GivenResponse(
-        task=task_name(study, key, kind, values.pop("question__variant")),
+        task=task_name(study, key, kind, values.pop("question__variant"), source),
         key=key,
         worker=worker,
         label=label,
@@ -273,6 +269,8 @@ _DECIDED_FIELDS = (
     "question__instance__key",
     "question__kind",
     "question__variant",
+    "question__source_type",
+    "question__source_id",
     "question__right",
     "question__answers_wanted",
     "question__undone_at",
@@ -299,9 +297,10 @@ def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
 def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
     key, kind = values["question__instance__key"], values["question__kind"]
     answers, wanted = values["answers"], values["question__answers_wanted"]
+    source = (values["question__source_type"], values["question__source_id"])
     undone = values["question__undone_at"] is not None
     return DecidedQuestion(
-        task=task_name(study, key, kind, values["question__variant"]),
+        task=task_name(study, key, kind, values["question__variant"], source),
         study=study.slug,
         kind=kind,
         state=values["state"],

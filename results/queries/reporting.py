@@ -11,6 +11,7 @@ from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
 from results.queries.added import planned_surveys
+from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_seconds
@@ -44,6 +45,7 @@ def project_facts(project: Project) -> ProjectFacts:
         models=list(model_facts(project)),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
+        described=described_sets(project),
     )
 
 
@@ -107,6 +109,8 @@ def study_facts(study: Study) -> StudyFacts:
         categories=categories,
         answers=_answers(study),
         beside=shown_beside(study),
+        described=described_by(study),
+        written=written_for_study(study),
     )
 
 

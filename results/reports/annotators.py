@@ -16,17 +16,19 @@ from analytics.aggregation import (
     with_enough_answers,
 )
 from analytics.bias import own_positions, position_bias
+from analytics.outcomes import State
 from analytics.pay import percentile
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score
 from results.reports.answers import NOBODY_TIMED
 from results.reports.base import SEED, Cell, Column, Table, Undefined
-from results.reports.cells import value_or_reason
+from results.reports.cells import share_range, value_or_reason
 from results.reports.facts import Answerable
 from results.reports.labels import main_of
 from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
+RIGHT_RANGE = "Right, 95 % interval"
 # Both models go over all answers hundreds of times: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
@@ -44,7 +46,8 @@ class PersonsAnswer:
 
     `seconds`: with the page in view, as the browser measured it. `position`: where the chosen option stood among the
     `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
-    answers differed. `units`: unit -> label, of an answer that has no one label.
+    answers differed. `units`: unit -> label, of an answer that has no one label. `became`: what studies that asked
+    others about this answer made of it (`State`), "" where none has decided.
     """
 
     annotator: str
@@ -57,6 +60,7 @@ class PersonsAnswer:
     positions: int = 0
     added: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
+    became: str = ""
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -83,7 +87,9 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
     found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
     columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
-    columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column("p (places)", "p")]
+    columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")]
+    columns += [Column("Decided by others", "count"), Column("Accepted by others", "share")]
+    columns += [Column("Accepted, 95 % interval", "share"), Column("p (places)", "p")]
     columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
     columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
     columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
@@ -97,6 +103,13 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
             "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
             "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
         )
+    if any(one.right or one.became for one in answers):
+        notes.append(
+            "Intervals are Wilson's, for this person on other questions like these; whoever is asked where others "
+            "differ is asked what is hard."
+        )
+    if any(one.became for one in answers):
+        notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
     columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
@@ -133,7 +146,8 @@ def _rows_of(
             *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
         )
         row = (
-            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), _position_habit(mine)),
+            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), *_accepted(mine)),
+            _position_habit(mine),
             *_on_scale(uses.get(name), alone),
             # Free texts cannot be the same.
             *(shared[name], *(compared if any(one.labels for one in mine) else (None,) * len(compared))),
@@ -182,12 +196,23 @@ def _median(mine: Iterable[PersonsAnswer]) -> Cell:
     return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
 
 
-def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, Cell]:
-    """Return how often an option was chosen that stands beside those of the instance, and the right one; None where
-    there is none."""
+def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, ...]:
+    """Return how often an option was chosen that stands beside those of the instance, and the right one with its
+    interval; None where there is none."""
     always = score([one.choice in answerable.beside for one in mine if answerable.beside])
     right = score([one.choice == one.right for one in mine if one.right])
-    return always.share, right.share
+    return always.share, *_with_range(right)
+
+
+def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
+    """Return how many of the answers others decided about, as they were asked what these mean, and how many of these
+    they accepted, with its interval; None where nobody was asked."""
+    found = score([one.became == State.ACCEPTED for one in mine if one.became])
+    return (found.n or None, *_with_range(found))
+
+
+def _with_range(found: Score) -> tuple[Cell, Cell]:
+    return found.share, share_range(found) if found.n else None
 
 
 def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:

@@ -6,6 +6,15 @@ from results.reports.against_models import comparison_table
 from results.reports.agreement import filtering_table, reliabilities, reliability_table
 from results.reports.base import Report
 from results.reports.cost import cost_table, protocol_table
+from results.reports.descriptions import (
+    described_in,
+    described_sets_table,
+    fates_table,
+    language_table,
+    phenomena_table,
+    retrieval_accuracy_table,
+    retrieval_agreement_table,
+)
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, funnel_plot, funnel_table
 from results.reports.models import captions_table, models_table
@@ -26,6 +35,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
     compared = [study for study in project.studies if any(question.answers > 1 for question in study.questions)]
     agreement = {study.slug: reliabilities(study) for study in compared}
     measured = [baseline_of(study, project) for study in baselines(project)]
+    described = described_in(project.studies)
     funnel = funnel_table(project)
     tables = [
         protocol_table(project),
@@ -36,6 +46,12 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         pairs_table(pairs),
         reliability_table(agreement),
         filtering_table(agreement),
+        described_sets_table(project.described, described),
+        fates_table(described),
+        retrieval_agreement_table(described),
+        retrieval_accuracy_table(described),
+        phenomena_table(described),
+        language_table(described),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),

@@ -111,6 +111,31 @@ class Played:
     annotators: int
 
 
+@dataclass(frozen=True, slots=True)
+class DescriptionFacts:
+    """A text about which a question asks what it is about.
+
+    `writer`: an id that stands for who wrote it, and leaves in no report; None for one that came with an import.
+    `author`: whether they also wrote for the training split, as `studies.descriptions` calls it, "" where nobody knows.
+    `tags`: the phenomena found in it, of those that somebody `looked_for`.
+    """
+
+    text: str
+    writer: int | None = None
+    author: str = ""
+    tags: Sequence[str] = ()
+    looked_for: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFacts:
+    """How many texts about instances of one type there are to be asked about, and how often somebody said instead that
+    none could be written."""
+
+    texts: int
+    not_possible: int
+
+
 @dataclass(frozen=True)
 class StudyFacts:
     """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
@@ -123,6 +148,8 @@ class StudyFacts:
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
+    `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
+    about, by the type of their instances.
     """
 
     slug: str
@@ -150,6 +177,8 @@ class StudyFacts:
     skipped: int = 0
     above: Sequence[Played] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
+    written: Mapping[str, WrittenFacts] = field(default_factory=dict)
     per_wait: Decimal = Decimal(0)
 
     @property
@@ -188,6 +217,14 @@ class ModelFacts:
     captions: Mapping[int, bool] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedSets:
+    """The image sets of one split and type that have descriptions, how many, and all of these."""
+
+    sets: int
+    texts: Sequence[str]
+
+
 @dataclass(frozen=True)
 class SourceFacts:
     """A file that instances came from, the rule that formatted their captions, and how many there are."""
@@ -203,6 +240,7 @@ class ProjectFacts:
 
     `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
     many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
+    `described`: the descriptions of image sets that leave with the data, by split and type.
     """
 
     slug: str
@@ -214,3 +252,4 @@ class ProjectFacts:
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0
     excluded: int = 0
+    described: Mapping[tuple[str, str], DescribedSets] = field(default_factory=dict)

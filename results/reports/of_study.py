@@ -17,6 +17,14 @@ from results.reports.answers import (
 )
 from results.reports.base import Report, Table
 from results.reports.cost import cost_table
+from results.reports.descriptions import (
+    described_in,
+    fates_table,
+    language_table,
+    phenomena_table,
+    retrieval_accuracy_table,
+    retrieval_agreement_table,
+)
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
@@ -39,8 +47,14 @@ def report_of_study(
     pairs = {study.slug: pair_agreements(study)}
     measured = [baseline_of(study, alone)] if study.knows_answers else []
     preferred = preferences_of(study)
+    described = described_in(alone.studies)
     tables = [
         _decisions_table(alone),
+        fates_table(described),
+        retrieval_agreement_table(described),
+        retrieval_accuracy_table(described),
+        phenomena_table(described),
+        language_table(described),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from studies.descriptions import descriptions_of
+from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
 from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
@@ -17,9 +17,6 @@ BATCH = 500
 PROBLEMS_SHOWN = 20
 # A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
 SAMPLED_PER_QUESTION = 20
-# What questions that are made from an imported description have as the type of their source; its id is the number of
-# the description in its set, from 1.
-DESCRIPTION = "description"
 
 
 @dataclass(frozen=True)

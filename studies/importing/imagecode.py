@@ -137,11 +137,23 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
             known = ", ".join(sorted(LOOKED_AT))
             yield RowProblem(row, target, f"The code {unknown[0]!r} is unknown; it must be one of {known}.")
             return
-        looked_for = sorted(code for code, first in LOOKED_AT.items() if number < first)
+        looked_for = _looked_for(each, number)
+        if unknown := [code for code in looked_for if code not in LOOKED_AT]:
+            yield RowProblem(row, target, f"The code {unknown[0]!r} under looked_for is unknown.")
+            return
         if looked_for:
             about[target] = {TAGS: tags, LOOKED_FOR: looked_for}
     if about:
         yield from _note(row, directory, about)
+
+
+def _looked_for(about: Mapping[str, Any], number: int) -> list[str]:
+    """Return the codes that the `number`-th description of a file, from 0, was looked at for: those that it says, as
+    our exports do, or else those of the published file, which says none."""
+    said = about.get(LOOKED_FOR)
+    if isinstance(said, str):
+        return sorted({code.strip() for code in said.split(",")} - {""})
+    return sorted(code for code, first in LOOKED_AT.items() if number < first)
 
 
 def _note(row: int, directory: str, about: dict[str, dict[str, Any]]) -> Iterator[Note | RowProblem]:

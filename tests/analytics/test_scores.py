@@ -15,6 +15,7 @@ from analytics.scores import (
     Score,
     drop_rate,
     fooled,
+    is_below,
     macro,
     outcomes_of_detectors,
     outcomes_of_scores,
@@ -205,6 +206,30 @@ def test_the_interval_of_all_right_ends_at_one_and_of_nothing_there_is_none() ->
 def test_more_right_than_asked_is_no_share(count: int, n: int) -> None:
     with pytest.raises(ValueError, match="is no share"):
         wilson_interval(count, n)
+
+
+@pytest.mark.parametrize(
+    ("bound", "right", "of", "below"),
+    [
+        # Wilson's upper ends: 5 of 10 0.7634; 0 of 2 z^2 / (2 + z^2) = 0.6576; 20 of 20 1; 90 of 100 0.9448.
+        (0.77, 5, 10, True),
+        (0.76, 5, 10, False),
+        (0.66, 0, 2, True),
+        (0.65, 0, 2, False),
+        (1.0, 20, 20, False),
+        (0.945, 90, 100, True),
+        (0.944, 90, 100, False),
+        (1.0, 0, 0, False),
+    ],
+)
+def test_somebody_is_below_a_bound_where_the_whole_interval_is(bound: float, right: int, of: int, below: bool) -> None:
+    assert is_below(bound, right, of) is below
+
+
+@pytest.mark.parametrize(("bound", "right", "of"), [(-0.1, 1, 2), (1.1, 1, 2), (0.5, 3, 2)])
+def test_a_bound_is_a_share_and_so_are_answers(bound: float, right: int, of: int) -> None:
+    with pytest.raises(ValueError, match=r"share"):
+        is_below(bound, right, of)
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), "False", "", None, 0.5])

@@ -1,6 +1,8 @@
 """What was imported as ImageCoDe comes out as it was: of a project, of a study, and as a release."""
 
+import csv
 import json
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -8,11 +10,15 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from annotation.models import Annotator
+from results.actions.forgetting import forget
 from results.queries.events import SENTENCES
 from studies.actions.events import What
 from studies.actions.importing import import_files
-from studies.models import Event, Instance, Project
+from studies.models import Event, Instance, Project, Question, Study
 from tests.factories import NOON, TESTS, draw_instance, make_launched, make_project, make_study
+from tests.removing import REMOVED
+from tests.results.describing import find, two_studies, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
 
 pytestmark = pytest.mark.django_db
@@ -136,3 +142,68 @@ def test_the_real_validation_split_comes_out_as_it_went_in(tmp_path: Path) -> No
     assert (made / "valid_data.json").read_bytes() == (IMAGECODE / "valid_data.json").read_bytes()
     assert in_order(made / "annotator_split_valid.json") == in_order(IMAGECODE / "annotator_split_valid.json")
     assert len(json.loads((made / "valid_simple.json").read_bytes())) == 2302
+
+
+def released(study: str, folder: Path) -> Path:
+    options = {"study": study, "name": "v1", "format": "imagecode", "out": folder, "verbosity": 0, "stdout": StringIO()}
+    call_command("release", "sets", **options)
+    return folder / f"{study}-v1"
+
+
+def task_of(text: str) -> str:
+    asked = Question.objects.get(source__text=text)
+    return f"{asked.instance.key}/response-{asked.source_id}"
+
+
+@pytest.fixture
+def accepted(describing: None) -> Study:
+    """Ann's and emil's descriptions of one image are found by ben and cleo; ann's of another by ben and dora."""
+    tell, search = two_studies("static-a", "static-b")
+    more, search_more = two_studies(name="-more")
+    write(tell, "ann", {"static-a one": "By ann.", "static-b one": "Ann's other."})
+    write(more, "emil", {"static-a one": "By emil."})
+    for person in ("ben", "cleo"):
+        find(search_more, person, {"By emil.": 1})
+    find(search, "ben", {"By ann.": 1, "Ann's other.": 1})
+    find(search, "cleo", {"By ann.": 1})
+    find(search, "dora", {"Ann's other.": 1})
+    return search
+
+
+def test_what_was_accepted_leaves_with_the_project_and_loses_nothing(accepted: Study, tmp_path: Path) -> None:
+    made = exported(tmp_path, "sets")
+    assert in_order(made / "train_data.json") == [
+        ("static-a", [("0", "By ann.")]),
+        ("static-b", [("0", "Ann's other.")]),
+    ]
+    assert in_order(made / "train_further.json") == [("static-a", [("0", ["By emil."])])]
+
+
+def test_what_is_asked_about_each_description_has_a_name_of_its_own(accepted: Study, tmp_path: Path) -> None:
+    call_command("export", "sets", study="find", format="responses", out=tmp_path, stdout=StringIO(), stderr=StringIO())
+    with (tmp_path / "find-responses.csv").open(encoding="utf-8", newline="") as file:
+        tasks = Counter(row["task"] for row in csv.DictReader(file))
+    assert tasks == {task_of("By ann."): 2, task_of("Ann's other."): 2}
+
+
+def test_what_somebody_wrote_who_is_forgotten_leaves_frozen_rows_and_what_others_found_of_it_is_undone(
+    accepted: Study, tmp_path: Path
+) -> None:
+    assert in_order(released("find", tmp_path / "before") / "train_data.json")
+    ann = Annotator.objects.get(provider_id="ann")
+    forget(annotator=ann, project=accepted.project, by=TESTS, now=REMOVED)
+    again = released("find", tmp_path / "after")
+    assert json.loads((again / "data.json").read_bytes()) == {}
+    assert not [file for file in again.rglob("*") if file.is_file() and b"By ann" in file.read_bytes()]
+    with (again / "annotations" / "decisions.csv").open(encoding="utf-8", newline="") as file:
+        outcomes = {row["task"]: row["outcome"] for row in csv.DictReader(file) if row["study"] == "find"}
+    assert set(outcomes.values()) == {"undone"}
+
+
+def test_a_description_whose_retriever_is_forgotten_is_accepted_no_more(accepted: Study, tmp_path: Path) -> None:
+    assert len(in_order(released("find", tmp_path / "before") / "train_data.json")) == 2
+    dora = Annotator.objects.get(provider_id="dora")
+    forget(annotator=dora, project=accepted.project, by=TESTS, now=REMOVED)
+    again = released("find", tmp_path / "after")
+    # Dora was one of the two who found ann's other description; the first is found by ben and cleo.
+    assert in_order(again / "train_data.json") == [("static-a", [("0", "By ann.")])]

@@ -1,12 +1,16 @@
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from results.exporting import get_writer
 from results.exporting.rows import DescribedImage
 from studies.descriptions import descriptions_of
 from studies.importing import Record, get_importer
+from studies.importing.base import Note
 from tests.studies.real_data import REAL_DATA, needs_real_data
 
 DEER, CUPS = "open-images-deer", "MSR-VTT-cups"
@@ -76,6 +80,62 @@ def test_who_wrote_what_is_written_where_it_is_known(tmp_path: Path) -> None:
     files = written(tmp_path / "out", rows)
     split = files["annotator_split_valid.json"]
     assert pairs(split) == [(DEER, [("5", "unseen_worker"), ("3", "train_worker")])]
+
+
+def test_of_several_descriptions_of_an_image_the_first_has_its_place_and_the_others_a_file(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage(DEER, "test", 1, "Imported.", 5, "train_worker"),
+        DescribedImage(DEER, "test", 2, "Another.", 3),
+        DescribedImage(DEER, "test", 3, "Written.", 5, "unseen_worker"),
+        DescribedImage(DEER, "test", 4, "Written too.", 5),
+    ]
+    files = written(tmp_path / "out", rows)
+    assert pairs(files["test_data.json"]) == [(DEER, [("5", "Imported."), ("3", "Another.")])]
+    assert pairs(files["test_further.json"]) == [(DEER, [("5", ["Written.", "Written too."])])]
+    assert pairs(files["annotator_split_test.json"]) == [(DEER, [("5", "train_worker")])]
+    assert pairs(files["test_data_unlabeled.json"]) == [(DEER, ["Imported.", "Another.", "Written.", "Written too."])]
+    simple = [(pair["pos_idx"], pair["caption"]) for pair in json.loads(files["test_simple.json"])]
+    assert simple == [(5, "Imported."), (3, "Another."), (5, "Written."), (5, "Written too.")]
+
+
+def test_phenomena_leave_with_what_was_looked_for(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage(DEER, "valid", 1, 'A "deer":\n\u2028it', 5, tags=("con", "s"), looked_for=("con", "neg", "s")),
+        DescribedImage(DEER, "valid", 2, "b", 3, looked_for=("con",)),
+        DescribedImage(CUPS, "valid", 1, "c", 0),
+    ]
+    text = written(tmp_path / "out", rows)["manual_annotation_valid.yaml"]
+    assert yaml.safe_load(text) == {
+        DEER: {
+            "5": {"description": 'A "deer":\n\u2028it', "annotation": "con,s", "looked_for": "con,neg,s"},
+            "3": {"description": "b", "annotation": "", "looked_for": "con"},
+        }
+    }
+    (note,) = get_importer("imagecode")(io.BytesIO(text.encode()))
+    assert isinstance(note, Note)
+    assert note.about["5"] == {"tags": ["con", "s"], "looked_for": ["con", "neg", "s"]}
+    assert text.startswith(f'"{DEER}":\n  "5":\n    "description": "A \\"deer\\":')
+
+
+@needs_real_data
+def test_the_real_phenomena_are_the_same_when_they_come_back(tmp_path: Path) -> None:
+    def notes(file: Path) -> dict[str, Any]:
+        with file.open("rb") as stream:
+            return {item.key: item.about for item in get_importer("imagecode")(stream) if isinstance(item, Note)}
+
+    found = notes(REAL_DATA / "imagecode" / "manual_annotation_valid.yaml")
+    rows = [
+        DescribedImage(key, "valid", number, "T", int(target), "", about["tags"], about["looked_for"])
+        for key, of_set in found.items()
+        for number, (target, about) in enumerate(of_set.items(), start=1)
+    ]
+    assert len(rows) == 1002
+    # Two of the published descriptions are gone from the published split, so that counting them would go wrong.
+    left = [row for row in rows if row.key != next(iter(found))]
+    assert len(left) < len(rows)
+    written(tmp_path / "out", left)
+    again = notes(tmp_path / "out" / "manual_annotation_valid.yaml")
+    assert again == {key: of_set for key, of_set in found.items() if key != next(iter(found))}
 
 
 def test_a_pair_is_the_image_and_the_second_next_of_the_same_set(tmp_path: Path) -> None:

@@ -51,6 +51,30 @@ def test_right_answers_are_counted_where_they_are_known() -> None:
     assert "None of these" not in row(table, "A-ANN")
 
 
+def test_right_answers_have_the_interval_of_as_many_as_there_are() -> None:
+    known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
+    table = annotators_table([replace(known, question=number) for number in range(20)], KINDS)
+    found = row(table, "A-ANN")["Right, 95 % interval"]
+    # Wilson's of 20 of 20: from n / (n + z^2) = 20 / 23.8415.
+    assert (found.low, found.high) == (pytest.approx(0.8389, abs=5e-5), 1)
+    assert "Accepted by others" not in row(table, "A-ANN")
+
+
+def test_what_others_accepted_of_what_somebody_wrote() -> None:
+    kinds = {"write": Answerable(has_one_label=False)}
+    wrote = PersonsAnswer("A-ANN", 1, "write", "", "", None)
+    fates = ["accepted"] * 5 + ["rejected"] * 5 + [""] * 3
+    answers = [replace(wrote, question=number, became=fate) for number, fate in enumerate(fates)]
+    answers.append(replace(wrote, annotator="A-BEN", question=20))
+    table = annotators_table(answers, kinds)
+    ann, ben = row(table, "A-ANN"), row(table, "A-BEN")
+    assert (ann["Answers"], ann["Decided by others"], ann["Accepted by others"]) == (13, 10, 0.5)
+    # Wilson's of 5 of 10.
+    limits = ann["Accepted, 95 % interval"]
+    assert (limits.low, limits.high) == pytest.approx((0.2366, 0.7634), abs=5e-5)
+    assert [ben[name] for name in ("Decided by others", "Accepted by others", "Accepted, 95 % interval")] == [None] * 3
+
+
 def test_whoever_says_least_often_what_others_say_comes_first() -> None:
     # On both questions two say the same and the third another thing: ann and ben 1 of 2 others each time.
     cleo = replace(ANN, annotator="A-CLEO", choice="candidate-3")

@@ -170,6 +170,13 @@ def test_phenomena_are_noted_as_far_as_they_were_looked_for() -> None:
     assert found[200] == {"tags": ["neg", "v"], "looked_for": ["con", "n", "neg", "v"]}
 
 
+def test_a_file_may_say_what_was_looked_for_in_each_description() -> None:
+    about = {"5": {"annotation": "v", "looked_for": "v, con"}, "7": {"annotation": "", "looked_for": ""}}
+    assert items_of({STATIC: about}, "manual_annotation_valid.json") == [
+        Note(1, STATIC, {"5": {"tags": ["v"], "looked_for": ["con", "v"]}})
+    ]
+
+
 MALFORMED: list[tuple[str, Any, str]] = [
     ("an empty file", b"", "The file: It is neither a JSON object nor a YAML mapping of items by key."),
     ("a list", [{"directory": STATIC, "pos_idx": 5}], "The file: It is not a JSON object of items by key."),
@@ -189,6 +196,11 @@ MALFORMED: list[tuple[str, Any, str]] = [
     ("an index of notes", {STATIC: {"x": "train_worker"}}, "Record 1, descriptions: 'x' is no index of one of the"),
     ("a note on nothing", {"": {"1": "train_worker"}}, "Record 1, directory: It is empty."),
     ("an unknown code", {STATIC: {"1": {"annotation": "con,xyz"}}}, "Record 1, 1: The code 'xyz' is unknown; it must"),
+    (
+        "an unknown code that was looked for",
+        {STATIC: {"5": {"annotation": "v", "looked_for": "v,zz"}}},
+        "Record 1, 5: The code 'zz' under looked_for is unknown.",
+    ),
     ("no codes", {STATIC: {"1": {"annotation": "s"}, "2": {}}}, "Record 1, 2: The description has no text under anno"),
     (
         "nine images",

@@ -1,0 +1,241 @@
+"""What descriptions are like as language: how long, how many sentences, how rich in words, how deep in syntax.
+
+Counts of tokens differ between tokenisers by ten per cent and more, so ours are pinned, under a name with a version. A
+rule in use is never edited: another one gets another name, and numbers say by which they were made.
+
+`words-v1`: a token is a run of letters, digits and underscores, with apostrophes inside it ("don't" is one token,
+"left-hand" three), or any other single character that is no space. A word is a token with a letter or digit, in lower
+case; marks are tokens and no words. Made for scripts that put spaces between words: vowel signs that are characters of
+their own (Hindi) stand apart, and a run without spaces (Chinese) is one token.
+
+`sentences-v1`: a sentence ends with one or more of . ! ? …, with closing quotes or brackets after them, before a space
+or the end; what stands after the last end is one more if it has a word. "e.g. this" ends a sentence, "3.5" does not.
+"""
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import exp, lgamma, sqrt
+
+TOKENS, SENTENCES = "words-v1", "sentences-v1"
+_TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
+_HAS_WORD = re.compile(r"[^\W_]")
+_SENTENCE_END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)")
+# Numbers of word types are compared among so many tokens that are words.
+AMONG = 1000
+
+# For each sentence of a text the head of each of its tokens, by place from 0; the root is its own head.
+Parse = Callable[[str], Sequence[Sequence[int]]]
+NO_PARSER = "Not computed: no parser."
+# The paper's own.
+MODEL = "en_core_web_sm"
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a text by `words-v1`, as written.
+
+    Example: "The dog's 2 ears, left-hand." has the 9 tokens The dog's 2 ears , left - hand and the full stop.
+    """
+    return _TOKEN.findall(text)
+
+
+def words(text: str) -> list[str]:
+    """Return the tokens with a letter or digit by `words-v1`, in lower case.
+
+    Example: "The dog's 2 ears, left-hand." has the, dog's, 2, ears, left and hand.
+    """
+    return _words_among(tokens(text))
+
+
+def _words_among(found: Iterable[str]) -> list[str]:
+    # What begins with a letter or digit needs no second look, and hardly anything does not.
+    return [token.lower() for token in found if token[0].isalnum() or _HAS_WORD.search(token)]
+
+
+def count_sentences(text: str) -> int:
+    """Count the sentences of a text by `sentences-v1`; 0 in a text without words.
+
+    Example: "He smiles. She (the left one) does not" has 2.
+    """
+    return sum(1 for part in _SENTENCE_END.split(text) if _HAS_WORD.search(part))
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Whole numbers of several texts: their mean, sample standard deviation (None under two texts) and the most; all
+    None without a text."""
+
+    mean: float | None
+    sd: float | None
+    most: int | None
+
+
+@dataclass(frozen=True)
+class Language:
+    """Statistics of texts: so many `texts` with so many `tokens`.
+
+    length: tokens per text. sentences: per text. types: different words. once: words that occur once in all texts.
+    types_among: how many different words `AMONG` words drawn from all have on average, which larger and smaller sets of
+    texts can be compared by; None where there are not as many.
+    """
+
+    texts: int
+    tokens: int
+    length: Lengths
+    sentences: Lengths
+    types: int
+    once: int
+    types_among: float | None
+
+
+@dataclass
+class Tally:
+    """What is counted of texts: tokens and sentences of each, and how often each word occurs in all. Tallies of texts
+    add up to that of all of them, so that each text is read once whatever it is counted with."""
+
+    lengths: list[int] = field(default_factory=list)
+    sentences: list[int] = field(default_factory=list)
+    vocabulary: Counter[str] = field(default_factory=Counter)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        both = Tally(self.lengths + other.lengths, self.sentences + other.sentences, self.vocabulary.copy())
+        both.vocabulary.update(other.vocabulary)
+        return both
+
+
+def tally(texts: Iterable[str]) -> Tally:
+    """Count `texts` by `words-v1` and `sentences-v1`; they are not kept."""
+    found = Tally()
+    for text in texts:
+        of_text = tokens(text)
+        found.lengths.append(len(of_text))
+        found.sentences.append(count_sentences(text))
+        found.vocabulary.update(_words_among(of_text))
+    return found
+
+
+def language_of(counted: Tally) -> Language:
+    """Return the statistics of texts that were counted.
+
+    Example: ["A dog.", "A dog runs. It runs"] has lengths 3 and 6, mean 4.5, 1.5 sentences, the 4 types a, dog, runs
+    and it, of which "it" occurs once.
+    """
+    return Language(
+        texts=len(counted.lengths),
+        tokens=sum(counted.lengths),
+        length=lengths_of(counted.lengths),
+        sentences=lengths_of(counted.sentences),
+        types=len(counted.vocabulary),
+        once=sum(1 for times in counted.vocabulary.values() if times == 1),
+        types_among=types_among(counted.vocabulary.values(), AMONG),
+    )
+
+
+def lengths_of(counts: Sequence[int]) -> Lengths:
+    """Return mean, sample standard deviation and maximum of whole numbers.
+
+    Example: 3 and 6: 4.5, sqrt(4.5) and 6.
+    """
+    if not counts:
+        return Lengths(None, None, None)
+    mean = sum(counts) / len(counts)
+    squares = sum((count - mean) ** 2 for count in counts)
+    return Lengths(mean, sqrt(squares / (len(counts) - 1)) if len(counts) > 1 else None, max(counts))
+
+
+def types_among(times: Iterable[int], drawn: int) -> float | None:
+    """Return the mean number of different words among `drawn` words taken without putting back; None with fewer.
+
+    times: how often each word occurs, at least 1. Unlike types per token, it does not fall as texts are added.
+    Source: Hurlbert 1971, "The nonconcept of species diversity", equation 12.
+
+    Example: of a, a, b two are drawn: one pair of three has one type and two have two, 5/3 on average.
+    """
+    counts = Counter(times)
+    total = sum(each * words for each, words in counts.items())
+    if drawn > total:
+        return None
+    return sum(words * (1 - _none_of(each, total, drawn)) for each, words in counts.items())
+
+
+def _none_of(times: int, total: int, drawn: int) -> float:
+    """Return the probability that a word which occurs so often is not drawn."""
+    if total - times < drawn:
+        return 0.0
+    # C(total - times, drawn) / C(total, drawn), whose factorials are too large to write out.
+    left = lgamma(total - times + 1) - lgamma(total - times - drawn + 1)
+    return exp(left - lgamma(total + 1) + lgamma(total - drawn + 1))
+
+
+@dataclass(frozen=True)
+class Depths:
+    """How deep the dependency trees of texts are, each text by its deepest sentence; `parser` names who parsed them.
+
+    mean, most: edges from the root to the farthest token. None exactly when `reason` says why.
+    """
+
+    mean: float | None
+    most: int | None
+    texts: int
+    parser: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Parser:
+    """What parses texts, and its name with its version."""
+
+    name: str
+    parse: Parse
+
+
+def installed_parser() -> Parser | None:
+    """Return spaCy with the model that the paper used, None where one of them is not installed. Loading takes seconds,
+    and parsing some five milliseconds a description."""
+    try:
+        nlp = importlib.import_module("spacy").load(MODEL)
+    except (ImportError, OSError):
+        return None
+
+    def parse(text: str) -> list[list[int]]:
+        sentences = nlp(text.strip()).sents
+        return [[token.head.i - sentence.start for token in sentence] for sentence in sentences]
+
+    return Parser(f"{MODEL} {nlp.meta['version']}", parse)
+
+
+def depths_of(texts: Iterable[str], parser: Parser | None) -> Depths:
+    """Return how deep the syntax of `texts` is, as `parser` sees it; texts without a token are left out.
+
+    parser: None where none is installed. Raises ValueError as `tree_depth`.
+    Source: Krojer et al. 2022, appendix; `compare_dataset_statistics.py` in McGill-NLP/imagecode.
+    """
+    if parser is None:
+        return Depths(None, None, 0, reason=NO_PARSER)
+    deepest = [max(map(tree_depth, sentences)) for text in texts if (sentences := parser.parse(text))]
+    if not deepest:
+        return Depths(None, None, 0, parser.name, "There is no text to parse.")
+    return Depths(sum(deepest) / len(deepest), max(deepest), len(deepest), parser.name)
+
+
+def tree_depth(heads: Sequence[int]) -> int:
+    """Return the number of edges from the root of a dependency tree to its farthest token.
+
+    heads: the place of each token's head, from 0; the root is its own. Raises ValueError for heads that lead nowhere.
+
+    Example: "The dog runs" with heads [1, 2, 2] is 2 deep: runs, dog, the.
+    """
+    if not heads:
+        raise ValueError("A sentence without tokens has no tree.")
+    return max(_distance(token, heads) for token in range(len(heads)))
+
+
+def _distance(token: int, heads: Sequence[int]) -> int:
+    steps = 0
+    while heads[token] != token:
+        token, steps = heads[token], steps + 1
+        if steps == len(heads) or not 0 <= token < len(heads):
+            raise ValueError("The heads of a sentence lead from every token to its root.")
+    return steps

@@ -1,0 +1,171 @@
+"""How people find the image that others described: agreement, accuracy, and what became of the descriptions (ImageCoDe,
+Krojer et al. 2022, sections 3 and 4).
+
+A description is asked about by one or more retrievers, each of whom says which image of the set it is about. Where a
+third is asked only if the first two differ, which answers are missing depends on the answers: alpha of all of them
+leans towards the descriptions that were hard. After acceptance it leans the other way, because those on which people
+disagreed are gone. So agreement is told three ways, and none of them is the one true number.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analytics.agreement import Coefficient, krippendorff_alpha, long_table
+from analytics.coefficients import Metric
+from analytics.people import PeopleScore, score_of_people
+from analytics.scores import Score
+
+
+class Taken(StrEnum):
+    """Which answers a number is made of.
+
+    `FIRST`: those that were asked for at first, whatever the others said. `ACCEPTED`: all answers to descriptions that
+    were accepted, as the paper took them (`annotator_agreement.py` in McGill-NLP/imagecode).
+    """
+
+    ALL = "all"
+    FIRST = "first"
+    ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One counted answer of a retriever to a description.
+
+    place: of the image that they chose, any number; 1 to 10 in the order of ImageCoDe's sets. right: whether it is the
+    one that was described. added: it was asked for only because the first answers left the description undecided.
+    accepted: the description was. describer: who wrote the description, None where nobody knows.
+    """
+
+    description: Hashable
+    retriever: Hashable
+    place: float
+    right: bool
+    added: bool = False
+    accepted: bool = False
+    describer: Hashable | None = None
+
+
+def taken(retrievals: Iterable[Retrieval], which: Taken) -> list[Retrieval]:
+    """Return those of the answers that a number `which` is made of, in their order."""
+    return [
+        one for one in retrievals if which is Taken.ALL or (one.accepted if which is Taken.ACCEPTED else not one.added)
+    ]
+
+
+def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[Taken, Coefficient]:
+    """Return Krippendorff's alpha over the places that retrievers chose, three ways.
+
+    A description is a unit, a retriever a rater; who was not asked is missing. Units with one answer count for nothing
+    but `n_units` and `n_ratings`, so that where one answer decides (ImageCoDe's training split) all three are
+    undefined. metric: "nominal" where the place of an image in its set means nothing, "interval" where it is a moment.
+
+    Raises ValueError when somebody has answered about a description twice.
+
+    Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
+    and 2/5 over the first four (observed 1/2 of expected 5/6).
+    """
+    return {which: _alpha(taken(retrievals, which), metric) for which in Taken}
+
+
+def _alpha(retrievals: Iterable[Retrieval], metric: Metric) -> Coefficient:
+    ratings = long_table((one.description, one.retriever, one.place) for one in retrievals)
+    return krippendorff_alpha(ratings, metric=metric)
+
+
+def accuracy_of_retrievers(retrievals: Sequence[Retrieval]) -> PeopleScore:
+    """Return how often a retriever finds the image: for each the share right, averaged over them, with the interval for
+    other retrievers on other descriptions (`analytics.people.score_of_people`)."""
+    return score_of_people(
+        [one.right for one in retrievals],
+        [one.retriever for one in retrievals],
+        [one.description for one in retrievals],
+    )
+
+
+def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
+    """Return how often what a describer wrote is found: for each the share right of all answers to their descriptions,
+    averaged over them. Answers about descriptions whose author nobody knows are left out.
+
+    The interval is for other describers. The answers to one description go together with its author's, so that they
+    widen it as they should; that a few retrievers may have given all of them does not.
+    """
+    known = [one for one in retrievals if one.describer is not None]
+    return score_of_people(
+        [one.right for one in known],
+        [one.describer for one in known],
+        [(one.description, one.retriever) for one in known],
+    )
+
+
+@dataclass(frozen=True)
+class Fates:
+    """What became of descriptions; counts, at least 0.
+
+    written: texts that count, those that came with an import among them. not_possible: how often somebody said instead
+    that none could be written, which is no description. retrieved: of the written, those with an answer. accepted,
+    rejected: as the rule decided.
+    """
+
+    written: int
+    not_possible: int
+    retrieved: int
+    accepted: int
+    rejected: int
+
+    @property
+    def undecided(self) -> int:
+        """How many of the written are neither accepted nor rejected (yet)."""
+        return self.written - self.accepted - self.rejected
+
+    @property
+    def filtered_out(self) -> Score:
+        """How many of those that were decided about were rejected; the paper filtered out 26.5 %."""
+        return Score(self.rejected, self.accepted + self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """What coders found in one description: `tags`, of the phenomena that they `looked_for`. Others are unknown."""
+
+    tags: Sequence[str]
+    looked_for: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Phenomenon:
+    """Descriptions in which coders looked for a phenomenon.
+
+    found: in how many they found it, of those asked about that they looked at. with_it, without_it: how often
+    retrievers find the image with such descriptions, and with the others that were looked at.
+    """
+
+    code: str
+    found: Score
+    with_it: PeopleScore
+    without_it: PeopleScore
+
+
+def phenomena(retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding]) -> list[Phenomenon]:
+    """Return what retrievers do with descriptions in which a phenomenon was found, and with those in which it was not,
+    for every phenomenon that anybody looked for, by its code.
+
+    codings: description -> what was found in it. Descriptions without one, and those in which nobody looked for a
+    phenomenon, do not count for it: they are not without it. A tag that nobody looked for is no finding either.
+
+    Example: of two descriptions looked at for "s", one has it: found is 1 of 2.
+    """
+    codes = sorted({code for coding in codings.values() for code in coding.looked_for})
+    return [_phenomenon(code, retrievals, codings) for code in codes]
+
+
+def _phenomenon(code: str, retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding]) -> Phenomenon:
+    looked_at = {description for description, coding in codings.items() if code in coding.looked_for}
+    having = {description for description in looked_at if code in codings[description].tags}
+    return Phenomenon(
+        code,
+        Score(len(having), len(looked_at)),
+        accuracy_of_retrievers([one for one in retrievals if one.description in having]),
+        accuracy_of_retrievers([one for one in retrievals if one.description in looked_at - having]),
+    )

@@ -1,0 +1,104 @@
+"""The texts that the questions of a study are about, and what is known of those who wrote them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation.models import Response
+from annotation.models.responses import RESPONSE
+from results.queries.descriptions import asks_about_answers, author_of, descriptions_of_project, written_for
+from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
+from studies.actions.questions import selected_instances
+from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, handed_on
+from studies.kinds import get_kind
+from studies.models import Instance, Project, Question, Study
+
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 1000
+
+
+def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
+    """Return the descriptions that leave with the data of `project`, imported and accepted, by split and type."""
+    types = dict(Instance.objects.filter(project=project, images__role=SET).values_list("key", "type").distinct())
+    if not types:
+        return {}
+    texts: dict[tuple[str, str], list[str]] = {}
+    sets: dict[tuple[str, str], set[str]] = {}
+    for row in descriptions_of_project(project):
+        group = (row.split, types.get(row.key, ""))
+        texts.setdefault(group, []).append(row.text)
+        sets.setdefault(group, set()).add(row.key)
+    return {group: DescribedSets(len(sets[group]), texts[group]) for group in sorted(texts)}
+
+
+def described_by(study: Study) -> dict[int, DescriptionFacts]:
+    """Return the description that each question of `study` asks about, by the id of the question."""
+    if not asks_about_answers(study):
+        return {}
+    found = dict(_imported(study))
+    found.update(_written(study))
+    return found
+
+
+def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+    """Yield the imported descriptions that are asked about; each set is read once."""
+    asked: dict[int, list[tuple[int, int]]] = {}
+    questions = Question.objects.filter(study=study, source_type=DESCRIPTION).order_by("pk")
+    for pk, instance, number in questions.values_list("pk", "instance_id", "source_id").iterator(chunk_size=CHUNK):
+        asked.setdefault(instance, []).append((pk, number))
+    if not asked:
+        return
+    sets = Instance.objects.filter(questions__in=questions).order_by("pk").distinct()
+    for instance, captions, reference in sets.values_list("pk", "captions", "reference").iterator(chunk_size=CHUNK):
+        known = {each.number: each for each in descriptions_of(captions, reference)}
+        for pk, number in asked[instance]:
+            # A set may have lost a description since somebody was asked about it.
+            if (each := known.get(number)) is not None:
+                yield (
+                    pk,
+                    DescriptionFacts(
+                        each.text, author=each.author, tags=tuple(each.tags), looked_for=tuple(each.looked_for)
+                    ),
+                )
+
+
+def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+    questions = Question.objects.filter(study=study, source_type=RESPONSE).order_by("pk")
+    writers = dict(
+        Response.objects.filter(pk__in=questions.order_by().values("source_id")).values_list("pk", "annotator_id")
+    )
+    if not writers:
+        return
+    train_workers = written_for(TRAIN, project=study.project_id)
+    rows = questions.values_list("pk", "source_id", "source", "instance__split")
+    for pk, response, source, split in rows.iterator(chunk_size=CHUNK):
+        said, writer = handed_on(source), writers.get(response)
+        if said is not None and writer is not None:
+            yield pk, DescriptionFacts(said.text, writer, author_of(writer, split, train_workers))
+
+
+def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:
+    """Return what there is for `study` to ask about, by the type of the instances: what the study that feeds it has
+    collected, as far as it counts, or without one the descriptions that it was launched with."""
+    if not asks_about_answers(study):
+        return {}
+    texts: Counter[str] = Counter()
+    not_possible: Counter[str] = Counter()
+    for type, is_text in _collected(study, study.fed_by) if study.fed_by else _launched_with(study):
+        (texts if is_text else not_possible)[type] += 1
+    return {type: WrittenFacts(texts[type], not_possible[type]) for type in sorted({*texts, *not_possible})}
+
+
+def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
+    chosen = selected_instances(study).order_by()
+    given = Response.objects.counted_in(feeding).filter(question__instance__in=chosen).order_by("pk")
+    about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
+    for type, kind, content, label, answer in given.values_list(*about).iterator(chunk_size=CHUNK):
+        said: Any = label if answer is None else answer
+        yield type, get_kind(kind).hands_on(content, said) is not None
+
+
+def _launched_with(study: Study) -> Iterator[tuple[str, bool]]:
+    asked = Question.objects.filter(study=study, source_type=DESCRIPTION, taken_out_at=None).order_by("pk")
+    for type in asked.values_list("instance__type", flat=True).iterator(chunk_size=CHUNK):
+        yield type, True

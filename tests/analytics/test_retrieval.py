@@ -1,0 +1,141 @@
+"""ImageCoDe's numbers of a study small enough to be counted by hand."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from analytics.retrieval import (
+    Coding,
+    Fates,
+    Retrieval,
+    Taken,
+    accuracy_of_describers,
+    accuracy_of_retrievers,
+    alphas,
+    phenomena,
+    taken,
+)
+from analytics.scores import Score
+
+# Description: its target, whether it was accepted, and the places that were chosen. A third stands where exactly one of
+# the first two is right.
+FOUND: dict[str, tuple[int, bool, Sequence[int]]] = {
+    "d1": (3, True, (3, 3)),
+    "d2": (5, True, (5, 7, 5)),
+    "d3": (2, False, (2, 9, 9)),
+    "d4": (6, False, (1, 4)),
+}
+
+
+def retrievals(found: dict[str, tuple[int, bool, Sequence[int]]] = FOUND) -> list[Retrieval]:
+    """Return the answers, the first of each description by ann, the second by ben, the third by cleo."""
+    return [
+        Retrieval(description, person, place, place == target, number == 2, accepted, "dora")
+        for description, (target, accepted, places) in found.items()
+        for number, (person, place) in enumerate(zip(("ann", "ben", "cleo"), places, strict=False))
+    ]
+
+
+def test_nominal_alpha_three_ways() -> None:
+    # Observed disagreement: in a unit of m answers, the ordered pairs that differ over m - 1; their sum over the n
+    # answers. Expected: (n^2 - sum of squared counts) / (n (n - 1)). Alpha: 1 - observed / expected.
+    #
+    # All: d1 0, d2 4/2, d3 4/2, d4 2/1 make 6/10. Counts 1 2 3 4 5 7 9: 1 1 2 1 2 1 2, squared 16: (100 - 16)/90 =
+    # 14/15. 1 - (3/5)(15/14) = 5/14.
+    # First: d1 0, d2 2, d3 2, d4 2 make 6/8. Counts: 3 twice, six others once, squared 10: (64 - 10)/56 = 27/28.
+    # 1 - (3/4)(28/27) = 2/9.
+    # Accepted: d1 0, d2 4/2 make 2/5. Counts: 3 and 5 twice, 7 once, squared 9: (25 - 9)/20 = 4/5.
+    # 1 - (2/5)(5/4) = 1/2.
+    found = alphas(retrievals(), metric="nominal")
+    assert {which: each.value for which, each in found.items()} == {
+        Taken.ALL: pytest.approx(5 / 14),
+        Taken.FIRST: pytest.approx(2 / 9),
+        Taken.ACCEPTED: pytest.approx(1 / 2),
+    }
+    assert [(each.n_units, each.n_pairable, each.n_ratings, each.n_raters) for each in found.values()] == [
+        (4, 4, 10, 3),
+        (4, 4, 8, 2),
+        (2, 2, 5, 3),
+    ]
+
+
+def test_interval_alpha_three_ways() -> None:
+    # The same with squared differences. Expected: (2 n sum of squares - 2 square of the sum) / (n (n - 1)).
+    #
+    # All: d1 0; d2 two pairs of 4 both ways, 16/2 = 8; d3 two of 49 both ways, 196/2 = 98; d4 9 both ways, 18: 124/10.
+    # Sum 48, squares 300: (2 * 10 * 300 - 2 * 2304)/90 = 232/15. 1 - (62/5)(15/232) = 23/116.
+    # First: 8 + 98 + 18 = 124 over 8. Sum 34, squares 194: (2 * 8 * 194 - 2 * 1156)/56 = 99/7.
+    # 1 - (31/2)(7/99) = -19/198.
+    # Accepted: 8/5. Sum 23, squares 117: (2 * 5 * 117 - 2 * 529)/20 = 28/5. 1 - (8/5)(5/28) = 5/7.
+    found = alphas(retrievals(), metric="interval")
+    assert [each.value for each in found.values()] == pytest.approx([23 / 116, -19 / 198, 5 / 7])
+
+
+def test_one_answer_to_each_description_agrees_with_nobody() -> None:
+    found = alphas(retrievals({"d1": (3, True, (3,)), "d2": (5, False, (4,))}), metric="nominal")
+    assert {each.value for each in found.values()} == {None}
+    assert all(each.reason for each in found.values())
+    assert [(each.n_units, each.n_pairable, each.n_ratings) for each in found.values()] == [(2, 0, 2)] * 2 + [(1, 0, 1)]
+
+
+def test_first_are_those_asked_for_at_first_and_not_those_that_are_left() -> None:
+    # Ben's answer counts no more; cleo was asked only because his differed from ann's.
+    left = [one for one in retrievals() if (one.description, one.retriever) != ("d2", "ben")]
+    assert [one.retriever for one in taken(left, Taken.FIRST) if one.description == "d2"] == ["ann"]
+    assert [one.retriever for one in taken(left, Taken.ALL) if one.description == "d2"] == ["ann", "cleo"]
+
+
+def test_accuracy_is_averaged_over_retrievers() -> None:
+    # Ann is right about d1, d2 and d3 of four, ben about d1 of four, cleo about d2 of two: (3/4 + 1/4 + 1/2) / 3.
+    found = accuracy_of_retrievers(retrievals())
+    assert found.value == pytest.approx(1 / 2)
+    assert (found.n_people, found.n_questions, found.n_answers) == (3, 4, 10)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < 0.5 < found.high < 1
+
+
+def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:
+    def wrote(description: str, person: str | None) -> list[Retrieval]:
+        target, accepted, places = FOUND[description]
+        return [
+            Retrieval(description, number, place, place == target, number == 2, accepted, person)
+            for number, place in enumerate(places)
+        ]
+
+    # Dora's were found by 2 of 2 and 2 of 3, so 4 of 5, emil's by none of two; nobody knows who wrote d3.
+    found = accuracy_of_describers(wrote("d1", "dora") + wrote("d2", "dora") + wrote("d3", None) + wrote("d4", "emil"))
+    assert found.value == pytest.approx(float((Fraction(4, 5) + 0) / 2))
+    assert (found.n_people, found.n_answers) == (2, 7)
+
+
+def test_what_was_filtered_out_is_a_share_of_what_was_decided() -> None:
+    found = Fates(written=10, not_possible=2, retrieved=8, accepted=5, rejected=2)
+    assert found.undecided == 3
+    assert found.filtered_out == Score(2, 7)
+    assert Fates(3, 0, 1, 0, 0).filtered_out.reason is not None
+
+
+def test_phenomena_are_told_of_the_descriptions_that_somebody_looked_at() -> None:
+    codings: dict[Any, Coding] = {
+        "d1": Coding(("s",), ("s", "con")),
+        "d2": Coding((), ("s", "con")),
+        "d3": Coding(("s", "con"), ("con",)),
+    }
+    con, s = phenomena(retrievals(), codings)
+    assert (con.code, con.found) == ("con", Score(1, 3))
+    # Nobody looked for "s" in d3, and d4 was not looked at: with it only d1, whose two answers are right.
+    assert (s.code, s.found) == ("s", Score(1, 2))
+    assert (s.with_it.value, s.with_it.n_questions, s.with_it.n_answers) == (1, 1, 2)
+    # Without it d2: ann and cleo are right, ben is not.
+    assert s.without_it.value == pytest.approx(2 / 3)
+    # With "con" d3: ann is right, ben and cleo are not.
+    assert con.with_it.value == pytest.approx(1 / 3)
+
+
+def test_a_phenomenon_that_was_never_found_has_no_accuracy_and_says_why() -> None:
+    (found,) = phenomena(retrievals(), {"d1": Coding((), ("neg",))})
+    assert (found.found, found.with_it.value, found.with_it.n_answers) == (Score(0, 1), None, 0)
+    assert found.with_it.reason

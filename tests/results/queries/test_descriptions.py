@@ -1,0 +1,227 @@
+"""Which descriptions leave: those that were written and accepted, after those that were imported."""
+
+from collections import Counter
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from analytics.outcomes import Outcome
+from annotation.actions import removals
+from annotation.models import Annotator, Decision
+from results.actions.pseudonyms import name_annotators
+from results.exporting.rows import DescribedImage
+from results.queries.annotators import persons_answers
+from results.queries.descriptions import descriptions_of_project, descriptions_of_study
+from results.queries.kinds import answerable_in
+from results.queries.reporting import project_facts, study_facts
+from results.reports.build import report_of
+from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
+from studies.models import Instance, Study
+from tests.factories import TESTS, make_project
+from tests.removing import REMOVED as LATER
+from tests.results.describing import find, launched, make_set, two_studies, write
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("describing")]
+
+
+def told(rows: list[DescribedImage]) -> list[tuple[str, int, str, int | None]]:
+    return [(row.key, row.number, row.text, row.target) for row in rows]
+
+
+def some_of_each() -> tuple[Study, Study]:
+    """Ann writes of two sets; ben and cleo find what her first text is about and not her second; one finds the last."""
+    tell, search = two_studies("static-a", "video-b")
+    write(
+        tell,
+        "ann",
+        {
+            "static-a one": "The red one.",
+            "static-a five": "The blue one.",
+            "video-b one": "Before it falls.",
+            "video-b five": "not possible",
+        },
+    )
+    find(search, "ben", {"The red one.": 1, "The blue one.": 9, "Before it falls.": 1})
+    find(search, "cleo", {"The red one.": 1, "The blue one.": 8})
+    states = Decision.objects.filter(study=search).order_by("question_id").values_list("state", "answers")
+    assert list(states) == [("accepted", 2), ("rejected", 2), ("undecided", 1)]
+    return tell, search
+
+
+def test_what_was_accepted_leaves_and_nothing_else() -> None:
+    tell, search = some_of_each()
+    expected = [("static-a", 1, "The red one.", 0)]
+    for study in (tell, search):
+        assert told(list(descriptions_of_study(study))) == expected
+    (row,) = descriptions_of_project(tell.project)
+    assert (row.study, row.worker, row.split) == ("find", "", "train")
+    asked = Decision.objects.get(study=search, state="accepted").question
+    assert row.task == f"static-a/response-{asked.source_id}"
+
+
+def test_writers_leave_under_the_names_that_are_given() -> None:
+    _, search = some_of_each()
+    ann = Annotator.objects.get(provider_id="ann")
+    assert [row.worker for row in descriptions_of_study(search, {ann.pk: "A-1"})] == ["A-1"]
+
+
+def test_what_somebody_wrote_who_withdrew_leaves_no_more() -> None:
+    tell, _ = some_of_each()
+    ann = Annotator.objects.get(provider_id="ann")
+    removals.withdraw(annotator=ann, project=tell.project, by=TESTS, now=LATER)
+    assert list(descriptions_of_project(tell.project)) == []
+
+
+def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> None:
+    tell, search = some_of_each()
+    Instance.objects.filter(key="static-a").update(
+        captions={"description_1": "Old.", "description_2": "Older."},
+        reference={"targets": [7, 0], "noted": {"7": {"tags": ["s"], "looked_for": ["con", "s"]}}},
+    )
+    make_set(tell.project, "static-c", captions={"description_1": "Alone."}, reference={"targets": [2]})
+    rows = list(descriptions_of_project(tell.project))
+    assert told(rows) == [
+        ("static-a", 1, "Old.", 7),
+        ("static-a", 2, "Older.", 0),
+        ("static-a", 3, "The red one.", 0),
+        ("static-c", 1, "Alone.", 2),
+    ]
+    assert [(row.tags, row.looked_for) for row in rows] == [(("s",), ("con", "s")), ((), ()), ((), ()), ((), ())]
+    # The studies do not ask about the last.
+    assert told(list(descriptions_of_study(search))) == told(rows)[:3]
+
+
+def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accepted() -> None:
+    project = make_project("sets")
+    make_set(
+        project,
+        "static-a",
+        captions={"description_1": "Old.", "description_2": "Older.", "description_3": "Oldest."},
+        reference={"targets": [7, 0, 3]},
+    )
+    search = launched(project, study="find", kind="retrieve", purpose="filter", rule="retrieved-1-of-1-v1")
+    find(search, "ben", {"Old.": 1, "Older.": 1})
+    (row,) = descriptions_of_study(search)
+    assert (row.number, row.text, row.target, row.study) == (2, "Older.", 0, "find")
+    assert row.task == "static-a/description-2"
+    # What was imported stays what it was in the export of the project.
+    assert [row.text for row in descriptions_of_project(project)] == ["Old.", "Older.", "Oldest."]
+
+
+def test_whether_an_author_also_wrote_for_the_training_split() -> None:
+    two_studies("static-a")
+    train = Study.objects.get(slug="tell")
+    tell, search = two_studies("static-v", split="valid", name="-valid")
+    write(tell, "ann", {"static-v one": "By ann."})
+    for person in ("ben", "cleo"):
+        find(search, person, {"By ann.": 1})
+    # Nobody has written for the training split here, so nobody knows.
+    assert [row.author for row in descriptions_of_study(search)] == [""]
+    write(train, "dora", {"static-a one": "By dora, whatever becomes of it."})
+    assert [row.author for row in descriptions_of_study(search)] == ["unseen_worker"]
+    more, _ = two_studies(name="-more")
+    write(more, "ann", {"static-a five": "By ann, for train."})
+    assert [row.author for row in descriptions_of_study(search)] == ["train_worker"]
+
+
+@pytest.mark.parametrize("again", ["rejected", "accepted"])
+def test_a_description_that_another_study_rejected_is_not_accepted(again: str) -> None:
+    tell, search = some_of_each()
+    asked = Decision.objects.get(study=search, state="accepted").question
+    other = two_studies(name="-again")[1]
+    asked_again = asked
+    asked_again.pk, asked_again.study = None, other
+    asked_again._state.adding = True
+    asked_again.save()
+    Decision.objects.create(
+        study=other,
+        question=asked_again,
+        rule="retrieved-2-of-3-v1",
+        state=again,
+        winner=asked.right if again == "accepted" else "",
+    )
+    assert len(list(descriptions_of_project(tell.project))) == (1 if again == "accepted" else 0)
+    assert len(list(descriptions_of_study(search))) == 1
+
+
+def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
+    tell, search = some_of_each()
+    facts = study_facts(search)
+    texts = {facts.described[question.id].text: question for question in facts.questions}
+    assert {text: question.outcome for text, question in texts.items()} == {
+        "The red one.": Outcome.ACCEPTED,
+        "The blue one.": Outcome.REJECTED,
+        "Before it falls.": Outcome.NONE_YET,
+    }
+    ann = Annotator.objects.get(provider_id="ann")
+    assert {each.writer for each in facts.described.values()} == {ann.pk}
+    assert facts.written == {"static": WrittenFacts(2, 0), "video": WrittenFacts(1, 1)}
+    # The study that collects asks about no description.
+    assert (study_facts(tell).described, study_facts(tell).written) == ({}, {})
+
+
+def test_what_reports_are_told_of_imported_descriptions() -> None:
+    project = make_project("sets")
+    make_set(
+        project,
+        "video-a",
+        captions={"description_1": "Old.", "description_2": "Older."},
+        reference={
+            "targets": [7, 0],
+            "noted": {"7": {"author": "unseen_worker", "tags": ["s"], "looked_for": ["con", "s"]}},
+        },
+    )
+    search = launched(project, study="find", kind="retrieve", rule="retrieved-1-of-1-v1", purpose="filter")
+    facts = study_facts(search)
+    told = {facts.described[question.id] for question in facts.questions}
+    assert told == {DescriptionFacts("Old.", None, "unseen_worker", ("s",), ("con", "s")), DescriptionFacts("Older.")}
+    assert facts.written == {"video": WrittenFacts(2, 0)}
+
+
+def test_the_report_of_the_project_counts_what_leaves_with_its_data() -> None:
+    tell, _ = some_of_each()
+    make_set(tell.project, "video-c", split="valid", captions={"description_1": "Old."}, reference={"targets": [2]})
+    facts = project_facts(tell.project)
+    assert facts.described == {
+        ("train", "static"): DescribedSets(1, ["The red one."]),
+        ("valid", "video"): DescribedSets(1, ["Old."]),
+    }
+
+
+def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
+    tell, search = some_of_each()
+    name_annotators(project=tell.project)
+    told = Counter(one.became for one in persons_answers(tell, answerable_in(tell)))
+    assert told == {"accepted": 1, "rejected": 1, "": 2}
+    assert {one.became for one in persons_answers(search, answerable_in(search))} == {""}
+
+
+def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:
+    tell, search = two_studies("video-a")
+    write(tell, "ann", {"video-a one": "Before it falls."})
+    for person, place in (("ben", 1), ("cleo", 2), ("dora", 1)):
+        find(search, person, {"Before it falls.": place})
+    report = report_of(project_facts(tell.project))
+    used = {row[3]: list(row[4:8]) for row in report.table("retrieval-agreement").rows if row[2] == "interval"}
+    # 1 2 1 moments: the only unit, in which what is observed is what is expected; the first two are 1 and 2.
+    assert used == {
+        "all": [0, 1, 1, 3],
+        "asked for at first": [0, 1, 1, 2],
+        "after acceptance": [0, 1, 1, 3],
+    }
+
+
+def test_reports_ask_no_more_of_twice_as_many_descriptions(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    tell, search = two_studies("static-a")
+    write(tell, "ann", {"static-a one": "The red one.", "static-a five": "The blue one."})
+    find(search, "ben", {"The red one.": 1, "The blue one.": 9})
+    with CaptureQueriesContext(connection) as first:
+        study_facts(search)
+    more, again = two_studies("static-b", "static-c", name="-again")
+    write(more, "ann", {f"static-{key} {which}": f"{key} {which}" for key in "abc" for which in ("one", "five")})
+    find(again, "ben", {f"{key} {which}": 1 for key in "abc" for which in ("one", "five")})
+    with django_assert_num_queries(len(first)):
+        facts = study_facts(again)
+    assert len(facts.described) == 6

@@ -1,0 +1,215 @@
+"""The tables of a study that asks which image a description is about, counted by hand.
+
+The alphas over all sets are those of `tests/analytics/test_retrieval.py`, where the computation stands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analytics.language import NO_PARSER
+from analytics.outcomes import Outcome
+from results.reports import descriptions
+from results.reports.base import Report, Undefined
+from results.reports.build import report_of
+from results.reports.facts import (
+    Answerable,
+    AnswerFacts,
+    DescribedSets,
+    DescriptionFacts,
+    PartFacts,
+    QuestionFacts,
+    StudyFacts,
+    WrittenFacts,
+)
+from results.reports.of_study import report_of_study
+from studies.kinds.base import Scale
+from tests.results.reports.small import PROJECT, STEP_3
+
+ANN, BEN, CLEO, DORA, EMIL = range(1, 6)
+KEYS = [f"image_{place}" for place in range(1, 11)]
+MOMENTS = Scale("interval", {key: float(place) for place, key in enumerate(KEYS, start=1)})
+# Question: its instance, its target, whether it was accepted, and the places that ann, ben and then cleo chose.
+FOUND: dict[int, tuple[int, int, bool, Sequence[int]]] = {
+    11: (1, 3, True, (3, 3)),
+    12: (1, 5, True, (5, 7, 5)),
+    13: (2, 2, False, (2, 9, 9)),
+    14: (2, 6, False, (1, 4)),
+}
+CATEGORIES = {1: ("static", ""), 2: ("video", "")}
+DESCRIBED = {
+    11: DescriptionFacts("A dog.", DORA, "train_worker", ("s",), ("s", "con")),
+    12: DescriptionFacts("A dog runs. It runs", DORA, "train_worker"),
+    13: DescriptionFacts("It falls.", EMIL, "unseen_worker"),
+    14: DescriptionFacts("It fell.", tags=(), looked_for=("s",)),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descriptions, "_parser", lambda: None)
+
+
+def study(**changed: Any) -> StudyFacts:
+    """Return a study that asks which image each of `DESCRIBED` is about; the places of videos are moments."""
+    answerable = Answerable(KEYS, apart=[(MOMENTS, frozenset({13, 14})), (Scale(), frozenset({11, 12}))])
+    questions = [
+        QuestionFacts(
+            *(pk, instance, "search", 0, KEYS[target - 1], Outcome.ACCEPTED if accepted else Outcome.REJECTED),
+            *(KEYS[target - 1] if accepted else "", len(places), 2),
+        )
+        for pk, (instance, target, accepted, places) in FOUND.items()
+    ]
+    answers = [
+        AnswerFacts(pk, person, 1, KEYS[place - 1], added=person == CLEO)
+        for pk, (_, _, _, places) in FOUND.items()
+        for person, place in zip((ANN, BEN, CLEO), places, strict=False)
+    ]
+    whole = replace(
+        STEP_3,
+        slug="search",
+        parts=[PartFacts("search", "", 1, "", answerable)],
+        questions=questions,
+        answers=answers,
+        answers_wanted=2,
+        max_answers=3,
+        categories=CATEGORIES,
+        described=DESCRIBED,
+        written={"static": WrittenFacts(3, 1), "video": WrittenFacts(2, 0)},
+    )
+    return replace(whole, **changed)
+
+
+def report(of: StudyFacts | None = None) -> Report:
+    return report_of(replace(PROJECT, categories=CATEGORIES, studies=[of or study()], models=[], dataset=""))
+
+
+def rows(name: str, of: StudyFacts | None = None) -> list[list[Any]]:
+    return [list(row) for row in report(of).table(name).rows]
+
+
+def test_what_became_of_the_descriptions() -> None:
+    # Study, sets, written, not possible, retrieved, accepted, rejected, undecided, filtered out.
+    assert [row[:9] for row in rows("descriptions")] == [
+        ["search", "all", 5, 1, 4, 2, 2, 1, 0.5],
+        ["search", "static", 3, 1, 2, 2, 0, 1, 0],
+        ["search", "video", 2, 0, 2, 0, 2, 0, 1],
+    ]
+
+
+def test_from_what_was_undone_nothing_follows() -> None:
+    first, *others = study().questions
+    undone = study(
+        questions=[replace(first, outcome=Outcome.UNDONE), *others],
+        written={"static": WrittenFacts(2, 1), "video": WrittenFacts(2, 0)},
+    )
+    assert rows("descriptions", undone)[0][:9] == ["search", "all", 4, 1, 3, 1, 2, 1, pytest.approx(2 / 3)]
+
+
+def test_alpha_three_ways_for_each_type_of_sets_and_for_all() -> None:
+    # Static, nominal: units 3 3 and 5 7 5, which are both accepted: 1/2. Their first two answers: observed 2/4;
+    # counts 2 1 1, expected (16 - 6)/12 = 5/6; 1 - (1/2)(6/5) = 2/5.
+    # Video, interval: units 2 9 9 and 1 4: observed (98 + 18)/5; sum 25, squares 183, expected
+    # (2 * 5 * 183 - 2 * 625)/20 = 29; 1 - (116/5)/29 = 1/5. First: observed 116/4 = 29; sum 16, squares 102,
+    # expected (2 * 4 * 102 - 2 * 256)/12 = 76/3; 1 - 29 * 3/76 = -11/76.
+    found = rows("retrieval-agreement")
+    told = {(sets, metric, used): [value, *counts] for _, sets, metric, used, value, *counts in found}
+    none = Undefined("There are no ratings.")
+    assert told == {
+        ("all", "nominal", "all"): [pytest.approx(5 / 14), 4, 4, 10, 3],
+        ("all", "nominal", "asked for at first"): [pytest.approx(2 / 9), 4, 4, 8, 2],
+        ("all", "nominal", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("all", "interval", "all"): [pytest.approx(23 / 116), 4, 4, 10, 3],
+        ("all", "interval", "asked for at first"): [pytest.approx(-19 / 198), 4, 4, 8, 2],
+        ("all", "interval", "after acceptance"): [pytest.approx(5 / 7), 2, 2, 5, 3],
+        ("static", "nominal", "all"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("static", "nominal", "asked for at first"): [pytest.approx(2 / 5), 2, 2, 4, 2],
+        ("static", "nominal", "after acceptance"): [pytest.approx(1 / 2), 2, 2, 5, 3],
+        ("video", "interval", "all"): [pytest.approx(1 / 5), 2, 2, 5, 3],
+        ("video", "interval", "asked for at first"): [pytest.approx(-11 / 76), 2, 2, 4, 2],
+        ("video", "interval", "after acceptance"): [none, 0, 0, 0, 0],
+    }
+
+
+def test_a_study_that_accepts_nothing_has_no_agreement_after_acceptance() -> None:
+    found = rows("retrieval-agreement", study(accepts=False, purpose="baseline"))
+    after = {row[4] for row in found if row[3] == "after acceptance"}
+    assert after == {Undefined("This study accepts nothing.")}
+    used = {row[3] for row in rows("retrieval-accuracy", study(accepts=False, purpose="baseline"))}
+    assert used == {"all", "asked for at first"}
+
+
+def test_sets_of_one_type_stand_once() -> None:
+    still = study(
+        categories={1: ("static", ""), 2: ("static", "")}, parts=[PartFacts("search", "", 1, "", Answerable(KEYS))]
+    )
+    assert [row[1:4] for row in rows("retrieval-agreement", still)] == [
+        ["all", "nominal", used] for used in ("all", "asked for at first", "after acceptance")
+    ]
+
+
+def test_accuracy_of_retrievers_and_of_describers() -> None:
+    found = rows("retrieval-accuracy")
+    told = {(row[1], row[2], row[3]): [row[4], *row[6:]] for row in found}
+    # Ann is right about 11, 12 and 13 of four, ben about 11 of four, cleo about 12 of two.
+    assert told["retrievers", "all", "all"] == [pytest.approx((3 / 4 + 1 / 4 + 1 / 2) / 3), 3, 4, 10]
+    assert told["retrievers", "all", "asked for at first"] == [pytest.approx(1 / 2), 2, 4, 8]
+    assert told["retrievers", "all", "after acceptance"] == [pytest.approx((1 + 1 / 2 + 1) / 3), 3, 2, 5]
+    assert told["retrievers", "static", "all"] == [pytest.approx(5 / 6), 3, 2, 5]
+    assert told["retrievers", "video", "all"] == [pytest.approx((1 / 2 + 0 + 0) / 3), 3, 2, 5]
+    assert told["retrievers", "author also wrote for train", "all"] == [pytest.approx(5 / 6), 3, 2, 5]
+    assert told["retrievers", "author did not write for train", "all"] == [pytest.approx(1 / 3), 3, 1, 3]
+    # Dora's two were found by 4 of 5, emil's one by 1 of 3; nobody knows who wrote the last.
+    assert told["describers", "all", "all"] == [pytest.approx((4 / 5 + 1 / 3) / 2), 2, 3, 8]
+
+
+def test_retrieval_by_phenomenon() -> None:
+    con, s = rows("phenomena")
+    # With "s" question 11, found by both; without it 14, found by nobody. With "con" nothing, without it 11.
+    assert [s[index] for index in (1, 2, 3, 4, 5, 7, 8, 10)] == ["s", 2, 1, 0.5, 1, 2, 0, 2]
+    assert [con[index] for index in (1, 2, 3, 4, 7, 8, 10)] == ["con", 1, 0, 0, 0, 1, 2]
+    assert isinstance(con[5], Undefined)
+
+
+def test_what_the_descriptions_are_like() -> None:
+    found = {(row[1], row[2]): row[3:] for row in rows("language")}
+    # Tokens: 3, 6, 3 and 3; sentences 1, 2, 1, 1; words a dog it runs falls fell, of which falls and fell once.
+    all_of_them = found["all", "asked about"]
+    assert all_of_them[:3] == [4, 15, 3.75]
+    assert all_of_them[4:8] == [6, 1.25, 6, 2]
+    assert all_of_them[9:] == [Undefined(NO_PARSER), 0]
+    assert found["static", "accepted"][:3] == [2, 9, 4.5]
+    assert found["video", "accepted"][:3] == [0, 0, Undefined("There is no text.")]
+
+
+def test_sets_and_descriptions_by_split_and_type() -> None:
+    described = {
+        ("train", "static"): DescribedSets(1, ["A dog.", "A dog runs."]),
+        ("train", "video"): DescribedSets(2, ["It falls.", "It fell.", "It is down."]),
+        ("valid", "video"): DescribedSets(1, ["He waves."]),
+    }
+    found = report_of(replace(PROJECT, described=described)).table("described-sets")
+    # Split, type, sets, texts, tokens, mean length.
+    assert [list(row[:6]) for row in found.rows] == [
+        ["all", "all", 4, 6, 20, pytest.approx(20 / 6)],
+        ["all", "static", 1, 2, 7, 3.5],
+        ["all", "video", 3, 4, 13, 3.25],
+        ["train", "all", 3, 5, 17, 3.4],
+        ["train", "static", 1, 2, 7, 3.5],
+        ["train", "video", 2, 3, 10, pytest.approx(10 / 3)],
+        ["valid", "all", 1, 1, 3, 3],
+        ["valid", "video", 1, 1, 3, 3],
+    ]
+    one = report_of(replace(PROJECT, described={("train", "static"): described["train", "static"]}))
+    assert [list(row[:4]) for row in one.table("described-sets").rows] == [["train", "static", 1, 2]]
+
+
+def test_the_report_of_the_study_alone_has_the_same_tables_and_others_have_none() -> None:
+    alone = replace(PROJECT, categories=CATEGORIES, studies=[study()], models=[])
+    names = {table.name for table in report_of_study(alone, []).tables}
+    new = {"descriptions", "retrieval-agreement", "retrieval-accuracy", "phenomena", "language"}
+    assert new <= names
+    assert not new & {table.name for table in report_of(PROJECT).tables}
+    assert not new & {table.name for table in report(study(described={}, written={})).tables}
