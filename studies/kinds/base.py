@@ -484,7 +484,7 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
         random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
     keys += [option.key for option in options if not option.shuffled]
     pictures = [picture.key for picture in kind.shown(content).pictures if picture.key]
-    if is_at_random:
+    if pictures and is_at_random:
         random.Random(int.from_bytes(digest[8:16], "big")).shuffle(pictures)  # noqa: S311 (the seed is secret)
     return pictures + keys
 
