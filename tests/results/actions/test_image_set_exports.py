@@ -184,6 +184,11 @@ def test_what_is_asked_about_each_description_has_a_name_of_its_own(accepted: St
     with (tmp_path / "find-responses.csv").open(encoding="utf-8", newline="") as file:
         tasks = Counter(row["task"] for row in csv.DictReader(file))
     assert tasks == {task_of("By ann."): 2, task_of("Ann's other."): 2}
+    # The file of those who wrote says which answer that is.
+    call_command("export", "sets", study="tell", format="responses", out=tmp_path, stdout=StringIO(), stderr=StringIO())
+    with (tmp_path / "tell-responses.csv").open(encoding="utf-8", newline="") as file:
+        written_by_ann = {json.loads(row["answer"])["text"]: row["response"] for row in csv.DictReader(file)}
+    assert task_of("By ann.").endswith(f"/{written_by_ann['By ann.']}")
 
 
 def test_what_somebody_wrote_who_is_forgotten_leaves_frozen_rows_and_what_others_found_of_it_is_undone(

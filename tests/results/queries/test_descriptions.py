@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from analytics.outcomes import Outcome
 from annotation.actions import removals
-from annotation.models import Annotator, Decision
+from annotation.models import Annotator, Decision, Response
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
 from results.queries.annotators import persons_answers
@@ -157,6 +157,11 @@ def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
     }
     ann = Annotator.objects.get(provider_id="ann")
     assert {each.writer for each in facts.described.values()} == {ann.pk}
+    assert {each.pasted for each in facts.described.values()} == {None}
+    Response.objects.filter(answer__text="The red one.").update(writing={"keys": 9, "pastes": 2})
+    Response.objects.filter(answer__text="The blue one.").update(writing={"keys": 90, "pastes": 0})
+    pasted = {each.text: each.pasted for each in study_facts(search).described.values()}
+    assert pasted == {"The red one.": True, "The blue one.": False, "Before it falls.": None}
     assert facts.written == {"static": WrittenFacts(2, 0), "video": WrittenFacts(1, 1)}
     # The study that collects asks about no description.
     assert (study_facts(tell).described, study_facts(tell).written) == ({}, {})
