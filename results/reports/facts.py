@@ -255,3 +255,7 @@ class ProjectFacts:
     withdrawn: int = 0
     excluded: int = 0
     described: Mapping[tuple[str, str], DescribedSets] = field(default_factory=dict)
+
+    @property
+    def has_something_to_report(self) -> bool:
+        return bool(self.studies or self.models or self.described)
