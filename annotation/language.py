@@ -15,8 +15,8 @@ from django.utils.translation import gettext as look_up
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def of_kind(text: str) -> str:
-    """Return a text that a kind of question has marked for translation, in the reader's language."""
+def translated(text: str) -> str:
+    """Return a text that pure code, a kind or a rule, has marked for translation, in the reader's language."""
     return look_up(text)
 
 

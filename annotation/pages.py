@@ -17,12 +17,12 @@ from django.utils.translation import gettext
 from analytics.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
 from annotation.actions import timing
 from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
-from annotation.language import of_kind, spoken
+from annotation.language import spoken, translated
 from annotation.models import Session, SessionState
 from annotation.money import in_words
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
-from studies.kinds.base import CHOICE, digits_of
+from studies.kinds.base import CHOICE, TARGET, digits_of
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
@@ -83,7 +83,8 @@ class GroupPage:
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each.
+    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each, `image`
+    rather the one that the answer is about.
 
     `posted`: what its form holds, by the names of its fields: an answer that is changed, one that was refused, or a
     draft. `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it
@@ -119,7 +120,8 @@ class QuestionPage:
 
     @property
     def image(self) -> ShownImage | None:
-        return self.images[0] if self.images else None
+        marked = (image for image in self.images if image.mark == TARGET)
+        return next(marked, self.images[0] if self.images else None)
 
     @property
     def sizes(self) -> str:
@@ -389,7 +391,7 @@ def practice_feedback(
 
 def last_label(option: Option) -> str:
     """Return what the page calls an option that always comes last, in the reader's language where a kind brings it."""
-    return option.label if option.is_own_words else of_kind(option.label)
+    return option.label if option.is_own_words else translated(option.label)
 
 
 def option_label(page: QuestionPage, value: str) -> str:

@@ -11,6 +11,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation.errors import NotEligible
+from annotation.language import translated
 from annotation.models import Annotator, GroupMember, Response, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
@@ -38,7 +39,7 @@ def refusal(rule: str, provider: str) -> NotEligible:
     what_next = gettext("Nothing was your fault, and there is nothing to do.")
     if provider != invite.PROVIDER:
         what_next = gettext("Nothing was your fault. Please return it on the platform.")
-    return NotEligible(gettext(get_rule(rule).told), what_next, rule=rule)
+    return NotEligible(translated(get_rule(rule).told), what_next, rule=rule)
 
 
 def barred(*, study: Study, annotator: Annotator | None) -> Barred:

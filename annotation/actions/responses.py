@@ -15,7 +15,7 @@ from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
-from annotation.language import of_kind
+from annotation.language import translated
 from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Instance, Question
@@ -175,7 +175,7 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
     try:
         return get_kind(kind).parse(content, order, posted)
     except NotAnAnswer as error:
-        raise BadAnswer(of_kind(str(error)) % error.named if error.named else of_kind(str(error))) from error
+        raise BadAnswer(translated(str(error)) % error.named if error.named else translated(str(error))) from error
 
 
 def _refuse_a_repetition(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
@@ -192,7 +192,7 @@ def _refuse_a_repetition(kind_name: str, answer: Answer, *, study: int, question
     others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
     said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
     if any(kind.must_differ(value) == form for value in said):
-        raise BadAnswer(of_kind(kind.said_before))
+        raise BadAnswer(translated(kind.said_before))
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from annotation.actions import drawing, eligible, lobby, rounds, seats, skips
 from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
+from annotation.language import translated
 from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
 from annotation.recruitment import invite
@@ -138,7 +139,7 @@ def _nothing_left(study: Study, annotator: Annotator | None, provider: str, *, n
         )
     kept = next(iter(eligible.by_rule(study=study, annotator=annotator)), "")
     if kept and _is_something_left(study, None, now=now):
-        return NothingLeft(gettext(get_rule(kept).told), what_next, rule=kept)
+        return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
 
 

@@ -243,6 +243,8 @@ def in_words(question: Question, response: Response) -> str:
     """Return an answer that is no option: a text as it is, several labels each with what it is of, else JSON."""
     if isinstance(response.answer, str):
         return response.answer
+    if words := get_kind(question.kind).words(response.answer):
+        return words
     labels = get_kind(question.kind).labels(question.content, response.choice, response.answer)
     if "" in labels or not labels:
         return json.dumps(response.answer, ensure_ascii=False)

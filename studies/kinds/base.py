@@ -18,6 +18,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 NONE = "none"
 # What the page calls the answer to a question with a single choice.
 CHOICE = "choice"
+# The mark of the picture that the answer is about, where it stands among others.
+TARGET = "target"
 # The digits of the keyboard for options that a page shows by their place; "0" is for one that always comes last, and
 # for the tenth where no such one takes it.
 MOST_DIGITS = 9
@@ -281,6 +283,10 @@ class Kind(ABC):
     def writing(self, content: Mapping[str, Any]) -> Writing | None:
         """Return what there is to know of the text that is written as the answer, None where none is."""
         return None
+
+    def words(self, value: Any) -> str:
+        """Return what somebody wrote as the answer `value`, "" where nothing is written."""
+        return ""
 
     def must_differ(self, value: Any) -> str:
         """Return the form in which the answer `value` may be given only once about an instance in a study, "" where it

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from studies.descriptions import SET, SET_SIZE, VIDEO
 from studies.kinds.base import (
     IN_ORDER,
+    TARGET,
     Answer,
     Built,
     CannotAsk,
@@ -24,8 +25,6 @@ from studies.kinds.base import (
     role_schema,
 )
 
-# The mark of the image that the text is about.
-TARGET = "target"
 TEXT, NOT_POSSIBLE, YES = "text", "not_possible", "yes"
 FEWEST_IMAGES = 2
 # Of the 18,896 published descriptions of ImageCoDe's train and valid, 16 are shorter and none is longer.
@@ -192,6 +191,9 @@ images in another order and nothing marked, finds the marked one.
 
     def writing(self, content: Mapping[str, Any]) -> Writing:
         return Writing(content["fewest"], content["most"], can_be_left=content["not_possible"])
+
+    def words(self, value: Any) -> str:
+        return str(value.get(TEXT, ""))
 
     def must_differ(self, value: Any) -> str:
         return in_normal_form(value.get(TEXT, ""))

@@ -11,6 +11,7 @@ from annotation.actions import sessions
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
+from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
@@ -61,6 +62,17 @@ def test_nobody_gets_to_the_answers_of_another_sitting(client: Client) -> None:
 
 def with_last_look() -> Session:
     return arrive_at_work(launch_study(instances=2, answering={"last_look": True}))
+
+
+def test_a_last_look_shows_what_was_written_beside_the_image_that_it_is_about(client: Client) -> None:
+    session = arrive_at_work(describing(targets=2, answering={"last_look": True}))
+    say(session, "The <lid> is open.")
+    say(session, "")
+    html = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
+    assert [look.get_text(strip=True) for look in html.select(".look-answer")] == ["The <lid> is open.", "Answered"]
+    contents = [slot.question.content for slot in Slot.objects.select_related("question").order_by("position")]
+    targets = [content["images"][content["target"]]["image"] for content in contents]
+    assert [str(image["src"]).split("/")[2] for image in html.select(".looks img")] == targets
 
 
 def test_a_last_look_shows_every_answer_and_finishes_when_the_annotator_says_so(client: Client) -> None:

@@ -14,6 +14,10 @@ import pytest
 from annotation.actions import responses, sessions
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
+from results.actions.pseudonyms import name_annotators
+from results.queries.annotators import persons_answers
+from results.queries.answers import answer_details
+from results.queries.kinds import answerable_in
 from results.queries.reporting import study_facts
 from results.reports.agreement import reliabilities
 from studies import rules
@@ -304,3 +308,53 @@ def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> 
     interval = found[titles[1], "Krippendorff's alpha (interval)"]
     assert interval.value == pytest.approx(0)
     assert (titles[2], "Krippendorff's alpha (interval)") not in found
+
+
+@pytest.mark.django_db
+def test_the_third_answer_is_not_the_authors_either() -> None:
+    project = make_project()
+    make_set(project, "kitchen")
+    write = write_study(project)
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    choose(arrive_at_work(find, "ben"), place=2)
+    choose(arrive_at_work(find, "cleo"), place=8)
+    with pytest.raises(NothingLeft) as left:
+        arrive_at_work(find, "ann")
+    assert left.value.rule == "not_author"
+    choose(arrive_at_work(find, "dora"), place=2)
+    assert states_of(find) == states_of(write) == ["accepted"]
+
+
+@pytest.mark.django_db
+def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
+    project = make_project()
+    make_set(project, "still", {"The full one.": 0})
+    make_set(project, "film", {"The last but one.": 8}, type="video")
+    find = find_study(project, surveys={"size": 2})
+    session = arrive_at_work(find, "ann")
+    for _ in range(2):
+        choose(session, place=8)
+    kinds = answerable_in(find)
+    shown = {each.category[0]: (each.position is None, each.positions) for each in answer_details(find, kinds)}
+    assert shown == {"static": (False, 10), "video": (True, 0)}
+    name_annotators(project=project)
+    assert sorted((one.position is None, one.positions) for one in persons_answers(find, kinds)) == [
+        (False, 10),
+        (True, 0),
+    ]
+
+
+@pytest.mark.django_db
+def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, surveys={"size": 1})
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
+    send(arrive_at_work(write, "ann"), text="What ann wrote.")
+    choose(arrive_at_work(find, "ben"), place=2)
+    choose(arrive_at_work(find, "cleo"), place=8)
+    send(arrive_at_work(write, "eve"), text="What eve wrote.")
+    (slot,) = responses.open_slots(session=arrive_at_work(find, "ann"), limit=9)
+    assert slot.question.source == {"text": "What eve wrote.", "target": 2}

@@ -26,6 +26,10 @@ def two_projects(tmp_path: Path) -> None:
         instance = make_instance(make_project(name), f"{name}-1")
         for role in ("image", "model_a", "model_b", "model_c"):
             InstanceImage.objects.create(instance=instance, role=role, position=0, filename=f"{role}.png")
+        for position in range(10):
+            InstanceImage.objects.create(
+                instance=instance, role="set", position=position, filename=f"img{position}.jpg"
+            )
         for design in DESIGNS:
             own = tmp_path / design.name
             own.write_text(design.read_text(encoding="utf-8").replace('contact: ""', "contact: Ada"), encoding="utf-8")

@@ -24,9 +24,9 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
     study = create_draft()
     codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
     assert study.state == StudyState.DRAFT
-    known = {"finished", "no_consent", "failed_checks", "left_out", "stopped", "time_over"}
+    known = {"finished", "no_consent", "failed_checks", "left_out", "stopped", "time_over", "waited"}
     assert {outcome for outcome, _ in codes} == known
-    assert len({code for _, code in codes}) == 6
+    assert len({code for _, code in codes}) == 7
 
 
 def test_a_name_can_be_used_once() -> None:
