@@ -117,7 +117,8 @@ class DescriptionFacts:
 
     `writer`: an id that stands for who wrote it, and leaves in no report; None for one that came with an import.
     `author`: whether they also wrote for the training split, as `studies.descriptions` calls it, "" where nobody knows.
-    `tags`: the phenomena found in it, of those that somebody `looked_for`.
+    `tags`: the phenomena found in it, of those that somebody `looked_for`. `pasted`: whether something was pasted while
+    it was written, None where that was not recorded.
     """
 
     text: str
@@ -125,6 +126,7 @@ class DescriptionFacts:
     author: str = ""
     tags: Sequence[str] = ()
     looked_for: Sequence[str] = ()
+    pasted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,3 +255,7 @@ class ProjectFacts:
     withdrawn: int = 0
     excluded: int = 0
     described: Mapping[tuple[str, str], DescribedSets] = field(default_factory=dict)
+
+    @property
+    def has_something_to_report(self) -> bool:
+        return bool(self.studies or self.models or self.described)
