@@ -335,7 +335,11 @@ def leads_to_403(browser: Client, link: str) -> bool:
 
 def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     study = Study.objects.get(slug="birds-step-3")
-    redesign(study, endings=Endings(stopped="code", time_over="code"), lobby=Lobby(minutes=5, pay=Decimal(0)))
+    redesign(
+        study,
+        endings=Endings(stopped="code", time_over="code"),
+        lobby=Lobby(minutes=5, pay=Decimal(0), either_role=False),
+    )
     secrets = {study.invite_token, *study.completion_codes.values_list("code", flat=True)}
     EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
     browser = sign_in_as("viewer")

@@ -109,7 +109,7 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     redesign(study, endings=replace(study.design.endings, stopped="code"))
     page = client.get(PAGE).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [True, False, False]
-    redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50")))
+    redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
     page = client.get(PAGE).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [True, False, True]
 
