@@ -19,7 +19,7 @@ from typing import Any
 import django
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.page import chromium, wait_until, begin_sitting
+from benchmarks.page import begin_sitting, chromium, wait_until
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
 from rehearsal.demo.drawing import draw_scene
 from rehearsal.demo.scenes import describe_instances
