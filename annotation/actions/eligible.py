@@ -12,11 +12,11 @@ from django.utils.translation import gettext
 
 from annotation.errors import NotEligible
 from annotation.language import translated
-from annotation.models import Annotator, GroupMember, Response, Slot
+from annotation.models import Annotator, Decision, GroupMember, Response, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
 from studies.actions.questions import asks_about_answers
-from studies.eligibility import NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
 from studies.models import Question, Study
 
 NOT_AUTHOR = "not_author"
@@ -78,8 +78,10 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     if annotator is None:
         return Person()
     named = {entry["study"] for entry in given if "study" in entry}
+    followed = {entry["study"] for entry in given if entry.get("by") == ACCEPTANCE}
     records = {
-        each.slug: _record(each, annotator) for each in Study.objects.filter(project=study.project_id, slug__in=named)
+        each.slug: _record(each, annotator, with_fate=each.slug in followed)
+        for each in Study.objects.filter(project=study.project_id, slug__in=named)
     }
     groups: frozenset[str] = frozenset()
     if any("group" in entry for entry in given):
@@ -91,7 +93,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     return Person(records, groups, answers)
 
 
-def _record(study: Study, annotator: Annotator) -> Record:
+def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
     known = counts() & ~Q(question__right="")
     numbers = mine.aggregate(
@@ -102,7 +104,19 @@ def _record(study: Study, annotator: Annotator) -> Record:
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
     instances = {pk for rows in (held.values_list("question__instance"), met.values_list("instance")) for (pk,) in rows}
-    return Record(**numbers, instances=frozenset(instances))
+    accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
+    return Record(**numbers, accepted=accepted, rejected=rejected, instances=frozenset(instances))
+
+
+def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
+    """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
+    fates = Decision.objects.filter(question__source_type=RESPONSE, question__source_id__in=answers.values("pk"))
+    decided = fates.filter(question__undone_at=None).exclude(state=Decision.State.UNDECIDED).order_by()
+    states: dict[int, set[str]] = {}
+    for response, state in decided.values_list("question__source_id", "state"):
+        states.setdefault(response, set()).add(state)
+    rejected = sum(Decision.State.REJECTED in found for found in states.values())
+    return len(states) - rejected, rejected
 
 
 def _current(study: int, annotator: Annotator) -> QuerySet[Response]:

@@ -26,6 +26,8 @@ MOST_DIGITS = 9
 TENTH_DIGIT = "0"
 # Where the content of a question says whether its options stand in their own order; see `Kind.stands_in_order`.
 IN_ORDER = "in_order"
+# What stands in a question for words of somebody who took them back: the same in every language.
+TAKEN_BACK = "[…]"
 
 
 def gettext_noop(text: str) -> str:
@@ -326,6 +328,11 @@ class Kind(ABC):
         """Return what kinds that ask about answers learn of one: the `source` of their instance; None where there is
         nothing to ask about."""
         return {"answer": answer, "content": dict(content)}
+
+    def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return `content` without what its question has from its instance's `source`, which somebody said who took it
+        back; it can still be shown, and has the same options. A kind that asks about answers says how."""
+        return content
 
     def by_reference(self, reference: Mapping[str, Any]) -> str:
         """Return the label of the answer that the source of an instance holds for right, "" where it says nothing."""
