@@ -117,10 +117,12 @@ class Endings:
 @dataclass(frozen=True, slots=True)
 class Lobby:
     """How long whoever arrives while nothing is ready is kept waiting at most, 0 for not at all, and what somebody is
-    paid for whom nothing came, in the currency of the pay."""
+    paid for whom nothing came, in the currency of the pay. `either_role`: whether they may take part in the study that
+    is waited for instead."""
 
     minutes: int
     pay: Decimal
+    either_role: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,11 @@ class Design:
                 "record_writing": self.answering.record_writing,
             },
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
-            "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
+            "lobby": {
+                "minutes": self.lobby.minutes,
+                "pay": str(self.lobby.pay),
+                "either_role": self.lobby.either_role,
+            },
         }
 
 
@@ -325,7 +331,7 @@ def _pay(stored: Any) -> Pay:
 
 def _lobby(stored: Any) -> Lobby:
     lobby = _entries(stored, _LOBBY, "lobby")
-    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]))
+    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]), either_role=lobby["either_role"])
 
 
 def _practice(stored: Any) -> Practice:

@@ -26,7 +26,7 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
-    whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0"}} | whole
+    whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0", "either_role": False}} | whole
     usual = {"one_action": "off", "last_look": False, "record_writing": False}
     whole["answering"] = usual | dict(stored.get("answering", {}))
     if isinstance(whole.get("pay"), Mapping):

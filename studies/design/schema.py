@@ -329,6 +329,12 @@ def _lobby_schema() -> dict[str, Any]:
                 "description": 'What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They '
                 "go back with a completion code of its own.",
             },
+            "either_role": {
+                "type": "boolean",
+                "default": False,
+                "description": "Whether somebody who waits may take part in the study that is waited for instead, "
+                "where that has a place for them.",
+            },
         },
     )
 

@@ -344,7 +344,8 @@ class Kind(ABC):
     ) -> Mapping[str, str]:
         """Return what a page posts for a program that plays an annotator, as `parse` reads it.
 
-        The answer with `label`, or without one any of those there can be, as `dice` fall.
+        The answer with `label`, or without one any of those there can be, as `dice` fall. Of a kind whose answers are
+        written, `label` is the text.
         """
 
 

@@ -358,3 +358,23 @@ def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
     send(arrive_at_work(write, "eve"), text="What eve wrote.")
     (slot,) = responses.open_slots(session=arrive_at_work(find, "ann"), limit=9)
     assert slot.question.source == {"text": "What eve wrote.", "target": 2}
+
+
+@pytest.mark.django_db
+def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by_somebody_else() -> None:
+    project = make_project()
+    make_set(project, "kitchen", type="video")
+    ask = {"images": "candidate", "targets": 1}
+    write = launch_study(
+        project, instances=0, study="write", kind="describe", ask=ask, rule="described-v1", max_answers=2
+    )
+    find = find_study(project, selection={"from": "write"})
+    send(arrive_at_work(write, "ann"), text="", not_possible="yes")
+    with pytest.raises(NothingLeft):
+        arrive_at_work(find, "cleo")
+    send(arrive_at_work(write, "ben"), text="The cat looks up and its left paw is not on the table yet.")
+    session = arrive_at_work(find, "cleo")
+    target = Question.objects.get(study=write).content["target"]
+    assert Question.objects.get(study=find).right == f"image_{target + 1}"
+    choose(session, place=target)
+    assert states_of(write) == states_of(find) == ["accepted"]
