@@ -127,8 +127,8 @@ def _record(study: Study, annotator: Annotator) -> Record:
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
     # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
     begun = Session.objects.filter(study=study, annotator=annotator, last_seat__isnull=False).order_by()
-    begun = begun.exclude(first_question_at=None).values("last_seat__survey")
-    looked_at = Question.objects.filter(Q(places__survey__in=begun) | Q(skips__annotator=annotator), study=study)
+    surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
+    looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
     rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
     return Record(**numbers, instances=frozenset(pk for some in rows for (pk,) in some))
 
