@@ -64,8 +64,8 @@ _OTHERS = [
     r"\bonly\s+(?:image|picture|photo|frame)\s+(?:where|in\s+which|that|which|with|without|of|showing)\b",
     rf"{_THIS_IS}only\s+one\s+(?:where|in\s+which|that|which|with|without|showing)\b",
 ]
-# What nobody sees, by Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt, version 15): what says
-# how others are joined, directions, fillers, tags.
+# What nobody sees, by Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt, version 15): what
+# says how others are joined, directions, fillers, tags.
 _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
