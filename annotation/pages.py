@@ -179,6 +179,7 @@ class Urls:
     consent: str
     begin: str
     wait: str
+    other_role: str
     practice: str
     answer: str
     draft: str
@@ -207,6 +208,7 @@ def session_urls(token: str) -> Urls:
         consent=f"{page}consent/",
         begin=f"{page}begin/",
         wait=f"{page}wait/",
+        other_role=f"{page}other-role/",
         practice=f"{page}practice/",
         answer=f"{page}answer/",
         draft=f"{page}draft/",

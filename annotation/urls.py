@@ -11,6 +11,7 @@ urlpatterns = [
     path("s/<slug:token>/consent/", beginning.consent, name="session_consent"),
     path("s/<slug:token>/begin/", beginning.begin, name="session_begin"),
     path("s/<slug:token>/wait/", lobby.wait, name="session_wait"),
+    path("s/<slug:token>/other-role/", lobby.take_other_role, name="session_other_role"),
     path("s/<slug:token>/practice/", practising.practise, name="session_practice"),
     path("s/<slug:token>/answer/", work.answer, name="session_answer"),
     path("s/<slug:token>/draft/", drafts.keep_draft, name="session_draft"),

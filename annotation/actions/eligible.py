@@ -1,7 +1,9 @@
 """Who may take part in a study, and which of its questions somebody is not asked: the facts behind its rules of
 eligibility, and what follows from them (docs/decisions/0028-one-clash-costs-a-question.md).
 
-A study without such rules costs no statement here, unless it asks about answers: then nobody is asked about their own.
+A study without such rules costs a statement here, unless it asks about answers: then nobody is asked about their own,
+and where its kind `is_for_strangers` about no instance that they have met where the answers come from. That holds the
+other way round too: nobody meets an instance there while they have a question about it before them here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +14,15 @@ from django.utils.translation import gettext
 
 from annotation.errors import NotEligible
 from annotation.language import translated
-from annotation.models import Annotator, GroupMember, Response, Slot
+from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
-from studies.actions.questions import asks_about_answers
-from studies.eligibility import NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.actions.questions import asks_about_answers, is_for_strangers
+from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
 from studies.models import Question, Study
 
-NOT_AUTHOR = "not_author"
+NOT_AUTHOR, NOT_SAME_INSTANCE = "not_author", "not_same_instance"
+Rule = tuple[str, Mapping[str, Any]]
 
 
 def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
@@ -52,19 +55,40 @@ def barred(*, study: Study, annotator: Annotator | None) -> Barred:
 
 def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
     """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
-    rules: list[tuple[str, Mapping[str, Any]]] = [
-        (each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)
-    ]
+    if annotator is None:
+        return {}
+    found: dict[str, Barred] = {}
+    if rules := _rules_about_questions(study):
+        person = _person(study, annotator, [given for _, given in rules])
+        for name, given in rules:
+            if bars := get_rule(name).bars(person, given):
+                found[name] = found.get(name, NOTHING) | bars
+    if before_them := _before_them_where_strangers_are_asked(study, annotator):
+        found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | Barred(before_them)
+    return found
+
+
+def _rules_about_questions(study: Study) -> list[Rule]:
+    """Return the rules that keep people from single questions of `study`: those of its file, and those that its kinds
+    have without a word."""
+    rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
     if asks_about_answers(study) and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
-    if annotator is None or not rules:
-        return {}
-    person = _person(study, annotator, [given for _, given in rules])
-    found: dict[str, Barred] = {}
-    for name, given in rules:
-        if bars := get_rule(name).bars(person, given):
-            found[name] = found.get(name, NOTHING) | bars
-    return found
+    if study.fed_by is not None and is_for_strangers(study):
+        implied = (NOT_SAME_INSTANCE, {"study": study.fed_by.slug})
+        rules += [] if implied in rules else [implied]
+    return rules
+
+
+def _before_them_where_strangers_are_asked(study: Study, annotator: Annotator) -> frozenset[int]:
+    """Return the instances of the open questions that `annotator` has in studies that ask about answers of `study`, and
+    ask nobody who has met the instance there: what they would see here is what they are still to find."""
+    not_met_here = NOT_SAME_INSTANCE, {"study": study.slug}
+    fed = [each for each in study.feeds.all() if not_met_here in _rules_about_questions(each)]
+    if not fed:
+        return frozenset()
+    open_slots = Slot.objects.filter(annotator=annotator, answered_at=None, question__study__in=fed)
+    return frozenset(open_slots.values_list("question__instance", flat=True))
 
 
 def of_barred(bars: Barred, path: str = "") -> Q:
@@ -78,8 +102,10 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     if annotator is None:
         return Person()
     named = {entry["study"] for entry in given if "study" in entry}
+    followed = {entry["study"] for entry in given if entry.get("by") == ACCEPTANCE}
     records = {
-        each.slug: _record(each, annotator) for each in Study.objects.filter(project=study.project_id, slug__in=named)
+        each.slug: _record(each, annotator, with_fate=each.slug in followed)
+        for each in Study.objects.filter(project=study.project_id, slug__in=named)
     }
     groups: frozenset[str] = frozenset()
     if any("group" in entry for entry in given):
@@ -91,7 +117,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     return Person(records, groups, answers)
 
 
-def _record(study: Study, annotator: Annotator) -> Record:
+def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
     known = counts() & ~Q(question__right="")
     numbers = mine.aggregate(
@@ -101,8 +127,25 @@ def _record(study: Study, annotator: Annotator) -> Record:
     )
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
-    instances = {pk for rows in (held.values_list("question__instance"), met.values_list("instance")) for (pk,) in rows}
-    return Record(**numbers, instances=frozenset(instances))
+    # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
+    begun = Session.objects.filter(study=study, annotator=annotator, last_seat__isnull=False).order_by()
+    surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
+    looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
+    rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
+    instances = frozenset(pk for some in rows for (pk,) in some)
+    accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
+    return Record(**numbers, accepted=accepted, rejected=rejected, instances=instances)
+
+
+def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
+    """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
+    fates = Decision.objects.filter(question__source_type=RESPONSE, question__source_id__in=answers.values("pk"))
+    decided = fates.filter(question__undone_at=None).exclude(state=Decision.State.UNDECIDED).order_by()
+    states: dict[int, set[str]] = {}
+    for response, state in decided.values_list("question__source_id", "state"):
+        states.setdefault(response, set()).add(state)
+    rejected = sum(Decision.State.REJECTED in found for found in states.values())
+    return len(states) - rejected, rejected
 
 
 def _current(study: int, annotator: Annotator) -> QuerySet[Response]:

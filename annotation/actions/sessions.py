@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
 from annotation.actions import drawing, eligible, lobby, rounds, seats, skips
-from annotation.errors import CannotTakePart, NothingLeft, NotOpen, OtherPerson
+from annotation.errors import AnnotationError, CannotTakePart, NothingLeft, NotOpen, OtherPerson
 from annotation.language import translated
 from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
@@ -223,6 +223,47 @@ def resume(*, session: Session, now: datetime) -> Session:
     if session.state == SessionState.LAPSED:
         return revive(session=session, now=now)
     return see(session=session, now=now)
+
+
+def has_other_role(*, session: Session, now: datetime) -> bool:
+    """Tell whether a session that waits may go over to the study that it waits for, and a place is free there."""
+    feeding = session.study.fed_by
+    if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
+        return False
+    try:
+        look_in(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
+    except AnnotationError:
+        return False
+    return True
+
+
+@transaction.atomic
+def take_other_role(*, session: Session, now: datetime) -> Session:
+    """Let a session that waits go over to the study that it waits for; return the session there, which is the
+    submission's from then on. Raises what `start` does."""
+    feeding = session.study.fed_by
+    if feeding is None or not has_other_role(session=session, now=now):
+        return session
+    other = start(study=feeding, entry=_entry_of(session), now=now)
+    leave(session=session, to=SessionState.SUPERSEDED, now=now)
+    return other
+
+
+def other_role_of(*, session: Session) -> Session | None:
+    """Return the session that `session` went over to with `take_other_role`, if it did."""
+    if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
+        return None
+    same = {"provider": session.provider, "provider_session_id": session.provider_session_id}
+    return Session.objects.filter(study=session.study.fed_by_id, annotator=session.annotator_id, **same).first()
+
+
+def _entry_of(session: Session) -> Entry:
+    return Entry(
+        provider=session.provider,
+        person=session.annotator.provider_id,
+        session_id=session.provider_session_id,
+        study_id=session.provider_study_id,
+    )
 
 
 def see(*, session: Session, now: datetime) -> Session:

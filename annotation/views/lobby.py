@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.actions import sessions
 from annotation.models import Session, SessionState
-from annotation.money import pay_of_waiting
+from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
 from annotation.views.guards import session_view, wants_json
 from annotation.views.page_context import back, context
@@ -18,6 +18,9 @@ from annotation.views.page_context import back, context
 
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
+    feeding = session.study.fed_by
+    if feeding is not None and sessions.has_other_role(session=session, now=timezone.now()):
+        extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}
     return render(request, "annotation/lobby.html", context(session) | extra)
 
 
@@ -33,6 +36,13 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     if session.state != SessionState.WAITING:
         return JsonResponse({"go": session_urls(session.token).page})
     return JsonResponse({"go": None, "longest": _longest(session)})
+
+
+@session_view
+@require_POST
+def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
+    """Go over to the study that is waited for."""
+    return back(sessions.take_other_role(session=session, now=timezone.now()))
 
 
 def _longest(session: Session) -> str:

@@ -51,6 +51,9 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
+        case SessionState.SUPERSEDED if (other := sessions.other_role_of(session=session)) is not None:
+            # The link that somebody came by leads to where they went over to.
+            return back(other)
         case _:
             return show_feedback(request, session) or show_end(request, session)
 

@@ -18,6 +18,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
+from results.queries.descriptions import asks_about_answers
 from results.queries.kinds import answerable_in, with_all_labels
 from results.queries.progress import study_progress
 from results.queries.reporting import project_facts
@@ -36,7 +37,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "3"
+FORM = "4"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -121,7 +122,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
 
     An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
     """
-    studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
+    studies = Study.objects.filter(project=project) if study is None else _told_of(study)
     facts = [_sessions(studies), _decisions(studies), _removals(project)]
     if study is None:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
@@ -131,6 +132,15 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
+
+
+def _told_of(study: Study) -> QuerySet[Study]:
+    """Return the studies that the numbers of `study` tell of: itself, the one whose answers it asks about, and those
+    that ask about its answers."""
+    told = {study.pk, *(feed.pk for feed in study.feeds.all() if asks_about_answers(feed))}
+    if study.fed_by_id is not None and asks_about_answers(study):
+        told.add(study.fed_by_id)
+    return Study.objects.filter(pk__in=told)
 
 
 def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:

@@ -23,9 +23,10 @@ class WrittenReport:
 def write_report(*, project: Project, format: str, folder: Path | None, now: datetime) -> WrittenReport:
     """Make the report of `project` and write its files into `folder`, if there is one. Raises CannotExport."""
     facts = project_facts(project)
-    if not (facts.studies or facts.models):
+    if not facts.has_something_to_report:
         raise CannotExport(
-            f"There is nothing to report: no study of {project.slug} has been launched, and no model has answered."
+            f"There is nothing to report: no study of {project.slug} has been launched, no model has answered, and no "
+            "image set has descriptions."
         )
     files = get_files(format)(report_of(facts, made_at=now))
     paths = [_write(folder / name, text) for name, text in files.items()] if folder else []

@@ -56,6 +56,7 @@ class Responses(TextWriter):
         Column("writing_pauses", "sc:Integer", "How often more than two seconds lay between two keys."),
         Column("writing_paused_ms", "sc:Integer", "Milliseconds of these pauses together."),
         Column("writing_from_first_key_ms", "sc:Integer", "Milliseconds from the first key, or paste, to sending."),
+        Column("response", "sc:Text", "What the tasks of questions that others were asked about this answer end with."),
     )
 
     def start(self, out: IO[str]) -> None:

@@ -66,7 +66,7 @@ class GivenResponse:
     counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
     that. `right` is the right option, empty where none is known. `label` is what agreement compares, empty for answers
     without one label; `answer` is what was said, whole, None where the label says it all. `writing` is how a text was
-    written, None where that is not known.
+    written, None where that is not known. `response` is what the tasks of questions about this answer end with.
     """
 
     task: str
@@ -95,6 +95,7 @@ class GivenResponse:
     answer: Any = None
     unmeasured: str = ""
     writing: Mapping[str, Any] | None = None
+    response: str = ""
 
     @property
     def whole_answer(self) -> Any:
@@ -234,6 +235,7 @@ RESPONSE_COLUMNS = (
     "answer",
     "unmeasured",
     *WRITING_COLUMNS,
+    "response",
 )
 
 

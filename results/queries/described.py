@@ -31,6 +31,12 @@ def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
     return {group: DescribedSets(len(sets[group]), texts[group]) for group in sorted(texts)}
 
 
+def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
+    """Return whether something was pasted into a text, by how it was written; None where that was not recorded."""
+    pastes = (writing or {}).get("pastes")
+    return None if pastes is None else pastes > 0
+
+
 def described_by(study: Study) -> dict[int, DescriptionFacts]:
     """Return the description that each question of `study` asks about, by the id of the question."""
     if not asks_about_answers(study):
@@ -64,17 +70,20 @@ def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
 
 def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     questions = Question.objects.filter(study=study, source_type=RESPONSE).order_by("pk")
-    writers = dict(
-        Response.objects.filter(pk__in=questions.order_by().values("source_id")).values_list("pk", "annotator_id")
-    )
+    asked_about = Response.objects.filter(pk__in=questions.order_by().values("source_id")).order_by()
+    writers = {
+        pk: (writer, writing) for pk, writer, writing in asked_about.values_list("pk", "annotator_id", "writing")
+    }
     if not writers:
         return
     train_workers = written_for(TRAIN, project=study.project_id)
     rows = questions.values_list("pk", "source_id", "source", "instance__split")
     for pk, response, source, split in rows.iterator(chunk_size=CHUNK):
-        said, writer = handed_on(source), writers.get(response)
-        if said is not None and writer is not None:
-            yield pk, DescriptionFacts(said.text, writer, author_of(writer, split, train_workers))
+        said = handed_on(source)
+        if said is not None and response in writers:
+            writer, writing = writers[response]
+            author = author_of(writer, split, train_workers)
+            yield pk, DescriptionFacts(said.text, writer, author, pasted=was_pasted(writing))
 
 
 def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:

@@ -12,6 +12,7 @@ from django.db.models.functions import RowNumber
 from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
+from annotation.models.responses import RESPONSE
 from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
@@ -216,6 +217,7 @@ _RESPONSE_FIELDS = (
     "window_height",
     "unmeasured",
     "writing",
+    "pk",
     "slot__seat__survey__number",
     "slot__seat__number",
     "session_id",
@@ -249,6 +251,7 @@ def _given_response(
         study=study.slug,
         kind=kind,
         right=values.pop("question__right"),
+        response=f"{RESPONSE}-{values.pop('pk')}",
         **values,
     )
 

@@ -42,6 +42,7 @@ from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
 TAKEN = {Taken.ALL: "all", Taken.FIRST: "asked for at first", Taken.ACCEPTED: "after acceptance"}
 AUTHORS = {TRAIN_WORKER: "author also wrote for train", UNSEEN_WORKER: "author did not write for train"}
+PASTED = {True: "something was pasted", False: "nothing was pasted"}
 RETRIEVERS, DESCRIBERS = "retrievers", "describers"
 # Parsing takes some five milliseconds a description; of more, as many are taken as far apart as they are.
 MOST_PARSED = 500
@@ -248,6 +249,8 @@ def retrieval_accuracy_table(found: Sequence[Described]) -> Table:
         notes.append(
             "Authors who also wrote for train: models learn from them, so that others are what they have not seen."
         )
+    if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
+        notes.append("A paste proves nothing by itself: people correct and move what they wrote.")
     title = "How often people find what a description is about"
     return Table("retrieval-accuracy", title, columns, rows, notes, _slugs(found))
 
@@ -259,15 +262,24 @@ def _accuracies(each: Described) -> Iterable[Sequence[Cell]]:
                 continue
             answers = taken(each.answers(questions), which)
             yield RETRIEVERS, name, TAKEN[which], *_score(accuracy_of_retrievers(answers)), len(answers)
-    for author, name in AUTHORS.items():
-        theirs = frozenset(pk for pk, facts in each.study.described.items() if facts.author == author)
-        if theirs:
-            answers = each.answers(theirs)
+    for name, questions in _by_how_they_came(each).items():
+        if answers := each.answers(questions):
             yield RETRIEVERS, name, TAKEN[Taken.ALL], *_score(accuracy_of_retrievers(answers)), len(answers)
     known = [one for one in each.retrievals if one.describer is not None]
     if known:
         found, texts = accuracy_of_describers(known), len({one.description for one in known})
         yield DESCRIBERS, ALL, TAKEN[Taken.ALL], *_score(found, descriptions=texts), len(known)
+
+
+def _by_how_they_came(each: Described) -> dict[str, frozenset[int]]:
+    """Return the questions about descriptions by who wrote them and how, as far as that is known."""
+    about = each.study.described.items()
+    by_author = {
+        name: frozenset(pk for pk, facts in about if facts.author == author) for author, name in AUTHORS.items()
+    }
+    return by_author | {
+        name: frozenset(pk for pk, facts in about if facts.pasted is pasted) for pasted, name in PASTED.items()
+    }
 
 
 def _score(found: PeopleScore, *, descriptions: int | None = None) -> Sequence[Cell]:

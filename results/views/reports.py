@@ -24,7 +24,7 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     if format not in FORMATS:
         raise Http404
     facts = project_facts(project)
-    if not (facts.studies or facts.models):
+    if not facts.has_something_to_report:
         messages.error(request, "There is nothing to report yet: no study has been launched, no model has answered.")
         return redirect("project_results", project.slug)
     packed = io.BytesIO()

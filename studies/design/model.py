@@ -76,8 +76,11 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
+    """Money in major units of `currency`: for a finished session, and besides for each answer that counts."""
+
     currency: str
     per_session: Decimal
+    per_answer: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +117,12 @@ class Endings:
 @dataclass(frozen=True, slots=True)
 class Lobby:
     """How long whoever arrives while nothing is ready is kept waiting at most, 0 for not at all, and what somebody is
-    paid for whom nothing came, in the currency of the pay."""
+    paid for whom nothing came, in the currency of the pay. `either_role`: whether they may take part in the study that
+    is waited for instead."""
 
     minutes: int
     pay: Decimal
+    either_role: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +233,11 @@ class Design:
                 "limit_minutes": self.time.limit_minutes,
                 "more_minutes": self.time.more_minutes,
             },
-            "pay": {"currency": self.pay.currency, "per_session": str(self.pay.per_session)},
+            "pay": {
+                "currency": self.pay.currency,
+                "per_session": str(self.pay.per_session),
+                "per_answer": str(self.pay.per_answer),
+            },
             "language": self.language,
             "contact": self.contact,
             "consent": self.consent,
@@ -243,7 +252,11 @@ class Design:
                 "record_writing": self.answering.record_writing,
             },
             "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
-            "lobby": {"minutes": self.lobby.minutes, "pay": str(self.lobby.pay)},
+            "lobby": {
+                "minutes": self.lobby.minutes,
+                "pay": str(self.lobby.pay),
+                "either_role": self.lobby.either_role,
+            },
         }
 
 
@@ -312,12 +325,13 @@ def _recruitment(stored: Any) -> Recruitment:
 
 def _pay(stored: Any) -> Pay:
     pay = _entries(stored, _PAY, "pay")
-    return Pay(currency=pay["currency"], per_session=Decimal(pay["per_session"]))
+    per_session, per_answer = Decimal(pay["per_session"]), Decimal(pay["per_answer"])
+    return Pay(currency=pay["currency"], per_session=per_session, per_answer=per_answer)
 
 
 def _lobby(stored: Any) -> Lobby:
     lobby = _entries(stored, _LOBBY, "lobby")
-    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]))
+    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]), either_role=lobby["either_role"])
 
 
 def _practice(stored: Any) -> Practice:

@@ -209,7 +209,7 @@ def _time_schema() -> dict[str, Any]:
 
 def _pay_schema() -> dict[str, Any]:
     return _section(
-        "What one finished session is paid.",
+        "What one finished session is paid, and what each answer is besides.",
         {
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
@@ -217,6 +217,12 @@ def _pay_schema() -> dict[str, Any]:
                 "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
+            },
+            "per_answer": {
+                "type": "string",
+                "pattern": _AMOUNT,
+                "default": "0.00",
+                "description": "Besides, for each answer that counts, such as each description; on Prolific, a bonus.",
             },
         },
     )
@@ -322,6 +328,12 @@ def _lobby_schema() -> dict[str, Any]:
                 "default": "0.00",
                 "description": 'What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They '
                 "go back with a completion code of its own.",
+            },
+            "either_role": {
+                "type": "boolean",
+                "default": False,
+                "description": "Whether somebody who waits may take part in the study that is waited for instead, "
+                "where that has a place for them.",
             },
         },
     )

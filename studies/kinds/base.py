@@ -26,6 +26,8 @@ MOST_DIGITS = 9
 TENTH_DIGIT = "0"
 # Where the content of a question says whether its options stand in their own order; see `Kind.stands_in_order`.
 IN_ORDER = "in_order"
+# What stands in a question for words of somebody who took them back: the same in every language.
+TAKEN_BACK = "[…]"
 
 
 def gettext_noop(text: str) -> str:
@@ -219,6 +221,9 @@ class Kind(ABC):
     asks_about_answers: ClassVar[bool] = False
     """Whether its questions are made from answers of the study that its own takes its instances from or, without such a
     study, from descriptions that came with the instances."""
+    is_for_strangers: ClassVar[bool] = False
+    """Whether nobody is asked about an instance that they have met in the study that feeds theirs, because there they
+    have seen what is to be found here."""
     scales_differ: ClassVar[bool] = False
     """Whether the answers to some of its questions compare otherwise than those to others."""
     collects: ClassVar[bool] = False
@@ -326,6 +331,11 @@ class Kind(ABC):
         """Return what kinds that ask about answers learn of one: the `source` of their instance; None where there is
         nothing to ask about."""
         return {"answer": answer, "content": dict(content)}
+
+    def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return `content` without what its question has from its instance's `source`, which somebody said who took it
+        back; it can still be shown, and has the same options. A kind that asks about answers says how."""
+        return content
 
     def by_reference(self, reference: Mapping[str, Any]) -> str:
         """Return the label of the answer that the source of an instance holds for right, "" where it says nothing."""
@@ -485,7 +495,7 @@ def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator:
         random.Random(int.from_bytes(digest[:8], "big")).shuffle(keys)  # noqa: S311 (the seed is secret)
     keys += [option.key for option in options if not option.shuffled]
     pictures = [picture.key for picture in kind.shown(content).pictures if picture.key]
-    if is_at_random:
+    if pictures and is_at_random:
         random.Random(int.from_bytes(digest[8:16], "big")).shuffle(pictures)  # noqa: S311 (the seed is secret)
     return pictures + keys
 

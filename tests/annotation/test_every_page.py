@@ -161,9 +161,14 @@ def short_sittings(walk: Walk) -> None:
     assert regretted.state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get(session=regretted).left_out == "withdrawn"
-    live = launch_study(study.project, study="live", selection={"from": "another"}, lobby={"minutes": 5})
+    live = launch_study(
+        study.project, study="live", selection={"from": "another"}, lobby={"minutes": 5, "either_role": True}
+    )
     early = walk.arrive(live)
     walk.send(f"{page_of(early)}begin/")
     walk.send(f"{page_of(early)}wait/")
     early.refresh_from_db()
     assert early.state == SessionState.WAITING
+    walk.send(f"{page_of(early)}other-role/")
+    early.refresh_from_db()
+    assert early.state == SessionState.SUPERSEDED

@@ -180,6 +180,49 @@ def test_a_form_without_scripts_looks_too(client: Client) -> None:
     assert b"data-question" in client.post(f"{page_of(session)}wait/", follow=True).content
 
 
+def test_whoever_waits_may_take_the_other_role_where_the_study_allows_it(client: Client) -> None:
+    first, second = make_live(lobby=LOBBY | {"either_role": True})
+    client.post(link_of(second))
+    waiting = Session.objects.get(study=second)
+    shown = client.post(f"{page_of(waiting)}begin/", follow=True).content.decode()
+    assert "Or do the other part instead" in shown
+    assert first.title in shown
+    instructions = client.post(f"{page_of(waiting)}other-role/", follow=True).content.decode()
+    other = Session.objects.get(study=first)
+    assert (other.annotator, other.provider_session_id) == (waiting.annotator, waiting.provider_session_id)
+    assert "Start" in instructions
+    waiting.refresh_from_db()
+    assert waiting.state == SessionState.SUPERSEDED
+    # The link that they came by leads there from now on, and pressing the button again does nothing.
+    assert client.get(link_of(second), follow=True).redirect_chain[-1][0] == page_of(other)
+    client.post(f"{page_of(waiting)}other-role/")
+    assert Session.objects.count() == 2
+    assert sessions.code_for(session=waiting, now=NOON) == ""
+
+
+def test_the_other_role_is_not_offered_where_it_is_not_allowed_or_has_no_place(client: Client) -> None:
+    first, second = make_live()
+    session = wait(second, "ben")
+    assert b"other part" not in client.get(page_of(session)).content
+    assert client.post(f"{page_of(session)}other-role/")["Location"] == page_of(session)
+    _, third = (
+        first,
+        launch_file(
+            first.project,
+            {
+                "study": "third",
+                "kind": "ambiguity",
+                "instances": {"from": "best-vase"},
+                "lobby": LOBBY | {"either_role": True},
+                "recruitment": {"any_ids": True},
+            },
+        ),
+    )
+    arrive_at_work(first, "ann")
+    waiting = wait(third, "cleo")
+    assert b"other part" not in client.get(page_of(waiting)).content
+
+
 def test_a_study_that_has_all_it_asks_at_launch_has_nothing_to_wait_for() -> None:
     with pytest.raises(DesignRefused, match="nothing to wait for"):
         read_design("study: s\ntitle: T\nkind: best_of_n\nlobby: {minutes: 5}\n")

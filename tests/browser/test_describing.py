@@ -232,6 +232,25 @@ def test_slider_thumbnails_and_a_held_arrow_lead_through_the_images(
     expect(page.locator("#zoom [data-zoom-title]")).to_have_text(re.compile("^Image 6"))
 
 
+def test_a_finger_that_swipes_flips_and_one_that_moves_down_scrolls(
+    page: Page, describing: Callable[..., Session]
+) -> None:
+    describing()
+    question_number(page)
+    before = current(page)
+    for across, down, steps in ((-120, 10, 1), (120, -10, 0), (-20, 0, 0), (-90, 200, 0)):
+        page.locator(f"{FRAME}[data-current] .frame").evaluate(
+            """(frame, [across, down]) => {
+              const finger = { pointerType: "touch", isPrimary: true, bubbles: true, clientX: 200, clientY: 300 };
+              frame.dispatchEvent(new PointerEvent("pointerdown", finger));
+              const up = { ...finger, clientX: 200 + across, clientY: 300 + down };
+              frame.dispatchEvent(new PointerEvent("pointerup", up));
+            }""",
+            [across, down],
+        )
+        assert current(page) == (before + steps - 1) % 10 + 1
+
+
 def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     page: Page, describing: Callable[..., Session]
 ) -> None:

@@ -105,12 +105,13 @@ def two_studies(*keys: str, split: str = "train", name: str = "") -> tuple[Study
 
 
 def write(study: Study, person: str, texts: Mapping[str, str]) -> list[Response]:
-    """Let `person` sit down and write; texts: key of the set and variant ("video-a one") -> text. Others are left."""
+    """Let `person` sit down, write and go; texts: key of the set and variant ("video-a one") -> text."""
     session = _arrive(study, person)
     for slot in responses.open_slots(session=session, limit=100):
         text = texts.get(f"{slot.question.instance.key} {slot.question.variant}")
         if text:
             _send(session, slot.pk, {"text": text})
+    sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)
     return list(Response.objects.filter(session=session).order_by("pk"))
 
 

@@ -184,6 +184,11 @@ def test_what_is_asked_about_each_description_has_a_name_of_its_own(accepted: St
     with (tmp_path / "find-responses.csv").open(encoding="utf-8", newline="") as file:
         tasks = Counter(row["task"] for row in csv.DictReader(file))
     assert tasks == {task_of("By ann."): 2, task_of("Ann's other."): 2}
+    # The file of those who wrote says which answer that is.
+    call_command("export", "sets", study="tell", format="responses", out=tmp_path, stdout=StringIO(), stderr=StringIO())
+    with (tmp_path / "tell-responses.csv").open(encoding="utf-8", newline="") as file:
+        written_by_ann = {json.loads(row["answer"])["text"]: row["response"] for row in csv.DictReader(file)}
+    assert task_of("By ann.").endswith(f"/{written_by_ann['By ann.']}")
 
 
 def test_what_somebody_wrote_who_is_forgotten_leaves_frozen_rows_and_what_others_found_of_it_is_undone(
@@ -207,3 +212,16 @@ def test_a_description_whose_retriever_is_forgotten_is_accepted_no_more(accepted
     again = released("find", tmp_path / "after")
     # Dora was one of the two who found ann's other description; the first is found by ben and cleo.
     assert in_order(again / "train_data.json") == [("static-a", [("0", "By ann.")])]
+
+
+def test_descriptions_that_were_only_imported_are_reported(tmp_path: Path) -> None:
+    imported("deer", written(tmp_path, "train_data.json", TRAIN))
+    call_command("report", "deer", format="json", out=tmp_path / "out", stdout=StringIO())
+    tables = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["tables"]
+    (table,) = [table for table in tables if table["name"] == "described-sets"]
+    # Split, type, sets, texts: of the video set three, of the static one "T".
+    assert [list(row.values())[:4] for row in table["rows"]] == [
+        ["train", "all", 2, 4],
+        ["train", "static", 1, 1],
+        ["train", "video", 1, 3],
+    ]

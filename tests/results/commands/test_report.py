@@ -44,7 +44,7 @@ def test_json_is_read_by_programs(tmp_path: Path) -> None:
 
 def test_a_project_without_a_launched_study_gets_a_sentence() -> None:
     make_project()
-    with pytest.raises(CommandError, match="no study of vases has been launched, and no model has answered"):
+    with pytest.raises(CommandError, match="no study of vases has been launched, no model has answered"):
         call_command("report", "vases")
 
 

@@ -199,6 +199,7 @@ def test_responses_begin_with_task_worker_label() -> None:
         "writing_pauses": "",
         "writing_paused_ms": "",
         "writing_from_first_key_ms": "",
+        "response": "",
     }
 
 

@@ -9,9 +9,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from analytics.outcomes import Outcome
 from annotation.actions import removals
-from annotation.models import Annotator, Decision
+from annotation.models import Annotator, Decision, Response
+from results.actions.kept_numbers import Found, look_up, make
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
+from results.models import KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.descriptions import descriptions_of_project, descriptions_of_study
 from results.queries.kinds import answerable_in
@@ -19,7 +21,7 @@ from results.queries.reporting import project_facts, study_facts
 from results.reports.build import report_of
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.models import Instance, Study
-from tests.factories import TESTS, make_project
+from tests.factories import NOON, TESTS, make_project
 from tests.removing import REMOVED as LATER
 from tests.results.describing import find, launched, make_set, two_studies, write
 
@@ -157,6 +159,11 @@ def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
     }
     ann = Annotator.objects.get(provider_id="ann")
     assert {each.writer for each in facts.described.values()} == {ann.pk}
+    assert {each.pasted for each in facts.described.values()} == {None}
+    Response.objects.filter(answer__text="The red one.").update(writing={"keys": 9, "pastes": 2})
+    Response.objects.filter(answer__text="The blue one.").update(writing={"keys": 90, "pastes": 0})
+    pasted = {each.text: each.pasted for each in study_facts(search).described.values()}
+    assert pasted == {"The red one.": True, "The blue one.": False, "Before it falls.": None}
     assert facts.written == {"static": WrittenFacts(2, 0), "video": WrittenFacts(1, 1)}
     # The study that collects asks about no description.
     assert (study_facts(tell).described, study_facts(tell).written) == ({}, {})
@@ -196,6 +203,25 @@ def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
     told = Counter(one.became for one in persons_answers(tell, answerable_in(tell)))
     assert told == {"accepted": 1, "rejected": 1, "": 2}
     assert {one.became for one in persons_answers(search, answerable_in(search))} == {""}
+
+
+@pytest.mark.parametrize(("slug", "other"), [("tell", "find"), ("find", "tell")])
+def test_kept_numbers_are_old_once_the_other_study_has_new_answers(slug: str, other: str) -> None:
+    tell, search = two_studies("static-a", "static-b")
+    write(tell, "ann", {"static-a one": "The red one."})
+    studies = {"tell": tell, "find": search}
+    page = KeptNumbers.Page.STUDY_ANNOTATORS
+
+    def look() -> Found:
+        return look_up(page=page, project=tell.project, study=studies[slug], now=NOON)
+
+    make(kept=KeptNumbers.objects.get(pk=look().pk), now=NOON)
+    assert look().is_current
+    if other == "find":
+        find(search, "ben", {"The red one.": 1})
+    else:
+        write(tell, "cleo", {"static-b one": "The blue one."})
+    assert not look().is_current
 
 
 def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:

@@ -40,8 +40,8 @@ FOUND: dict[int, tuple[int, int, bool, Sequence[int]]] = {
 }
 CATEGORIES = {1: ("static", ""), 2: ("video", "")}
 DESCRIBED = {
-    11: DescriptionFacts("A dog.", DORA, "train_worker", ("s",), ("s", "con")),
-    12: DescriptionFacts("A dog runs. It runs", DORA, "train_worker"),
+    11: DescriptionFacts("A dog.", DORA, "train_worker", ("s",), ("s", "con"), pasted=False),
+    12: DescriptionFacts("A dog runs. It runs", DORA, "train_worker", pasted=True),
     13: DescriptionFacts("It falls.", EMIL, "unseen_worker"),
     14: DescriptionFacts("It fell.", tags=(), looked_for=("s",)),
 }
@@ -161,6 +161,9 @@ def test_accuracy_of_retrievers_and_of_describers() -> None:
     assert told["retrievers", "video", "all"] == [pytest.approx((1 / 2 + 0 + 0) / 3), 3, 2, 5]
     assert told["retrievers", "author also wrote for train", "all"] == [pytest.approx(5 / 6), 3, 2, 5]
     assert told["retrievers", "author did not write for train", "all"] == [pytest.approx(1 / 3), 3, 1, 3]
+    # Pasted 12: ann and cleo are right, ben is not; not pasted 11: both are right.
+    assert told["retrievers", "something was pasted", "all"] == [pytest.approx(2 / 3), 3, 1, 3]
+    assert told["retrievers", "nothing was pasted", "all"] == [1, 2, 1, 2]
     # Dora's two were found by 4 of 5, emil's one by 1 of 3; nobody knows who wrote the last.
     assert told["describers", "all", "all"] == [pytest.approx((4 / 5 + 1 / 3) / 2), 2, 3, 8]
 

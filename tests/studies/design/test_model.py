@@ -108,7 +108,7 @@ def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
     del written["lobby"]
     design = Design.from_stored(written | {"version": 2})
     assert (design.version, design.contact) == (3, "Ada")
-    assert design.lobby == Lobby(minutes=0, pay=Decimal(0))
+    assert design.lobby == Lobby(minutes=0, pay=Decimal(0), either_role=False)
 
 
 def test_a_new_design_without_the_lines_is_english() -> None:

@@ -1,6 +1,7 @@
 """Who gets what from every address of the researcher's pages, with every method."""
 
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin
@@ -19,7 +20,7 @@ from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
-from studies.design import Endings
+from studies.design import Endings, Lobby
 from studies.models import Event, Import, Instance, Membership, Project, Question, Study, StudyState
 from studies.permissions import Verb
 from tests.databases import kept
@@ -334,7 +335,11 @@ def leads_to_403(browser: Client, link: str) -> bool:
 
 def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     study = Study.objects.get(slug="birds-step-3")
-    redesign(study, endings=Endings(stopped="code", time_over="code"))
+    redesign(
+        study,
+        endings=Endings(stopped="code", time_over="code"),
+        lobby=Lobby(minutes=5, pay=Decimal(0), either_role=False),
+    )
     secrets = {study.invite_token, *study.completion_codes.values_list("code", flat=True)}
     EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
     browser = sign_in_as("viewer")

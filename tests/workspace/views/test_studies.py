@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
+from studies.design import Lobby
 from studies.models import Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
 
@@ -98,15 +100,18 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
     assert codes
     assert codes[1].count("<code") == 4
-    # Nobody comes back with a code for stopping unless the study file says so.
-    unused = study.completion_codes.filter(outcome__in=("stopped", "time_over"))
+    # Nobody comes back with a code for stopping, or for waiting, unless the study file says so.
+    unused = study.completion_codes.filter(outcome__in=("stopped", "time_over", "waited"))
     for code in study.completion_codes.difference(unused):
         assert code.code in codes[1]
         assert page.count(code.code) == 1
     assert not any(code.code in page for code in unused)
     redesign(study, endings=replace(study.design.endings, stopped="code"))
     page = client.get(PAGE).content.decode()
-    assert [code.code in page for code in unused.order_by("outcome")] == [True, False]
+    assert [code.code in page for code in unused.order_by("outcome")] == [True, False, False]
+    redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
+    page = client.get(PAGE).content.decode()
+    assert [code.code in page for code in unused.order_by("outcome")] == [True, False, True]
 
 
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
