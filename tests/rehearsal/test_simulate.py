@@ -187,3 +187,33 @@ def test_a_site_that_does_not_answer_gets_a_sentence(study: Study) -> None:
 def test_an_address_that_is_none_gets_a_sentence(study: Study) -> None:
     with pytest.raises(CommandError, match="is not the address of a site"):
         call_command("simulate", study.slug, "--url", "file:///etc/passwd")
+
+
+def _describing(texts: list[str]) -> Study:
+    """Launch a study that asks for descriptions of three images of a set, with the same `texts` known of each image."""
+    project = make_project()
+    about = {"other": {"made_up_texts": {f"candidate-{place}": texts for place in range(10)}}}
+    make_instance(project, "set", candidates=10, type="static", reference=about)
+    ask = {"images": "candidate", "targets": 3}
+    return launch_study(project, instances=0, kind="describe", ask=ask, rule="collected-v1")
+
+
+@pytest.mark.django_db
+def test_what_is_written_is_what_the_source_knows_and_something_else_where_that_was_said_before() -> None:
+    texts = ["A dog is sitting there.", "A cat is sitting there.", "A cow is sitting there."]
+    study = _describing(texts)
+
+    said = _simulate(study, annotators=1)
+
+    # Three images, of each of which the same three things could be said: each is said once.
+    assert sorted(response.answer["text"] for response in Response.objects.all()) == sorted(texts)
+    assert "  Written as the source has it: 3" in said
+
+
+@pytest.mark.django_db
+def test_a_text_that_is_never_taken_ends_the_simulation_with_the_reason() -> None:
+    study = _describing(["The third image."])
+
+    with pytest.raises(CommandError, match="says where an image stands"):
+        _simulate(study, annotators=1)
+    assert Seat.objects.filter(study=study, session=None).exists()
