@@ -96,16 +96,28 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
 def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
     known = counts() & ~Q(question__right="")
-    numbers = mine.aggregate(
+    # A sitting is a seat: whoever comes back under another submission goes on in theirs.
+    by_seat = mine.values_list("slot__seat").annotate(
         answered=Count("pk"),
         known=Count("pk", filter=known),
         right=Count("pk", filter=known & Q(choice=F("question__right"))),
     )
+    rows = [row for _, *row in by_seat]
+    answered, known_in_all, right_in_all = (sum(row[column] for row in rows) for column in range(3))
+    sittings = tuple((row[1], row[2]) for row in rows if row[1])
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
     instances = {pk for rows in (held.values_list("question__instance"), met.values_list("instance")) for (pk,) in rows}
     accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
-    return Record(**numbers, accepted=accepted, rejected=rejected, instances=frozenset(instances))
+    return Record(
+        answered=answered,
+        known=known_in_all,
+        right=right_in_all,
+        sittings=sittings,
+        accepted=accepted,
+        rejected=rejected,
+        instances=frozenset(instances),
+    )
 
 
 def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
