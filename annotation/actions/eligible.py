@@ -1,7 +1,9 @@
 """Who may take part in a study, and which of its questions somebody is not asked: the facts behind its rules of
 eligibility, and what follows from them (docs/decisions/0028-one-clash-costs-a-question.md).
 
-A study without such rules costs no statement here, unless it asks about answers: then nobody is asked about their own.
+A study without such rules costs a statement here, unless it asks about answers: then nobody is asked about their own,
+and where its kind `is_for_strangers` about no instance that they have met where the answers come from. That holds the
+other way round too: nobody meets an instance there while they have a question about it before them here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +14,15 @@ from django.utils.translation import gettext
 
 from annotation.errors import NotEligible
 from annotation.language import translated
-from annotation.models import Annotator, Decision, GroupMember, Response, Slot
+from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
-from studies.actions.questions import asks_about_answers
+from studies.actions.questions import asks_about_answers, is_for_strangers
 from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
 from studies.models import Question, Study
 
-NOT_AUTHOR = "not_author"
+NOT_AUTHOR, NOT_SAME_INSTANCE = "not_author", "not_same_instance"
+Rule = tuple[str, Mapping[str, Any]]
 
 
 def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
@@ -52,19 +55,40 @@ def barred(*, study: Study, annotator: Annotator | None) -> Barred:
 
 def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
     """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
-    rules: list[tuple[str, Mapping[str, Any]]] = [
-        (each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)
-    ]
+    if annotator is None:
+        return {}
+    found: dict[str, Barred] = {}
+    if rules := _rules_about_questions(study):
+        person = _person(study, annotator, [given for _, given in rules])
+        for name, given in rules:
+            if bars := get_rule(name).bars(person, given):
+                found[name] = found.get(name, NOTHING) | bars
+    if before_them := _before_them_where_strangers_are_asked(study, annotator):
+        found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | Barred(before_them)
+    return found
+
+
+def _rules_about_questions(study: Study) -> list[Rule]:
+    """Return the rules that keep people from single questions of `study`: those of its file, and those that its kinds
+    have without a word."""
+    rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
     if asks_about_answers(study) and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
-    if annotator is None or not rules:
-        return {}
-    person = _person(study, annotator, [given for _, given in rules])
-    found: dict[str, Barred] = {}
-    for name, given in rules:
-        if bars := get_rule(name).bars(person, given):
-            found[name] = found.get(name, NOTHING) | bars
-    return found
+    if study.fed_by is not None and is_for_strangers(study):
+        implied = (NOT_SAME_INSTANCE, {"study": study.fed_by.slug})
+        rules += [] if implied in rules else [implied]
+    return rules
+
+
+def _before_them_where_strangers_are_asked(study: Study, annotator: Annotator) -> frozenset[int]:
+    """Return the instances of the open questions that `annotator` has in studies that ask about answers of `study`, and
+    ask nobody who has met the instance there: what they would see here is what they are still to find."""
+    not_met_here = NOT_SAME_INSTANCE, {"study": study.slug}
+    fed = [each for each in study.feeds.all() if not_met_here in _rules_about_questions(each)]
+    if not fed:
+        return frozenset()
+    open_slots = Slot.objects.filter(annotator=annotator, answered_at=None, question__study__in=fed)
+    return frozenset(open_slots.values_list("question__instance", flat=True))
 
 
 def of_barred(bars: Barred, path: str = "") -> Q:
@@ -102,12 +126,17 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
         known=Count("pk", filter=known),
         right=Count("pk", filter=known & Q(choice=F("question__right"))),
     )
-    rows = [row for _, *row in by_seat]
-    answered, known_in_all, right_in_all = (sum(row[column] for row in rows) for column in range(3))
-    sittings = tuple((row[1], row[2]) for row in rows if row[1])
+    seats = [seat for _, *seat in by_seat]
+    answered, known_in_all, right_in_all = (sum(seat[column] for seat in seats) for column in range(3))
+    sittings = tuple((seat[1], seat[2]) for seat in seats if seat[1])
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
-    instances = {pk for rows in (held.values_list("question__instance"), met.values_list("instance")) for (pk,) in rows}
+    # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
+    begun = Session.objects.filter(study=study, annotator=annotator, last_seat__isnull=False).order_by()
+    surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
+    looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
+    rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
+    instances = frozenset(pk for some in rows for (pk,) in some)
     accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
     return Record(
         answered=answered,
@@ -116,7 +145,7 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
         sittings=sittings,
         accepted=accepted,
         rejected=rejected,
-        instances=frozenset(instances),
+        instances=instances,
     )
 
 

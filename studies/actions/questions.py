@@ -64,6 +64,11 @@ def asks_about_answers(study: Study) -> bool:
     return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
 
 
+def is_for_strangers(study: Study) -> bool:
+    """Tell whether `study` asks nobody about an instance that they met in the study that feeds it."""
+    return any(get_kind(part.kind).is_for_strangers for part in study.design.parts)
+
+
 def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
     """Yield the imported descriptions of `instances` whose image is known, as a study would have handed them on."""
     rows = instances.values_list("pk", "captions", "reference").order_by("pk")

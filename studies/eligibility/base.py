@@ -20,7 +20,7 @@ def gettext_noop(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Record:
     """What somebody did in one study. `answered`: how many questions. `instances`: the ids of those that they answered
-    about, or have before them now.
+    about, have before them now, or could look at before they gave up.
 
     `known`: how many of their counted answers are to questions whose right answer is known; `right`: how many of these
     are right, at most `known`. `sittings`: both, in this order, of the answers that they gave in one sitting each.

@@ -7,7 +7,8 @@ from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, 
 
 
 class NotSameInstance(Eligibility):
-    """Bars the questions about instances that somebody answered about in `study`, or has before them there now."""
+    """Bars the questions about instances that somebody answered about in `study`, has before them there now, or could
+    look at there before they gave up."""
 
     name = "not_same_instance"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(

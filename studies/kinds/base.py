@@ -221,6 +221,9 @@ class Kind(ABC):
     asks_about_answers: ClassVar[bool] = False
     """Whether its questions are made from answers of the study that its own takes its instances from or, without such a
     study, from descriptions that came with the instances."""
+    is_for_strangers: ClassVar[bool] = False
+    """Whether nobody is asked about an instance that they have met in the study that feeds theirs, because there they
+    have seen what is to be found here."""
     scales_differ: ClassVar[bool] = False
     """Whether the answers to some of its questions compare otherwise than those to others."""
     collects: ClassVar[bool] = False

@@ -64,6 +64,15 @@ _OTHERS = [
     r"\bonly\s+(?:image|picture|photo|frame)\s+(?:where|in\s+which|that|which|with|without|of|showing)\b",
     rf"{_THIS_IS}only\s+one\s+(?:where|in\s+which|that|which|with|without|showing)\b",
 ]
+# What nobody sees, by Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt, version 15): what
+# says how others are joined, directions, fillers, tags.
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_ALL_UNSEEN = re.compile(f"[{_UNSEEN}]")
+# Persian and the scripts of India are written with the joiners, and some signs are drawn with them and with variants.
+_OF_NO_USE = re.compile(f"(?![\u200c\u200d\ufe00-\ufe0f])[{_UNSEEN}]")
 _NAMES_A_PLACE = re.compile("|".join(_PLACES), re.IGNORECASE)
 _NAMES_OTHERS = re.compile("|".join(_OTHERS), re.IGNORECASE)
 
@@ -207,13 +216,14 @@ images in another order and nothing marked, finds the marked one.
             return Answer({NOT_POSSIBLE: True})
         if not in_normal_form(text):
             raise NotAnAnswer(EMPTY_OR_LEFT if content["not_possible"] else EMPTY)
-        if len(text) < content["fewest"]:
-            raise NotAnAnswer(TOO_SHORT, needed=content["fewest"], written=len(text))
+        seen = _ALL_UNSEEN.sub("", text)
+        if len(seen) < content["fewest"]:
+            raise NotAnAnswer(TOO_SHORT, needed=content["fewest"], written=len(seen))
         if len(text) > content["most"]:
             raise NotAnAnswer(TOO_LONG, allowed=content["most"], written=len(text))
-        if words := names_a_place(text):
+        if words := names_a_place(seen):
             raise NotAnAnswer(PLACE, words=words)
-        if words := names_others(text):
+        if words := names_others(seen):
             raise NotAnAnswer(OTHERS, words=words)
         return Answer({TEXT: text})
 
@@ -252,12 +262,16 @@ def names_others(text: str) -> str:
 
 
 def in_normal_form(text: str) -> str:
-    """Return `text` without what two people may do differently who write the same: case, spaces, punctuation."""
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+    """Return `text` without what two people may do differently who write the same: case, spaces, punctuation, and what
+    nobody sees."""
+    seen = _ALL_UNSEEN.sub("", unicodedata.normalize("NFKC", text))
+    return " ".join(re.findall(r"\w+", seen.casefold()))
 
 
 def _tidy(text: str) -> str:
-    """Return `text` on one line, without characters that nobody sees."""
+    """Return `text` on one line, without characters that nobody sees and no script needs: by them a text would differ
+    from itself, hide a word from every pattern, or run the wrong way in what it is shown among."""
+    text = _OF_NO_USE.sub("", text)
     seen = (" " if unicodedata.category(character) == "Cc" else character for character in text)
     return " ".join("".join(seen).split())
 

@@ -33,6 +33,7 @@ class Retrieve(SingleChoice):
     title = "Find the image that a description is about"
     rule = "retrieved-1-of-1-v1"
     asks_about_answers = True
+    is_for_strangers = True
     scales_differ = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

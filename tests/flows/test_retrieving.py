@@ -6,12 +6,14 @@ How descriptions are written in the feeding study is made up here.
 import random
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pytest
 
 from annotation.actions import responses, sessions
+from annotation.actions.skipping import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
@@ -27,7 +29,7 @@ from studies.errors import StudyError
 from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, get_kind
 from studies.kinds.base import Kind, image_option, picture_of
 from studies.models import Instance, Project, Question, Study
-from tests.factories import NOON, arrive_at_work, launch_study, make_instance, make_project
+from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project, redesign
 from tests.together import at_once
 
 TEN = {"images": "candidate"}
@@ -249,6 +251,86 @@ def test_a_place_that_was_opened_for_others_or_given_back_by_them_is_not_the_aut
     # What they left is together in one seat, and nobody has to wait for them.
     assert arrive_at_work(find, "dora").questions_total == 2
     assert Slot.objects.filter(question__study=find).count() == 4
+
+
+def keys_of(session: Session) -> list[str]:
+    """Return the keys of the sets that `session` is asked about, in alphabetical order."""
+    return sorted(slot.question.instance.key for slot in responses.open_slots(session=session, limit=99))
+
+
+def write_everything(study: Study, person: str) -> None:
+    session = arrive_at_work(study, person)
+    for number in range(session.questions_total):
+        send(session, text=f"What {person} wrote, {number}.")
+
+
+@pytest.mark.django_db
+def test_nobody_finds_an_image_in_a_set_that_they_described_though_the_study_file_does_not_say_so() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, surveys={"size": 1}, answers=2)
+    find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
+    first = arrive_at_work(write, "ann")
+    (described,) = keys_of(first)
+    send(first, text="What ann wrote.")
+    for turn in range(3):
+        send(arrive_at_work(write, f"person-{turn}"), text=f"What person {turn} wrote.")
+    assert described not in keys_of(arrive_at_work(find, "ann"))
+    assert Question.objects.filter(study=find, instance__key=described).count() == 0
+
+
+@pytest.mark.django_db
+def test_who_looked_at_what_is_described_and_gave_up_does_not_look_for_it() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, recruitment={"sessions_per_annotator": 0})
+    find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
+    sessions.leave(session=arrive_at_work(write, "eve"), to=SessionState.GIVEN_UP, now=NOON)
+    # Who has read the consent page and the instructions has seen nothing yet.
+    unseen = arrive(write, "dora")
+    sessions.leave(session=unseen, to=SessionState.GIVEN_UP, now=NOON)
+    write_everything(write, "ann")
+    with pytest.raises(NothingLeft) as error:
+        arrive_at_work(find, "eve")
+    assert error.value.rule == "not_same_instance"
+    assert keys_of(arrive_at_work(find, "dora")) == ["kitchen", "street"]
+
+
+@pytest.mark.django_db
+def test_who_went_on_without_a_question_does_not_look_for_its_image() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project)
+    find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
+    eve = arrive_at_work(write, "eve")
+    slot = responses.open_slots(session=eve, limit=1)[0]
+    leave_out(session=eve, slot=slot, images=[], now=NOON)
+    send(eve, text="What eve wrote.")
+    write_everything(write, "ann")
+    with pytest.raises(NothingLeft):
+        arrive_at_work(find, "eve")
+
+
+@pytest.mark.django_db
+def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_who_describes() -> None:
+    project = make_project()
+    for key in ("kitchen", "street"):
+        make_set(project, key)
+    write = write_study(project, surveys={"size": 1}, answers=2)
+    find = find_study(project, selection={"from": "write"}, surveys={"size": 1})
+    send(arrive_at_work(write, "ann"), text="What ann wrote.")
+    finding = arrive_at_work(find, "eve")
+    (key,) = keys_of(finding)
+    writing = arrive_at_work(write, "eve")
+    assert keys_of(writing) == [{"kitchen": "street", "street": "kitchen"}[key]]
+    # Once she has found it she may describe the set herself.
+    choose(finding, place=2)
+    send(writing, text="What eve wrote.")
+    redesign(write, recruitment=replace(write.design.recruitment, sessions_per_annotator=0))
+    assert keys_of(arrive_at_work(write, "eve", session="again")) == [key]
 
 
 @pytest.mark.django_db(transaction=True)

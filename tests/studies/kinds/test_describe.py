@@ -219,6 +219,36 @@ def test_a_text_is_the_same_whatever_its_case_spaces_and_punctuation() -> None:
     assert DESCRIBE.must_differ({"not_possible": True}) == ""
 
 
+UNSEEN = ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u202e", "\u2066", "\u3164", "\u115f", "\u034f", "\U000e0041"]
+JOINERS = ["\u200c", "\u200d", "\ufe0f"]
+
+
+@pytest.mark.parametrize("unseen", [*UNSEEN, *JOINERS], ids=ascii)
+def test_what_nobody_sees_makes_no_text_differ_or_longer_and_hides_no_word(unseen: str) -> None:
+    same = f"The wo{unseen}man holds{unseen} a cup."
+    assert DESCRIBE.must_differ({"text": same}) == "the woman holds a cup"
+    assert refusal(f"It is in the thi{unseen}rd image.").startswith("“third image” says where")
+    assert refusal(f"Unlike the oth{unseen}ers, he smiles.").startswith("“Unlike the others” speaks of")
+    assert refusal(unseen * 20) == refusal("")
+    # Eleven characters can be seen.
+    assert refusal(f"A wom{unseen * 9}an sat").startswith("This is too short")
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_and_no_script_needs_is_not_kept(unseen: str) -> None:
+    assert DESCRIBE.parse(content_of(), [], {"text": f"The wo{unseen}man holds a cup."}).value == {
+        "text": "The woman holds a cup."
+    }
+
+
+def test_joiners_and_variants_that_scripts_and_signs_are_written_with_are_kept() -> None:
+    for text in (
+        "می\u200cرود و می\u200cخندد",
+        "A family \U0001f468\u200d\U0001f469\u200d\U0001f467 and a heart ❤\ufe0f.",
+    ):
+        assert DESCRIBE.parse(content_of(), [], {"text": text}).value == {"text": text}
+
+
 def test_made_up_people_hardly_ever_write_the_same_and_sometimes_nothing() -> None:
     content, dice = content_of(), random.Random(3)
     said = [DESCRIBE.parse(content, [], DESCRIBE.made_up(content, [], dice=dice)).value for _ in range(2000)]
