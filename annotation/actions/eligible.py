@@ -120,11 +120,15 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
 def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
     known = counts() & ~Q(question__right="")
-    numbers = mine.aggregate(
+    # A sitting is a seat: whoever comes back under another submission goes on in theirs.
+    by_seat = mine.values_list("slot__seat").annotate(
         answered=Count("pk"),
         known=Count("pk", filter=known),
         right=Count("pk", filter=known & Q(choice=F("question__right"))),
     )
+    seats = [seat for _, *seat in by_seat]
+    answered, known_in_all, right_in_all = (sum(seat[column] for seat in seats) for column in range(3))
+    sittings = tuple((seat[1], seat[2]) for seat in seats if seat[1])
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
     # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
@@ -134,7 +138,15 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
     instances = frozenset(pk for some in rows for (pk,) in some)
     accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
-    return Record(**numbers, accepted=accepted, rejected=rejected, instances=instances)
+    return Record(
+        answered=answered,
+        known=known_in_all,
+        right=right_in_all,
+        sittings=sittings,
+        accepted=accepted,
+        rejected=rejected,
+        instances=instances,
+    )
 
 
 def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:

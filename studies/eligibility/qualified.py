@@ -8,7 +8,9 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 
 class Qualified(Eligibility):
     """Refuses whoever has answered fewer than `of` questions of `study` whose right answer is known, and whoever was
-    right less often than in `right` of `of`. Who answered more of them needs the same share of all."""
+    right less often than in `right` of `of`, unless they were right so often in one sitting there. Who answered more
+    of them, in all or in a sitting, needs the same share. So a second sitting is a second try: what went wrong in the
+    first does not count against it, and what went right is not lost by it."""
 
     name = "qualified"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
@@ -25,4 +27,5 @@ class Qualified(Eligibility):
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
         record = person.record(given["study"])
-        return bool(record.known < given["of"] or record.right * given["of"] < given["right"] * record.known)
+        tries = [(record.known, record.right), *record.sittings]
+        return not any(known >= given["of"] and right * given["of"] >= given["right"] * known for known, right in tries)

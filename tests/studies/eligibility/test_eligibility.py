@@ -21,6 +21,12 @@ NINE_TENTHS = {"study": "test", "at_least": 0.9, "answers": 10, "by": "right_ans
 FOUR_FIFTHS = {"study": "test", "at_least": 0.8, "answers": 5, "by": "acceptance"}
 
 
+def sat(*sittings: tuple[int, int]) -> Person:
+    """Somebody who gave so many answers in each sitting, so many of them right."""
+    known, right = sum(known for known, _ in sittings), sum(right for _, right in sittings)
+    return Person({"test": Record(known, known=known, right=right, sittings=sittings)})
+
+
 def retrieved(accepted: int, rejected: int) -> Person:
     """Somebody of whose answers as many were accepted and rejected, and all of whose right ones are known."""
     return Person({"test": Record(40, known=30, right=30, accepted=accepted, rejected=rejected)})
@@ -47,6 +53,13 @@ def retrieved(accepted: int, rejected: int) -> Person:
         # Who answered more needs the same share: 7 of 10 is 13.3 of 19 and 14 of 20.
         ("qualified", SEVEN_OF_TEN, scored(13, 19), True),
         ("qualified", SEVEN_OF_TEN, scored(14, 20), False),
+        # 12 of 20 are too few in all; one sitting of 7 of 10 is enough, whichever it was, and one of 6 of 9 is not.
+        ("qualified", SEVEN_OF_TEN, sat((10, 5), (10, 7)), False),
+        ("qualified", SEVEN_OF_TEN, sat((10, 7), (10, 5)), False),
+        ("qualified", SEVEN_OF_TEN, sat((10, 6), (10, 6)), True),
+        ("qualified", SEVEN_OF_TEN, sat((10, 5), (9, 7)), True),
+        # What belongs together but was cut in two.
+        ("qualified", SEVEN_OF_TEN, sat((5, 4), (5, 3)), False),
         ("accuracy", NINE_TENTHS, NEW, False),
         ("accuracy", NINE_TENTHS, scored(0, 9), False),
         ("accuracy", NINE_TENTHS, scored(0, 10), True),
