@@ -17,7 +17,7 @@ setup:  ## make .venv with everything that development needs
 	@scripts/bootstrap.sh test
 
 .PHONY: demo
-demo:  ## a site with a drawn study and simulated annotators on http://127.0.0.1:8000 (DEMO_PORT, DEMO_DIR)
+demo:  ## a site with drawn studies and simulated annotators on http://127.0.0.1:8000 (DEMO_PORT, DEMO_DIR)
 	@scripts/bootstrap.sh run
 	.venv/bin/python manage.py demo
 

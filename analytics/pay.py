@@ -4,16 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 
 SECONDS_PER_HOUR = 3600
+# Of how long sessions took for what they were paid: the median, and what one in ten took longer than.
+_WAGES_AT = (Fraction(1, 2), Fraction(9, 10))
+
+
+@dataclass(frozen=True)
+class PaidSession:
+    """A session that is paid: how long it took, in `seconds`, over 0, and how many `answers` it gave, at least 0."""
+
+    seconds: float
+    answers: int = 0
 
 
 @dataclass(frozen=True)
 class Wage:
     """Hourly wage of `n` sessions, in the currency of the reward per hour.
 
-    `median` is the reward over the median duration, as Prolific computes it; `tenth_percentile` is the reward over
-    the 90th percentile of the durations: one session in ten earns less. Both are None when `reason` says why.
+    What is looked at is how long a session took for each unit that it was paid. `median` is the wage at the median of
+    that, which is the reward over the median duration, as Prolific computes it, where all sessions are paid the same;
+    `tenth_percentile` is the wage at its 90th percentile: one session in ten earns less. Both are None when `reason`
+    says why.
     """
 
     n: int
@@ -22,23 +35,23 @@ class Wage:
     reason: str = ""
 
 
-def projected_cost(per_session: Decimal, seats: int) -> Decimal:
-    """Return what `seats` paid sessions cost, without the platform's fee and taxes.
+def projected_cost(reward: Decimal, times: int) -> Decimal:
+    """Return what is paid when `reward` is, so many times, without the platform's fee and taxes.
 
-    per_session: reward of one session, major units, at least 0. seats: at least 0. Raises ValueError otherwise.
+    reward: of one session, or of one answer, major units, at least 0. times: at least 0. Raises ValueError otherwise.
 
     Example: 80 seats at 8.00 cost 640.00.
     """
-    if per_session < 0 or seats < 0:
-        raise ValueError(f"A cost needs a reward and seats of at least 0, not {per_session} and {seats}.")
-    return per_session * seats
+    if reward < 0 or times < 0:
+        raise ValueError(f"A cost needs a reward and a number of at least 0, not {reward} and {times}.")
+    return reward * times
 
 
 def percentile(values: Sequence[float], share: Fraction) -> float:
     """Return the value below which `share` (0 to 1) of `values` lie, in their unit.
 
     Between two values it is interpolated linearly over their distance (Hyndman and Fan 1996, type 7, what
-    spreadsheets do). Raises ValueError when there are no values or the share is outside 0 to 1.
+    spreadsheets do). Values may be infinite. Raises ValueError when there are no values or the share is outside 0 to 1.
 
     Example: the 90th percentile of [10, 20, 30] is 28.
     """
@@ -50,27 +63,32 @@ def percentile(values: Sequence[float], share: Fraction) -> float:
     rank = share * (len(ordered) - 1)
     lower = int(rank)
     upper = min(lower + 1, len(ordered) - 1)
+    if rank == lower or ordered[lower] == ordered[upper]:
+        # Also where both are infinite, which have no distance.
+        return ordered[lower]
     return ordered[lower] + (ordered[upper] - ordered[lower]) * float(rank - lower)
 
 
-def hourly_wage(per_session: Decimal, seconds: Sequence[float]) -> Wage:
-    """Return the hourly wage of sessions that were paid `per_session` each and took `seconds`.
+def hourly_wage(per_session: Decimal, sessions: Sequence[PaidSession], per_answer: Decimal = Decimal(0)) -> Wage:
+    """Return the hourly wage of `sessions` that were paid `per_session` each, and `per_answer` for each answer besides.
 
-    per_session: reward of one session, major units. seconds: one duration per paid session, each over 0; raises
-    ValueError otherwise. Nothing is rounded.
+    per_session, per_answer: rewards, major units, at least 0. Raises ValueError for a session that took no time.
+    Nothing is rounded. A session that is paid nothing earns 0 an hour.
 
-    Example: 8.00 for sessions of 2400 s is 12 an hour.
+    Example: 8.00 for sessions of 2400 s is 12 an hour; 2.00 and 0.15 for each of 20 answers in 1200 s is 15.
     """
-    if any(duration <= 0 for duration in seconds):
+    if any(session.seconds <= 0 for session in sessions):
         raise ValueError("A session that was paid took more than 0 seconds.")
-    if not seconds:
+    if not sessions:
         return Wage(0, None, None, "Nobody has finished yet.")
-    return Wage(
-        len(seconds),
-        _per_hour(per_session, percentile(seconds, Fraction(1, 2))),
-        _per_hour(per_session, percentile(seconds, Fraction(9, 10))),
-    )
-
-
-def _per_hour(per_session: Decimal, seconds: float) -> Decimal:
-    return per_session * SECONDS_PER_HOUR / Decimal(seconds)
+    rewards = [per_session + per_answer * session.answers for session in sessions]
+    if len(set(rewards)) == 1:
+        # The same as below, without a rounding.
+        durations = [session.seconds for session in sessions]
+        middle, slow = (rewards[0] * SECONDS_PER_HOUR / Decimal(percentile(durations, at)) for at in _WAGES_AT)
+        return Wage(len(sessions), middle, slow)
+    per_unit = [
+        session.seconds / float(reward) if reward else inf for session, reward in zip(sessions, rewards, strict=True)
+    ]
+    middle, slow = (SECONDS_PER_HOUR / Decimal(percentile(per_unit, at)) for at in _WAGES_AT)
+    return Wage(len(sessions), middle, slow)

@@ -13,8 +13,17 @@ _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 
 
 def in_words(pay: Pay) -> str:
-    """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish; "" where it is paid nothing."""
-    return _amount_in_words(pay.per_session, pay.currency)
+    """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish, and what each answer in it is;
+    "" where it is paid nothing."""
+    session = _amount_in_words(pay.per_session, pay.currency)
+    answer = _amount_in_words(pay.per_answer, pay.currency)
+    if not answer:
+        return session
+    if not session:
+        # Translators: what is paid, such as US$ 0.15 for each answer.
+        return gettext("%(amount)s for each answer") % {"amount": answer}
+    # Translators: what is paid, such as US$ 2.00 and US$ 0.15 for each answer.
+    return gettext("%(session)s and %(answer)s for each answer") % {"session": session, "answer": answer}
 
 
 def pay_of_waiting(study: Study) -> str:

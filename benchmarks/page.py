@@ -205,7 +205,7 @@ def _on_line(context: BrowserContext, page: Page, line: tuple[int, int] | None) 
     return session
 
 
-def _wait_until(page: Page, condition: str) -> None:
+def wait_until(page: Page, condition: str) -> None:
     # Asked from outside, because the page's own policy forbids what Playwright's wait_for_function does inside it.
     deadline = time.monotonic() + WAIT_SECONDS
     while not page.evaluate(condition):
@@ -224,7 +224,7 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
         traffic = Traffic()
         traffic.watch(_on_line(context, page, LINES[name]))
         page.goto(begin_sitting(site, f"{name} {number}"), wait_until="commit")
-        _wait_until(page, "window.firstImage !== null && window.answerable !== null")
+        wait_until(page, "window.firstImage !== null && window.answerable !== null")
         page.wait_for_load_state("networkidle")
         firsts.append(page.evaluate("window.firstImage"))
         answerables.append(page.evaluate("window.answerable"))
@@ -238,7 +238,7 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
         page.wait_for_timeout(THINKING_MS[name])
         page.locator("[data-stage] [data-question] .choice").first.click()
         page.locator("[data-stage] [data-send]:enabled").click()
-        _wait_until(page, f"window.sends.length === {number + 1}")
+        wait_until(page, f"window.sends.length === {number + 1}")
     page.wait_for_load_state("networkidle")
     times, waits, vitals = page.evaluate("[window.sends, window.waits, vitals]")
     context.close()
@@ -257,7 +257,7 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
     }
 
 
-def _chromium() -> str | None:
+def chromium() -> str | None:
     """Return Debian's browser where it is installed; else Playwright uses its own."""
     return shutil.which("chromium")
 
@@ -283,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             served("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
             sync_playwright() as playwright,
         ):
-            browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
             for line in LINES:
                 columns[line] = measure(browser, site, line, cold_pages=options.cold_pages, sends=options.sends)
             version = browser.version

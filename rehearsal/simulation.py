@@ -9,7 +9,7 @@ import logging
 import random
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
@@ -26,10 +26,13 @@ from django.utils import timezone
 from annotation.actions import practice, responses, sessions
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
+from rehearsal.demo.image_sets import TEXTS
 from results.simulated import SIMULATED_STUDY
 from studies.kinds import get_kind
 from studies.models import PracticeQuestion, Question, Study
 
+# How often somebody writes something else where a text was refused, because it had been given before.
+MOST_TRIES = 20
 STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 TIMEOUT_SECONDS = 30
 # Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
@@ -181,7 +184,8 @@ def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Ite
 @dataclass
 class Sitting:
     """How one person's visit went. `state` is the session's at the end; empty when there was no session, and
-    `turned_away` then holds what the page said. `by_reference` counts answers to questions with a reference."""
+    `turned_away` then holds what the page said. `by_reference` counts answers to questions with a reference, `written`
+    texts that the source of an instance has for them."""
 
     state: str = ""
     turned_away: str = ""
@@ -189,6 +193,7 @@ class Sitting:
     answers: int = 0
     by_reference: int = 0
     right: int = 0
+    written: int = 0
 
 
 @dataclass
@@ -289,20 +294,24 @@ def _answer(visit: _Visit, form: Tag) -> Page:
     total = visit.page.html.select_one("progress[max]")
     if visit.person.leaves and total is not None and visit.sitting.answers >= int(str(total["max"])) // 2:
         return visit.browser.send(str(form["action"]).replace("/answer/", "/give-up/"), {})
-    fields = _hidden_fields(form)
-    question = Slot.objects.select_related("question__instance").get(pk=fields["slot"]).question
+    slot = _hidden_fields(form)["slot"]
+    question = Slot.objects.select_related("question__instance").get(pk=slot).question
+    kind = get_kind(question.kind)
     order = responses.order_for(session=_session(visit), question=question)
     label = _chosen(visit, question)
-    fields |= get_kind(question.kind).made_up(question.content, order, dice=visit.dice, label=label)
-    _check_offered(form, fields)
-    fields |= _measured(visit)
-    page = visit.browser.send(str(form["action"]), fields)
-    if page.status != 200:
-        raise CannotRead(
-            f"The answer to question {question.pk} got the status {page.status}: {page.text or page.title}"
-        )
-    visit.sitting.answers += 1
-    return page
+    for _ in range(1 if kind.writing(question.content) is None else MOST_TRIES):
+        fields = _hidden_fields(form)
+        said = label or _written(visit, question)
+        fields |= kind.made_up(question.content, order, dice=visit.dice, label=said)
+        _check_offered(form, fields)
+        fields |= _measured(visit)
+        page = visit.browser.send(str(form["action"]), fields)
+        if page.status == 200:
+            visit.sitting.answers += 1
+            visit.sitting.written += said != label
+            return page
+        form = _form_to_send(page) or form
+    raise CannotRead(f"The answer to question {question.pk} got the status {page.status}: {page.text or page.title}")
 
 
 _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
@@ -335,6 +344,17 @@ def _chosen(visit: _Visit, question: Question) -> str:
         visit.sitting.right += 1
         return right
     return visit.dice.choice([label for label in labels if label != right])
+
+
+def _written(visit: _Visit, question: Question) -> str:
+    """Return one of the texts that the source has about the picture that is marked; "" where it has none, or nothing is
+    written, so that the kind makes an answer up."""
+    kind = get_kind(question.kind)
+    texts: Mapping[str, Sequence[str]] = question.instance.reference.get("other", {}).get(TEXTS, {})
+    marked = [picture.key for picture in kind.shown(question.content).pictures if picture.mark]
+    if kind.writing(question.content) is None or not marked or marked[0] not in texts:
+        return ""
+    return visit.dice.choice(texts[marked[0]])
 
 
 def _check_offered(form: Tag, fields: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from django.db.models import Q
 
 # How the platform's id of a study begins in the links of `manage.py simulate`.
 SIMULATED_STUDY = "simulation-"
-# Where the people of `manage.py replay_bivlc` come from.
+# Where the people of `manage.py replay_bivlc` and `replay_imagecode` come from.
 REPLAY_PROVIDER = "replay"
 
 

@@ -24,6 +24,7 @@ TOGETHER = {
             "tests/flows/test_one_truth.py",
             "tests/predictions/test_published_numbers.py",
             "tests/rehearsal/replay/test_replay_bivlc.py",
+            "tests/rehearsal/replay/test_replay_imagecode.py",
             "tests/rehearsal/test_demo.py",
             "tests/results/actions/test_descriptions.py",
             "tests/results/actions/test_releases.py",

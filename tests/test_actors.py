@@ -118,6 +118,7 @@ STEPS = {
     "annotation.actions.undoing.follow",
     "annotation.actions.undoing.follow_answers",
     "annotation.actions.undoing.follow_questions",
+    "annotation.actions.unsaying.unsay",
     "results.actions.exports.describe_exports",
     "results.actions.exports.discard_files",
     "results.actions.exports.exportable_studies",

@@ -14,11 +14,11 @@ from django.utils.translation import gettext
 
 from annotation.errors import NotEligible
 from annotation.language import translated
-from annotation.models import Annotator, GroupMember, Response, Session, Slot
+from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
 from studies.actions.questions import asks_about_answers, is_for_strangers
-from studies.eligibility import NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
 from studies.models import Question, Study
 
 NOT_AUTHOR, NOT_SAME_INSTANCE = "not_author", "not_same_instance"
@@ -102,8 +102,10 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     if annotator is None:
         return Person()
     named = {entry["study"] for entry in given if "study" in entry}
+    followed = {entry["study"] for entry in given if entry.get("by") == ACCEPTANCE}
     records = {
-        each.slug: _record(each, annotator) for each in Study.objects.filter(project=study.project_id, slug__in=named)
+        each.slug: _record(each, annotator, with_fate=each.slug in followed)
+        for each in Study.objects.filter(project=study.project_id, slug__in=named)
     }
     groups: frozenset[str] = frozenset()
     if any("group" in entry for entry in given):
@@ -115,7 +117,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     return Person(records, groups, answers)
 
 
-def _record(study: Study, annotator: Annotator) -> Record:
+def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
     known = counts() & ~Q(question__right="")
     numbers = mine.aggregate(
@@ -130,7 +132,20 @@ def _record(study: Study, annotator: Annotator) -> Record:
     surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
     looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
     rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
-    return Record(**numbers, instances=frozenset(pk for some in rows for (pk,) in some))
+    instances = frozenset(pk for some in rows for (pk,) in some)
+    accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
+    return Record(**numbers, accepted=accepted, rejected=rejected, instances=instances)
+
+
+def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
+    """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
+    fates = Decision.objects.filter(question__source_type=RESPONSE, question__source_id__in=answers.values("pk"))
+    decided = fates.filter(question__undone_at=None).exclude(state=Decision.State.UNDECIDED).order_by()
+    states: dict[int, set[str]] = {}
+    for response, state in decided.values_list("question__source_id", "state"):
+        states.setdefault(response, set()).add(state)
+    rejected = sum(Decision.State.REJECTED in found for found in states.values())
+    return len(states) - rejected, rejected
 
 
 def _current(study: int, annotator: Annotator) -> QuerySet[Response]:

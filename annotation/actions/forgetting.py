@@ -21,8 +21,8 @@ class Deleted:
 def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
     """Delete what `project` knows of `annotator`, and the annotator when no other project knows them.
 
-    Their answers must have been taken out of every count before (`removals.withdraw`); their places are free
-    afterwards. Runs in the same transaction.
+    Their answers must have been taken out of every count, and of what others are asked, before (`removals.withdraw`);
+    their places are free afterwards. Runs in the same transaction.
     """
     _unlink_at_the_door(annotator, project)
     reopening.give_up(annotator=annotator, project=project)

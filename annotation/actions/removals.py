@@ -10,6 +10,7 @@ from django.db import transaction
 from annotation.actions import reopening, sessions
 from annotation.actions.decisions import recount
 from annotation.actions.undoing import follow_answers, follow_questions
+from annotation.actions.unsaying import unsay
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Removal, Response, Session, SessionState
 from annotation.models.responses import LeftOut, ResponseQuerySet
@@ -52,6 +53,9 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
         return Followed()
     Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
     followed = take_out(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
+    # There is no way back, so nothing has to be kept where others would still read it.
+    ended = unsay(annotator=annotator, project=project, now=now)
+    followed = replace(followed, sessions=followed.sessions + ended)
     record(
         project=project,
         what=What.ANNOTATOR_WITHDRAWN,

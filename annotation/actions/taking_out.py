@@ -5,16 +5,15 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, OuterRef
 
-from annotation.actions import sessions
 from annotation.actions.decisions import recount
 from annotation.actions.removals import Followed
+from annotation.actions.sparing import spare_those_who_have
 from annotation.actions.undoing import follow, follow_answers, follow_questions
 from annotation.errors import AnnotationError
-from annotation.models import Draft, Removal, Response, Session, SessionState, Slot
+from annotation.models import Removal, Response
 from annotation.models.responses import RESPONSE, LeftOut
-from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
 from studies.models import Question, Study
 
@@ -35,7 +34,7 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Fo
     question = _locked(question)
     if question.taken_out_at is not None:
         return Followed()
-    ended = _spare_those_who_have_it(question, now=now)
+    ended = spare_those_who_have(question, now=now)
     Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
     counted = Response.objects.counted().filter(question=question).count()
     Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
@@ -70,39 +69,13 @@ def _locked(question: Question) -> Question:
     return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
 
 
-def _spare_those_who_have_it(question: Question, *, now: datetime) -> int:
-    """Let every open session go on without `question`; return how many had nothing left and were ended."""
-    open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
-    # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.
-    holding = Session.objects.filter(state__in=OPEN_STATES, seat__slots__in=open_here).order_by("pk")
-    ended = 0
-    for session in holding.select_for_update(of=("self",)).select_related("study"):
-        mine = Slot.objects.filter(question=question, annotator=session.annotator_id, answered_at=None)
-        Draft.objects.filter(session=session, slot__question=question).delete()
-        if not mine.update(annotator=None):
-            continue
-        Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1)
-        session.refresh_from_db(fields=["questions_total"])
-        if session.questions_answered == session.questions_total:
-            _end(session, now=now)
-            ended += session.state not in OPEN_STATES
-    return ended
-
-
-def _end(session: Session, *, now: datetime) -> None:
-    if session.state == SessionState.WORKING:
-        sessions.come_to_the_end(session=session, now=now)
-    else:
-        sessions.leave(session=session, to=SessionState.STOPPED, now=now)
-
-
 def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
     """Undo `question` again where the acceptance or the answer that it was made from does not stand any more."""
     if question.study.fed_by is not None and question.drawn_from_id is not None:
         follow(study=question.study.fed_by, instances=[question.instance_id], now=now)
-    if question.source_type == RESPONSE:
-        asked = Response.objects.filter(pk=question.source_id).values_list("question_id", flat=True)
-        follow_answers(questions=list(asked), now=now)
+    if question.source_type == RESPONSE and not Response.objects.counted().filter(pk=question.source_id).exists():
+        # Also where that answer is deleted, with whoever gave it.
+        Question.objects.filter(pk=question.pk).update(undone_at=now)
 
 
 def _follow(question: Question, *, answers: int, sessions: int, now: datetime) -> Followed:

@@ -45,7 +45,7 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
         "contact": study.design.contact,
         "reasons": REASONS,
         "one_action": study.design.answering.one_action,
-        "has_pay": bool(study.design.pay.per_session),
+        "has_pay": bool(study.design.pay.per_session or study.design.pay.per_answer),
         "stopped_by": study.design.endings.stopped if from_platform else "",
         "time_over_by": study.design.endings.time_over if from_platform else "",
     }

@@ -422,12 +422,18 @@ def _spots(scene: Scene, rng: random.Random) -> tuple[Spot, Spot]:
     return Spot(0.5 + shift, 0.46, side, flies=True), Spot(0.5 + shift, GROUND, side)
 
 
-def draw_scene(scene: Scene, *, seed: str) -> Image.Image:
-    """Return the picture of a scene, 512 x 512 RGB; the same scene and seed give the same pixels."""
+def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Image:
+    """Return the picture of a scene, 512 x 512 RGB; the same scene, seed and place give the same pixels.
+
+    `at`: the middle of the subject's foot, in shares of the picture from the upper left, where it does not stand as the
+    relation says.
+    """
     rng = random.Random(f"{seed}|{scene.setting}")  # noqa: S311 (drawings, not secrets)
     scene = scene.from_one_side()
     picture = _backdrop(scene.setting, rng)
     subject, other = _spots(scene, rng)
+    if at is not None:
+        subject = Spot(*at, subject.side, flies=at[1] < GROUND)
     if scene.extra is not None:
         # Above something, the sky's middle is taken.
         x = rng.uniform(0.1, 0.16) if scene.relation == ABOVE else rng.uniform(0.4, 0.6)

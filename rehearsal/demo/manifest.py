@@ -1,4 +1,4 @@
-"""Writes drawn instances as image files and a manifest that the importer `jsonl` reads."""
+"""Writes drawn instances and image sets as image files, and the manifests that importers read."""
 
 import json
 from collections.abc import Iterable
@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.demo.drawing import draw_scene
+from rehearsal.demo.image_sets import TEXTS, ImageSet
 from rehearsal.demo.scenes import SceneInstance
+from studies.descriptions import SET
 
 MANIFEST = "manifest.jsonl"
+SETS_MANIFEST = "image-sets.jsonl"
 IMAGES = "images"
 
 
@@ -33,11 +36,33 @@ def _write_instance(instance: SceneInstance, folder: Path) -> dict[str, Any]:
     }
 
 
+def _write_set(drawn: ImageSet, folder: Path) -> dict[str, Any]:
+    (folder / drawn.key).mkdir(exist_ok=True)
+    names = [f"{drawn.key}/img{place}.jpg" for place in range(len(drawn.stills))]
+    for name, still in zip(names, drawn.stills, strict=True):
+        draw_scene(still.scene, seed=drawn.key, at=still.at).save(folder / name, quality=88)
+    texts = {f"{SET}-{place}": still.texts for place, still in enumerate(drawn.stills)}
+    return {"directory": drawn.key, "kind": drawn.type, "images": names, TEXTS: texts}
+
+
 def write_manifest(instances: Iterable[SceneInstance], folder: Path) -> Path:
-    """Draw `instances` into `folder` and return the manifest, written last: where it stands, all is drawn."""
+    """Draw `instances` into `folder` and return the manifest, which `jsonl` reads."""
+    return _write(folder / MANIFEST, (_write_instance(instance, _images(folder)) for instance in instances))
+
+
+def write_sets(sets: Iterable[ImageSet], folder: Path) -> Path:
+    """Draw `sets` into `folder` and return the manifest, which `imagecode` reads."""
+    return _write(folder / SETS_MANIFEST, (_write_set(drawn, _images(folder)) for drawn in sets))
+
+
+def _images(folder: Path) -> Path:
     images = folder / IMAGES
     images.mkdir(parents=True, exist_ok=True)
-    rows = [_write_instance(instance, images) for instance in instances]
-    manifest = folder / MANIFEST
-    manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return images
+
+
+def _write(manifest: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    """Write the manifest at its end: where it stands, all is drawn."""
+    lines = [json.dumps(row) + "\n" for row in rows]
+    manifest.write_text("".join(lines), encoding="utf-8")
     return manifest

@@ -1,5 +1,6 @@
 """The demo's study files: BiVLC's step 3, step 4 and baseline in small, and what else can be asked of what step 3
-chose: how well it fits, what is true of it, and whether it is preferred to the original.
+chose: how well it fits, what is true of it, and whether it is preferred to the original. Then ImageCoDe's two studies
+in small, over drawn image sets.
 
 The first is written from the scenes: it practises on two of them and asks about the others.
 """
@@ -120,6 +121,55 @@ pay: {currency: USD, per_session: "1.00"}
 """
 
 
+DESCRIBE_SLUG = "drawn-sets-describe"
+DESCRIBE_FILE = """\
+# ImageCoDe's describers in small: three images of each set, drawn by lot, are told apart in words. A description is
+# accepted once the next study has found its image; when it has not, somebody else describes the image.
+study: drawn-sets-describe
+title: Describe one of ten similar pictures
+contact: whoever started this demo
+kind: describe
+ask: {targets: 3}
+answers: 1
+max_answers: 3
+surveys: {size: 6}
+rule: described-v1
+seed: demo
+recruitment: {sessions_per_annotator: 0}
+eligibility:
+  - {rule: not_same_instance, study: drawn-sets-retrieve}
+time: {estimated_minutes: 10, limit_minutes: 60}
+pay: {currency: USD, per_session: "2.00"}
+consent: |
+  You are about to take part in a **demonstration**. You will describe drawn pictures so that others find them.
+
+  We keep what you write and how long it takes. We keep neither your name nor your address on the network.
+  You can stop at any time, without giving a reason.
+"""
+RETRIEVE_SLUG = "drawn-sets-retrieve"
+RETRIEVE_FILE = """\
+# ImageCoDe's retrievers in small, as for its validation split: two people look for what each description is about, a
+# third only where one of the two found it. Nobody meets a set that they have described. Whoever comes while nothing is
+# ready waits in the lobby: describe a picture in another window, and see the description arrive.
+study: drawn-sets-retrieve
+title: Which picture is described?
+contact: whoever started this demo
+kind: retrieve
+instances: {from: drawn-sets-describe}
+answers: 2
+max_answers: 3
+surveys: {size: 6}
+rule: retrieved-2-of-3-v1
+seed: demo
+recruitment: {sessions_per_annotator: 0}
+eligibility:
+  - {rule: not_same_instance, study: drawn-sets-describe}
+lobby: {minutes: 5, pay: "0.50"}
+time: {estimated_minutes: 5, limit_minutes: 60}
+pay: {currency: USD, per_session: "1.00"}
+"""
+
+
 def _feedback(instance: SceneInstance) -> str:
     if instance.right is None:
         return "Every picture gets a detail wrong, so None of these is the right answer here."
@@ -152,3 +202,8 @@ def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
         CHECK_SLUG: CHECK_FILE,
         COMPARE_SLUG: COMPARE_FILE,
     }
+
+
+def set_study_files() -> dict[str, str]:
+    """Return the YAML of the studies over image sets, as `study_files` does."""
+    return {DESCRIBE_SLUG: DESCRIBE_FILE, RETRIEVE_SLUG: RETRIEVE_FILE}

@@ -28,7 +28,7 @@ from rehearsal.replay.script import (
     step_3_answer,
     step_4_answer,
 )
-from rehearsal.replay.stand_ins import fill_with_stand_ins
+from rehearsal.replay.stand_ins import await_photos, fill_with_stand_ins
 from studies.actions.importing import import_files
 from studies.actions.studies import create_study
 from studies.importing import Record, get_importer
@@ -87,9 +87,8 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
         _import(replay, progress)
     if setting.images_dir is None:
         with replay.timed("stand-ins"):
-            replay.stand_ins = fill_with_stand_ins(
-                project=setting.project, photo_role=PHOTO, photo_key="coco", progress=progress
-            )
+            await_photos(project=setting.project, role=PHOTO, key="coco")
+            replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress)
     with replay.timed("launch"):
         progress.begin("launch", 2)
         for name in (STEP_3, STEP_4):

@@ -4,7 +4,7 @@ for, so that thousands of answers take seconds; what an answer does is what it d
 import random
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
@@ -29,8 +29,8 @@ LOOK_EVERY = 25
 _DICE = random.Random(0)  # noqa: S311 (nothing is left to chance)
 NOTE = "Settled by the replay, so that what was published comes out."
 
-Choose = Callable[[Question, Seat], str]
-"""What is answered to a question by whoever sits in a seat: the key of an option."""
+Choose = Callable[[Question, Seat], str | Mapping[str, str]]
+"""What is answered to a question by whoever sits in a seat: the key of an option, or what the page posts."""
 
 
 @dataclass
@@ -98,16 +98,17 @@ class Crowd:
                 sessions.begin(session=session, part=slot.part, now=timezone.now())
             question = slot.question
             order = responses.order_for(session=session, question=question)
-            label = self.choose(question, seat)
-            posted = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=label)
-            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
+            said = self.choose(question, seat)
+            if isinstance(said, str):
+                said = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=said)
+            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=said)
             responses.submit(token=session.token, sent=sent, now=timezone.now())
             yield
 
 
 def play(crowd: Crowd, *, progress: Progress) -> None:
-    """Play a study until nothing is left of it."""
-    while crowd.fill():
+    """Play a study until nothing is left of it: what its people left undecided, others are asked after them."""
+    while crowd.fill() or crowd.arrive():
         progress.step(crowd.step())
 
 

@@ -21,17 +21,18 @@ BATCH = 200
 T = TypeVar("T")
 
 
-def fill_with_stand_ins(*, project: Project, photo_role: str, photo_key: str, progress: Progress) -> int:
-    """Give every place of the project that waits for an image a stand-in; return how many were drawn.
-
-    Each instance gets a photo in `photo_role` too, under the name that its reference has as `photo_key`.
-    """
-    without = Instance.objects.filter(project=project).exclude(images__role=photo_role)
+def await_photos(*, project: Project, role: str, key: str) -> None:
+    """Let each instance without one wait for a photo in `role`, under the name that its reference has as `key`."""
+    without = Instance.objects.filter(project=project).exclude(images__role=role)
     photos = [
-        InstanceImage(instance=instance, role=photo_role, filename=str(instance.reference[photo_key]))
+        InstanceImage(instance=instance, role=role, filename=str(instance.reference[key]))
         for instance in without.iterator()
     ]
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
+
+
+def fill_with_stand_ins(*, project: Project, progress: Progress) -> int:
+    """Give every place of the project that waits for an image a stand-in; return how many were drawn."""
     waiting = InstanceImage.objects.filter(instance__project=project, image=None)
     uses = list(waiting.order_by("pk"))
     images = _draw(sorted({use.filename for use in uses}), progress)

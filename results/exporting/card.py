@@ -221,9 +221,14 @@ def _protocol(study: StudyFacts) -> str:
         f"Study {study.slug} ({words_for(study)}) asked {len(study.questions):,} questions about instances of "
         f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {_who(study)} answered"
         f"{_when(study)}; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
-        f"{cell_text(study.per_session, 'money')} for an estimated {study.estimated_minutes:g} minutes."
-        f"{_went_missing(study)}"
+        f"{cell_text(study.per_session, 'money')}{_of_answers(study)} for an estimated "
+        f"{study.estimated_minutes:g} minutes.{_went_missing(study)}"
     )
+
+
+def _of_answers(study: StudyFacts) -> str:
+    """Say what answers are paid besides their session."""
+    return f" and {cell_text(study.per_answer, 'money')} for each answer" if study.per_answer else ""
 
 
 def _went_missing(study: StudyFacts) -> str:

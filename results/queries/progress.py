@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, S
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
+from analytics.pay import PaidSession
 from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import is_at, question_is
 from annotation.models.sessions import OPEN_STATES
@@ -258,12 +259,17 @@ def _line(session: Any) -> SessionLine:
     )
 
 
-def paid_seconds(study: Study) -> list[float]:
-    """Return how long each finished session took on our clock: from its arrival to its way back, in seconds."""
+def paid_sessions(study: Study) -> list[PaidSession]:
+    """Return of each finished session how long it took on our clock, from its arrival to its way back, and how many
+    answers it gave."""
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
-    times = finished.values_list("arrived_at", Coalesce("handed_back_at", "ended_at"))
+    times = finished.values_list("arrived_at", Coalesce("handed_back_at", "ended_at"), "questions_answered")
     # A clock that was set back between the two must not break the page.
-    return [seconds for arrived, ended in times if (seconds := (ended - arrived).total_seconds()) > 0]
+    return [
+        PaidSession(seconds, answers)
+        for arrived, ended, answers in times
+        if (seconds := (ended - arrived).total_seconds()) > 0
+    ]
 
 
 @dataclass(frozen=True)

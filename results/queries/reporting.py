@@ -14,7 +14,7 @@ from results.queries.added import planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
 from results.queries.pipeline import studies_in_order
-from results.queries.progress import paid_seconds
+from results.queries.progress import paid_sessions
 from results.queries.simulated import above, answering, played_in
 from results.reports.facts import (
     AnswerFacts,
@@ -155,13 +155,15 @@ def study_outline(study: Study) -> StudyFacts:
         currency=design.pay.currency,
         per_session=design.pay.per_session,
         per_wait=design.lobby.pay,
+        per_answer=design.pay.per_answer,
+        answers_paid=Response.objects.counted_in(study).count() if design.pay.per_answer else 0,
         estimated_minutes=design.time.estimated_minutes,
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
         annotators=who["annotators"],
         simulated=who["simulated"],
         first_day=_day(who["first"]),
         last_day=_day(who["last"]),
-        paid_seconds=paid_seconds(study),
+        paid=paid_sessions(study),
         questions=(),
         answers=(),
         above=played_in(above(study)),

@@ -12,7 +12,9 @@ FINISHED, WAITED = "finished", "waited"
 def cost_table(project: ProjectFacts) -> Table:
     columns = [
         *(Column("Study"), Column("Annotators", "count"), Column("Sessions finished", "count")),
-        *(Column("Currency"), Column("Pay per session", "money"), Column("Cost without fees", "money")),
+        *(Column("Currency"), Column("Pay per session", "money"), Column("Pay per answer", "money")),
+        *(Column("Answers paid", "count"), Column("Cost of sessions", "money"), Column("Cost of answers", "money")),
+        Column("Cost without fees", "money"),
         *(Column("Sessions timed", "count"), Column("Hourly wage, median", "money")),
         Column("Hourly wage, tenth percentile", "money"),
     ]
@@ -21,6 +23,11 @@ def cost_table(project: ProjectFacts) -> Table:
         "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
         "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
     ]
+    if any(study.per_answer for study in project.studies):
+        notes.append(
+            "Answers are paid where they count, also those of sessions that were not finished. A session's wage is of "
+            "its own pay and that of all its answers."
+        )
     waits = sum(study.sessions.get(WAITED, 0) for study in project.studies)
     if waits:
         notes.append(f"The cost holds the pay of sessions that waited and were never asked anything: {waits:,}.")
@@ -29,11 +36,14 @@ def cost_table(project: ProjectFacts) -> Table:
 
 def _row(study: StudyFacts) -> Sequence[Cell]:
     finished = study.sessions.get(FINISHED, 0)
-    wage = hourly_wage(study.per_session, study.paid_seconds)
+    wage = hourly_wage(study.per_session, study.paid, study.per_answer)
+    of_sessions = projected_cost(study.per_session, finished)
+    of_sessions += projected_cost(study.per_wait, study.sessions.get(WAITED, 0))
+    of_answers = projected_cost(study.per_answer, study.answers_paid)
     missing = Undefined(wage.reason)
     return (
-        *(study.slug, study.annotators, finished, study.currency, study.per_session),
-        projected_cost(study.per_session, finished) + projected_cost(study.per_wait, study.sessions.get(WAITED, 0)),
+        *(study.slug, study.annotators, finished, study.currency, study.per_session, study.per_answer),
+        *(study.answers_paid, of_sessions, of_answers, of_sessions + of_answers),
         wage.n,
         missing if wage.median is None else wage.median,
         missing if wage.tenth_percentile is None else wage.tenth_percentile,

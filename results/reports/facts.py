@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from analytics.outcomes import Outcome
+from analytics.pay import PaidSession
 from studies.kinds.base import Collapse, Scale
 
 
@@ -142,13 +143,14 @@ class WrittenFacts:
 class StudyFacts:
     """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
 
-    `sessions`: state -> how many. `paid_seconds`: how long each finished session took on our clock.
+    `sessions`: state -> how many. `paid`: how long each finished session took on our clock.
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
+    `per_answer`: what each of the `answers_paid`, which are those that count, is paid besides; these are 0 without it.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.
@@ -167,7 +169,7 @@ class StudyFacts:
     estimated_minutes: float
     sessions: Mapping[str, int]
     annotators: int
-    paid_seconds: Sequence[float]
+    paid: Sequence[PaidSession]
     questions: Sequence[QuestionFacts]
     answers: Sequence[AnswerFacts]
     max_answers: int = 0
@@ -182,6 +184,8 @@ class StudyFacts:
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
     written: Mapping[str, WrittenFacts] = field(default_factory=dict)
     per_wait: Decimal = Decimal(0)
+    per_answer: Decimal = Decimal(0)
+    answers_paid: int = 0
 
     @property
     def kinds(self) -> list[str]:

@@ -76,8 +76,11 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
+    """Money in major units of `currency`: for a finished session, and besides for each answer that counts."""
+
     currency: str
     per_session: Decimal
+    per_answer: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,11 @@ class Design:
                 "limit_minutes": self.time.limit_minutes,
                 "more_minutes": self.time.more_minutes,
             },
-            "pay": {"currency": self.pay.currency, "per_session": str(self.pay.per_session)},
+            "pay": {
+                "currency": self.pay.currency,
+                "per_session": str(self.pay.per_session),
+                "per_answer": str(self.pay.per_answer),
+            },
             "language": self.language,
             "contact": self.contact,
             "consent": self.consent,
@@ -318,7 +325,8 @@ def _recruitment(stored: Any) -> Recruitment:
 
 def _pay(stored: Any) -> Pay:
     pay = _entries(stored, _PAY, "pay")
-    return Pay(currency=pay["currency"], per_session=Decimal(pay["per_session"]))
+    per_session, per_answer = Decimal(pay["per_session"]), Decimal(pay["per_answer"])
+    return Pay(currency=pay["currency"], per_session=per_session, per_answer=per_answer)
 
 
 def _lobby(stored: Any) -> Lobby:

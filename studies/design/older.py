@@ -16,7 +16,8 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
-    `time.more_minutes`, `answering` and `endings`, version 3 `eligibility`, `lobby` and `answering.record_writing`.
+    `time.more_minutes`, `answering` and `endings`, version 3 `eligibility`, `lobby`, `answering.record_writing`
+    and `pay.per_answer`.
     That one is missing means here what Lineup did then, not what it does for a new study file: whoever came with an id
     of any form may go on, pages follow the reader's language, and nobody was kept out by what they had done.
     """
@@ -28,6 +29,8 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
     whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0", "either_role": False}} | whole
     usual = {"one_action": "off", "last_look": False, "record_writing": False}
     whole["answering"] = usual | dict(stored.get("answering", {}))
+    if isinstance(whole.get("pay"), Mapping):
+        whole["pay"] = {"per_answer": "0.00"} | dict(whole["pay"])
     if whole.get("version") == VERSION_2:
         return whole | {"version": VERSION}
     lacked = {

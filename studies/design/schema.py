@@ -209,7 +209,7 @@ def _time_schema() -> dict[str, Any]:
 
 def _pay_schema() -> dict[str, Any]:
     return _section(
-        "What one finished session is paid.",
+        "What one finished session is paid, and what each answer is besides.",
         {
             "currency": {"enum": ["USD", "GBP", "EUR"], "default": "USD"},
             "per_session": {
@@ -217,6 +217,12 @@ def _pay_schema() -> dict[str, Any]:
                 "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
+            },
+            "per_answer": {
+                "type": "string",
+                "pattern": _AMOUNT,
+                "default": "0.00",
+                "description": "Besides, for each answer that counts, such as each description; on Prolific, a bonus.",
             },
         },
     )

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from studies.eligibility.base import NOTHING, Barred, Eligibility, Person, Record
+from studies.eligibility.base import ACCEPTANCE, NOTHING, Barred, Eligibility, Person, Record
 
 RULES = {
     "not_author": "studies.eligibility.not_author.NotAuthor",
@@ -38,6 +38,7 @@ def every_property() -> dict[str, Mapping[str, Any]]:
 
 
 __all__ = [
+    "ACCEPTANCE",
     "NOTHING",
     "RULES",
     "Barred",

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+# What an entry's `by` says that measures people by what became of their answers in the studies that asked about them.
+ACCEPTANCE = "acceptance"
+
 
 def gettext_noop(text: str) -> str:
     """Mark a text of a rule as one that annotators read in their own language; the page translates it."""
@@ -21,11 +24,17 @@ class Record:
 
     `known`: how many of their counted answers are to questions whose right answer is known; `right`: how many of these
     are right, at most `known`.
+
+    `accepted`, `rejected`: how many of their counted answers other studies asked about and accepted, or rejected; an
+    answer that one rejects is rejected, whatever others say, and what is undecided is in neither. Both are 0 unless an
+    entry is `by` acceptance.
     """
 
     answered: int = 0
     known: int = 0
     right: int = 0
+    accepted: int = 0
+    rejected: int = 0
     instances: frozenset[int] = frozenset()
 
 

@@ -26,6 +26,8 @@ MOST_DIGITS = 9
 TENTH_DIGIT = "0"
 # Where the content of a question says whether its options stand in their own order; see `Kind.stands_in_order`.
 IN_ORDER = "in_order"
+# What stands in a question for words of somebody who took them back: the same in every language.
+TAKEN_BACK = "[…]"
 
 
 def gettext_noop(text: str) -> str:
@@ -330,6 +332,11 @@ class Kind(ABC):
         nothing to ask about."""
         return {"answer": answer, "content": dict(content)}
 
+    def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return `content` without what its question has from its instance's `source`, which somebody said who took it
+        back; it can still be shown, and has the same options. A kind that asks about answers says how."""
+        return content
+
     def by_reference(self, reference: Mapping[str, Any]) -> str:
         """Return the label of the answer that the source of an instance holds for right, "" where it says nothing."""
         return str(reference.get("right", ""))
@@ -340,7 +347,8 @@ class Kind(ABC):
     ) -> Mapping[str, str]:
         """Return what a page posts for a program that plays an annotator, as `parse` reads it.
 
-        The answer with `label`, or without one any of those there can be, as `dice` fall.
+        The answer with `label`, or without one any of those there can be, as `dice` fall. Of a kind whose answers are
+        written, `label` is the text.
         """
 
 

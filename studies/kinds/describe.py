@@ -237,6 +237,8 @@ images in another order and nothing marked, finds the marked one.
     def made_up(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
+        if label:
+            return {TEXT: label}
         if content["not_possible"] and dice.random() < LEFT:
             return {TEXT: "", NOT_POSSIBLE: YES}
         text = ""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from studies.descriptions import SET, SET_SIZE, VIDEO
 from studies.kinds.base import (
     IN_ORDER,
+    TAKEN_BACK,
     Built,
     CannotAsk,
     InstanceFacts,
@@ -75,6 +76,9 @@ description, look at all the images, and pick the **one image that it is about**
             )
         options = [image_option(_key(place), image, instance=instance.key) for place, image in enumerate(images)]
         return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
+
+    def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**content, "caption": TAKEN_BACK}
 
     def scale(self, content: Mapping[str, Any]) -> Scale:
         if not self.stands_in_order(content):

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 # Version 3 has these besides, and the version before refuses what it does not know.
 NEW = ("eligibility", "lobby")
-NEW_IN_ANSWERING = ("record_writing",)
+NEW_IN = {"answering": ("record_writing",), "pay": ("per_answer",)}
 
 
 def nothing(apps: Any, schema_editor: Any) -> None:
@@ -14,7 +14,7 @@ def nothing(apps: Any, schema_editor: Any) -> None:
 
 def to_version_2(apps: Any, schema_editor: Any) -> None:
     """Take out what the version before does not know: whoever it kept out may then come in, whoever arrives too early is
-    told so and does not wait, and nothing is recorded of how texts are written."""
+    told so and does not wait, nothing is recorded of how texts are written, and answers are paid with their session."""
     connection = schema_editor.connection
     # As the column has them: this migration's Python reads designs of its own version only.
     with connection.cursor() as cursor:
@@ -25,8 +25,8 @@ def to_version_2(apps: Any, schema_editor: Any) -> None:
         if design.get("version") != 3:
             continue
         older = {name: value for name, value in design.items() if name not in NEW} | {"version": 2}
-        answering = design["answering"].items()
-        older["answering"] = {name: value for name, value in answering if name not in NEW_IN_ANSWERING}
+        for section, new in NEW_IN.items():
+            older[section] = {name: value for name, value in design[section].items() if name not in new}
         with connection.cursor() as cursor:
             cursor.execute("UPDATE studies_study SET design = %s WHERE id = %s", [json.dumps(older), pk])
 

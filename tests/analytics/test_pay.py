@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from analytics.pay import hourly_wage, percentile, projected_cost
+from analytics.pay import PaidSession, hourly_wage, percentile, projected_cost
 
 HALF = Fraction(1, 2)
 NINE_TENTHS = Fraction(9, 10)
@@ -50,16 +50,36 @@ def test_percentile_refuses_a_share_over_one() -> None:
 
 
 def test_eight_dollars_for_forty_minutes_is_twelve_an_hour() -> None:
-    wage = hourly_wage(Decimal("8.00"), [2400])
+    wage = hourly_wage(Decimal("8.00"), [PaidSession(2400)])
     assert (wage.n, wage.median, wage.tenth_percentile) == (1, Decimal(12), Decimal(12))
 
 
 def test_wage_is_taken_from_the_median_and_the_slowest_tenth() -> None:
     # Durations 1200, 2400, 3600 s: median 2400 s; 90th percentile 2400 + 0.8 * 1200 = 3360 s.
-    wage = hourly_wage(Decimal("8.00"), [3600, 1200, 2400])
+    wage = hourly_wage(Decimal("8.00"), [PaidSession(3600), PaidSession(1200), PaidSession(2400)])
     assert wage.n == 3
     assert wage.median == Decimal(12)
     assert wage.tenth_percentile == pytest.approx(Decimal(28800) / Decimal(3360))
+
+
+def test_answers_are_paid_besides_their_session() -> None:
+    # 2.00 and 20 times 0.15 are 5.00, in a third of an hour.
+    assert hourly_wage(Decimal("2.00"), [PaidSession(1200, 20)], Decimal("0.15")).median == Decimal("15.00")
+
+
+def test_wage_of_sessions_with_different_pay_is_taken_from_how_long_they_took_for_it() -> None:
+    # 5.00, 8.00 and 2.00: 240, 300 and 600 s for each unit. Median 300 s; 90th percentile 300 + 0.8 * 300 = 540 s.
+    sessions = [PaidSession(1200, 20), PaidSession(2400, 40), PaidSession(1200, 0)]
+    wage = hourly_wage(Decimal("2.00"), sessions, Decimal("0.15"))
+    assert wage.median == pytest.approx(Decimal(12))
+    assert wage.tenth_percentile == pytest.approx(Decimal(3600) / Decimal(540))
+
+
+def test_a_session_that_is_paid_nothing_is_the_slowest() -> None:
+    # Of 1.50 in 600 s, twice, and nothing in 600 s: 400 s for each unit at the median, which is 9 an hour.
+    wage = hourly_wage(Decimal(0), [PaidSession(600, 0), *[PaidSession(600, 10)] * 2], Decimal("0.15"))
+    assert (wage.median, wage.tenth_percentile) == (Decimal(9), Decimal(0))
+    assert hourly_wage(Decimal(0), [PaidSession(600, 10)]).median == 0
 
 
 def test_wage_of_nobody_is_undefined_and_says_why() -> None:
@@ -70,4 +90,4 @@ def test_wage_of_nobody_is_undefined_and_says_why() -> None:
 
 def test_wage_refuses_a_session_that_took_no_time() -> None:
     with pytest.raises(ValueError, match="more than 0 seconds"):
-        hourly_wage(Decimal("8.00"), [0])
+        hourly_wage(Decimal("8.00"), [PaidSession(0)])

@@ -35,6 +35,16 @@ def test_the_bar_says_where_how_long_and_what_it_is_worth(client: Client) -> Non
     assert "Your place is kept until 13:30 UTC." in said
 
 
+@pytest.mark.parametrize(
+    ("per_session", "said"),
+    [("2.00", "Pay: US$ 2.00 and US$ 0.15 for each answer"), ("0.00", "Pay: US$ 0.15 for each answer")],
+)
+def test_the_bar_says_what_answers_are_paid(client: Client, per_session: str, said: str) -> None:
+    pay = {"currency": "USD", "per_session": per_session, "per_answer": "0.15"}
+    page = client.get(page_of(arrive_at_work(launch_study(pay=pay)))).content
+    assert said in words(page).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_the_time_left_goes_by_ones_own_pace(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=33))
     for seconds in (60, 90, 3_600):

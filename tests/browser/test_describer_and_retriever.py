@@ -33,9 +33,10 @@ def studies(tmp_path: Path) -> tuple[Study, Study]:
     some = tmp_path / "some.jsonl"
     some.write_text("".join(manifest.read_text(encoding="utf-8").splitlines(keepends=True)[:SETS]), encoding="utf-8")
     call_command("import_instances", "sets", str(some), format="imagecode", images=IMAGES, verbosity=0)
-    one_of_one = {"rule": "retrieved-1-of-1-v1", "answers": 1, "max_answers": 1, "lobby": {"minutes": 10}}
-    describing = open_shipped("imagecode-describe", tmp_path, ask={"targets": 1})
-    return describing, open_shipped("imagecode-retrieve", tmp_path, **one_of_one)
+    describing = open_shipped("imagecode-describe", tmp_path, ask={"targets": 1}, eligibility=[])
+    others = [{"rule": "not_same_instance", "study": "imagecode-describe"}]
+    chosen = {"from": "imagecode-describe"}
+    return describing, open_shipped("imagecode-retrieve-train", tmp_path, instances=chosen, eligibility=others)
 
 
 def open_shipped(name: str, folder: Path, **changed: Any) -> Study:

@@ -93,7 +93,7 @@ def test_what_the_browser_measures_is_stored(page: Page, at_work: Callable[..., 
         assert response.hidden_ms == 0
         assert (response.window_width, response.window_height) == (1366, 650)
         assert [image["value"] for image in response.images_seen] == ["1", "2", "3", "4"]
-        assert all(image["natural"] == [512, 512] for image in response.images_seen)
+        assert all(image["natural"] == [400, 400] for image in response.images_seen)
         assert all(image["failed_loads"] == 0 and image["loaded_ms"] >= 0 for image in response.images_seen)
         assert all(250 < image["shown"][0] == image["shown"][1] < 350 for image in response.images_seen)
 

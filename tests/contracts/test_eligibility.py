@@ -10,11 +10,11 @@ from studies.eligibility import RULES, Barred, Eligibility, Person, Record, bars
 
 every_rule = pytest.mark.parametrize("name", RULES)
 SMALL = "study: things\ntitle: Things\nkind: best_of_n\n"
-VALUES = {"study": "others", "group": "people", "right": 1, "of": 2, "at_least": 0.5, "answers": 3}
+VALUES = {"study": "others", "group": "people", "right": 1, "of": 2, "at_least": 0.5, "answers": 3, "by": "acceptance"}
 PEOPLE = [
     Person(),
     Person({"others": Record(answered=4, known=4, right=2, instances=frozenset({1}))}, frozenset({"people"})),
-    Person({"others": Record(answered=4, known=4, right=0)}, answers=frozenset({3})),
+    Person({"others": Record(answered=4, known=4, right=0, rejected=9)}, answers=frozenset({3})),
 ]
 
 

@@ -198,6 +198,18 @@ def test_its_questions_show_only_what_its_roles_hold(name: str) -> None:
         assert pictures or said
 
 
+@every_kind
+def test_without_its_source_a_question_says_nothing_of_it_and_has_the_same_options(name: str) -> None:
+    kind, questions = asked(name)
+    said = [value for value in some_facts(kind, secret_ask(kind)).source.values() if isinstance(value, str)]
+    assert bool(said) == kind.asks_about_answers
+    for built in questions:
+        left = kind.without_source(built.content)
+        assert all(text in str(built.content) and text not in str(left) for text in said)
+        assert kind.options(left) == kind.options(built.content)
+        kind.shown(left)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_its_template_is_there_and_runs_nothing_itself(name: str) -> None:
     source = Path(settings.BASE_DIR, "templates", "kinds", f"{name}.html").read_text(encoding="utf-8")

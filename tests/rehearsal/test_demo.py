@@ -18,7 +18,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from annotation.models import Response, Seat, Session, SessionState
+from annotation.models import Decision, Response, Seat, Session, SessionState
 from predictions.models import Prediction
 from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.study import practice_instances, study_file
@@ -37,7 +37,7 @@ def make_demo() -> str:
     """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
     folder = Path(settings.MEDIA_ROOT) / "demo"
     folder.mkdir()
-    few = mock.patch("rehearsal.management.commands.demo.PER_CATEGORY", 4)
+    few = mock.patch.multiple("rehearsal.management.commands.demo", PER_CATEGORY=4, SETS_OF_EACH=2)
     with few, override_settings(DATA_DIR=folder):
         call_command("demo", no_serve=True, stdout=StringIO())
     return folder.name
@@ -52,6 +52,7 @@ def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     folder = Path(settings.MEDIA_ROOT) / made
     settings.DATA_DIR = folder
     monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 4)
+    monkeypatch.setattr("rehearsal.management.commands.demo.SETS_OF_EACH", 2)
     return folder
 
 
@@ -71,7 +72,7 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert Seat.objects.filter(study=study, session=None).exists()
     assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
     # The next studies ask about what came before, and somebody has answered in each.
-    fed = Study.objects.filter(fed_by__isnull=False)
+    fed = Study.objects.filter(fed_by__isnull=False, project__slug="demo")
     assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {
         "drawn-scenes-filter": "drawn-scenes",
         "drawn-scenes-baseline": "drawn-scenes-filter",
@@ -96,6 +97,32 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert signed_in.status_code == 302
     assert client.get("/projects/demo/").status_code == 200
     assert client.get("/studies/demo/drawn-scenes/").status_code == 200
+    assert client.get("/projects/demo-sets/").status_code == 200
+    assert client.get("/studies/demo-sets/drawn-sets-retrieve/").status_code == 200
+
+
+@on_postgresql
+def test_the_demo_has_image_sets_that_people_describe_and_find(demo_folder: Path) -> None:
+    assert sorted(Instance.objects.filter(project__slug="demo-sets").values_list("key", "type")) == [
+        ("static-1", "static"),
+        ("static-2", "static"),
+        ("video-1", "video"),
+        ("video-2", "video"),
+    ]
+    described = Response.objects.filter(study__slug="drawn-sets-describe").select_related("question__instance")
+    # Two people, three images of two sets each: everything that there is with so few sets.
+    assert described.count() == 12
+    for response in described:
+        # What they write is about the image that is marked.
+        texts = response.question.instance.reference["other"]["made_up_texts"]
+        assert response.answer["text"] in texts[f"set-{response.question.content['target']}"]
+    found = Response.objects.filter(study__slug="drawn-sets-retrieve")
+    assert found.count() >= 12
+    for response in found.select_related("question__instance"):
+        writers = described.filter(question__instance=response.question.instance).values_list("annotator", flat=True)
+        assert response.annotator_id not in writers
+    states = set(Decision.objects.filter(study__slug="drawn-sets-retrieve").values_list("state", flat=True))
+    assert Decision.State.ACCEPTED in states
 
 
 @on_postgresql
@@ -125,17 +152,21 @@ def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 1)
+    monkeypatch.setattr("rehearsal.management.commands.demo.SETS_OF_EACH", 1)
     out = StringIO()
 
     call_command("demo", draw=tmp_path / "scenes", stdout=out)
 
     manifest = tmp_path / "scenes" / "manifest.jsonl"
-    assert out.getvalue() == f"Drew 7 scenes with four candidates each; {manifest} lists them.\n"
+    assert out.getvalue() == (
+        f"Drew 7 scenes with four candidates each; {manifest} lists them.\n"
+        f"Drew 2 sets of ten similar scenes; {tmp_path / 'scenes' / 'image-sets.jsonl'} lists them.\n"
+    )
     assert len(manifest.read_text(encoding="utf-8").splitlines()) == 7
-    assert len(list((tmp_path / "scenes" / "images").iterdir())) == 35
+    assert len(list((tmp_path / "scenes" / "images").rglob("*.jpg"))) == 55
     studies = [read_design(file.read_text(encoding="utf-8")).study for file in (tmp_path / "scenes").glob("*.yaml")]
     names = ["drawn-scenes", "drawn-scenes-baseline", "drawn-scenes-filter", "drawn-scenes-ratings"]
-    names += ["drawn-scenes-preferences", "drawn-scenes-statements"]
+    names += ["drawn-scenes-preferences", "drawn-scenes-statements", "drawn-sets-describe", "drawn-sets-retrieve"]
     assert sorted(studies) == sorted(names)
 
 

@@ -1,6 +1,6 @@
 """The page of a study, its live part, and what changes its state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,9 +18,9 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.pay import Wage, hourly_wage, projected_cost
+from analytics.pay import PaidSession, Wage, hourly_wage, projected_cost
 from annotation.actions import launching
-from annotation.models import EntryEvent, Session, SessionState
+from annotation.models import EntryEvent, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
@@ -29,7 +29,7 @@ from results.queries.overview import answers_sent, waiting_for_launch
 from results.queries.progress import (
     OddArrivals,
     odd_arrivals,
-    paid_seconds,
+    paid_sessions,
     progress_of,
     session_lines,
     study_progress,
@@ -61,21 +61,30 @@ PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSIO
 
 @dataclass(frozen=True)
 class Pay:
-    """Money in `currency`, major units; `cost` without the platform's fee."""
+    """Money in `currency`, major units; `cost` of as many `seats` and `answers` without the platform's fee."""
 
     currency: str
     per_session: Decimal
+    per_answer: Decimal
     seats: int
+    answers: int
     cost: Decimal
     wage: Wage
     too_low: bool
 
 
-def _pay(study: Study, *, seats: int, seconds: list[float]) -> Pay:
-    currency, per_session = study.design.pay.currency, study.design.pay.per_session
-    wage = hourly_wage(per_session, seconds)
-    too_low = currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
-    return Pay(currency, per_session, seats, projected_cost(per_session, seats), wage, too_low)
+def _pay(study: Study, *, seats: int, answers: int, sessions: Sequence[PaidSession] = ()) -> Pay:
+    pay = study.design.pay
+    wage = hourly_wage(pay.per_session, sessions, pay.per_answer)
+    too_low = pay.currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
+    cost = projected_cost(pay.per_session, seats) + projected_cost(pay.per_answer, answers)
+    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage, too_low)
+
+
+def _pay_so_far(study: Study, *, seats: int) -> Pay:
+    """Return what `study` costs once all places for answers that it has by now are filled."""
+    answers = Slot.objects.filter(seat__study=study).count() if study.design.pay.per_answer else 0
+    return _pay(study, seats=seats, answers=answers, sessions=paid_sessions(study))
 
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -90,7 +99,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
         "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
-        "pay": _pay(study, seats=progress.seats.all if progress else study.seats.count(), seconds=paid_seconds(study)),
+        "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
@@ -301,6 +310,6 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     return {
         "plan": plan,
         "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
-        "pay": _pay(study, seats=plan.seats, seconds=[]),
+        "pay": _pay(study, seats=plan.seats, answers=plan.answers),
         "problems": (sentence,) if waiting.images else (),
     }

@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import time
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from types import FrameType
@@ -21,23 +22,39 @@ from django.utils import timezone
 from annotation.models import Session
 from predictions.models import Model
 from rehearsal.actions.sitting_times import stretch_sittings
-from rehearsal.demo.manifest import IMAGES, MANIFEST, write_manifest
+from rehearsal.demo.image_sets import ImageSet, describe_sets
+from rehearsal.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
 from rehearsal.demo.predictions import MODEL, score_lines
 from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.serving import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from rehearsal.demo.study import BASELINE_SLUG, CHECK_SLUG, COMPARE_SLUG, FILTER_SLUG, RATING_SLUG, SLUG, study_files
+from rehearsal.demo.study import (
+    BASELINE_SLUG,
+    CHECK_SLUG,
+    COMPARE_SLUG,
+    DESCRIBE_SLUG,
+    FILTER_SLUG,
+    RATING_SLUG,
+    RETRIEVE_SLUG,
+    SLUG,
+    set_study_files,
+    study_files,
+)
 from studies.actions.events import What, record
 from studies.actions.finding import full_name
 from studies.models import Instance, Membership, Project, Study, StudyState
 from studies.permissions import Role
 
 USER = "researcher"
-PROJECT = "demo"
+PROJECT, SETS_PROJECT = "demo", "demo-sets"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
 # About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
 STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 1, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
+# Still sets and as many videos, of ten images each. Two people describe three images of two sets each and leave a third
+# to whoever looks at the demo; four look for what they wrote, and leave some of it too.
+SETS_OF_EACH = 3
+SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
 LEAVE = 0.2
 ACCURACY = 0.9
 MODEL_ACCURACY = 0.75
@@ -76,11 +93,13 @@ class Command(BaseCommand):
         instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
         try:
             manifest = write_manifest(instances, folder)
-            for slug, text in study_files(instances).items():
+            sets = write_sets(_sets(), folder)
+            for slug, text in (study_files(instances) | set_study_files()).items():
                 (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
         except OSError as error:
             raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
         self.stdout.write(f"Drew {len(instances)} scenes with four candidates each; {manifest} lists them.")
+        self.stdout.write(f"Drew {2 * SETS_OF_EACH} sets of ten similar scenes; {sets} lists them.")
 
     def _make_site(self) -> str:
         """Make whatever is not there yet, and return the researcher's password."""
@@ -88,14 +107,17 @@ class Command(BaseCommand):
         if not settings.WHITENOISE_USE_FINDERS:
             call_command("collectstatic", interactive=False, verbosity=0)
         user, password = _researcher()
-        project = _project(user)
         folder = settings.DATA_DIR / "scenes"
+        project = _project(user, PROJECT, "Drawn scenes")
         if not Instance.objects.filter(project=project).exists():
             self._import_scenes(folder)
-        for slug, annotators in STAGES.items():
-            self._run_study(project, slug, annotators, folder)
+        self._run_studies(project, STAGES, folder)
         if not Model.objects.about(project).exists():
             self._predict(project, folder)
+        sets = _project(user, SETS_PROJECT, "Drawn image sets")
+        if not Instance.objects.filter(project=sets).exists():
+            self._import_sets(folder)
+        self._run_studies(sets, SET_STAGES, folder)
         return password
 
     def _predict(self, project: Project, folder: Path) -> None:
@@ -105,8 +127,15 @@ class Command(BaseCommand):
         file.write_text("".join(lines), encoding="utf-8")
         call_command("import_predictions", project.slug, str(file), format="scores", model=MODEL, stdout=self.stdout)
 
-    def _run_study(self, project: Project, slug: str, annotators: int, folder: Path) -> None:
-        study = project.studies.filter(slug=slug).first() or self._create_study(project, slug, folder)
+    def _run_studies(self, project: Project, stages: Mapping[str, int], folder: Path) -> None:
+        # All of them first: a launch wants every study to be there that a study file names.
+        for slug in stages:
+            if not project.studies.filter(slug=slug).exists():
+                self._create_study(project, slug, folder)
+        for slug, annotators in stages.items():
+            self._run_study(project.studies.get(slug=slug), annotators)
+
+    def _run_study(self, study: Study, annotators: int) -> None:
         if study.state == StudyState.DRAFT:
             call_command("launch_study", full_name(study), stdout=self.stdout)
         if not Session.objects.filter(study=study).exists():
@@ -130,20 +159,26 @@ class Command(BaseCommand):
         options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
         call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
 
-    def _create_study(self, project: Project, slug: str, folder: Path) -> Study:
+    def _import_sets(self, folder: Path) -> None:
+        manifest = folder / SETS_MANIFEST
+        if not manifest.exists():
+            self.stdout.write("Drawing image sets ...")
+            write_sets(_sets(), folder)
+        options = {"format": "imagecode", "images": folder / IMAGES, "verbosity": 0}
+        call_command("import_instances", SETS_PROJECT, str(manifest), stdout=self.stdout, **options)
+
+    def _create_study(self, project: Project, slug: str, folder: Path) -> None:
         file = folder / f"{slug}.yaml"
-        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
-        file.write_text(study_files(instances)[slug], encoding="utf-8")
+        files = study_files(list(describe_instances(seed=SEED, per_category=PER_CATEGORY))) | set_study_files()
+        file.write_text(files[slug], encoding="utf-8")
         # It ends with the advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
-        return project.studies.get(slug=slug)
 
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
-        study = Study.objects.select_related("project").get(project__slug=PROJECT, slug=SLUG)
         try:
             with serving(port=port, root=settings.BASE_DIR, folder=settings.DATA_DIR) as processes:
-                self.stdout.write(_welcome(f"http://127.0.0.1:{port}", study, password))
+                self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
                 self.stdout.flush()
                 while True:
                     check_all_run(processes)
@@ -177,9 +212,13 @@ def _researcher() -> tuple[User, str]:
     return user, password
 
 
-def _project(user: User) -> Project:
+def _sets() -> Iterator[ImageSet]:
+    return describe_sets(seed=SEED, of_each=SETS_OF_EACH)
+
+
+def _project(user: User, slug: str, name: str) -> Project:
     with transaction.atomic():
-        project, made = Project.objects.get_or_create(slug=PROJECT, defaults={"name": "Drawn scenes"})
+        project, made = Project.objects.get_or_create(slug=slug, defaults={"name": name})
         _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.OWNER.value})
         if made:
             record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
@@ -196,29 +235,36 @@ def _stop_on_terminate() -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
-def _page(slug: str) -> str:
-    return reverse("study", args=[PROJECT, slug])
+def _page(project: str, slug: str) -> str:
+    return reverse("study", args=[project, slug])
 
 
-def _welcome(site: str, study: Study, password: str) -> str:
+def _welcome(site: str, password: str) -> str:
+    studies = {study.slug: study for study in Study.objects.filter(project__slug__in=[PROJECT, SETS_PROJECT])}
+    takes = {slug: site + reverse("take", args=[study.entry_name]) for slug, study in studies.items()}
     # Somebody new each time, with ids of the form that Prolific gives.
     person, session = secrets.token_hex(12), secrets.token_hex(12)
-    take = site + reverse("take", args=[study.entry_name])
     ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
+    invites = {slug: f"{takes[slug]}?{urlencode({'invite': study.invite_token})}" for slug, study in studies.items()}
     return f"""
 The demo runs on {site}
 
-  As an annotator whom Prolific sends:  {take}?{ids}
-  As an annotator by invite link:       {take}?{urlencode({"invite": study.invite_token})}
+  As an annotator whom Prolific sends:  {takes[SLUG]}?{ids}
+  As an annotator by invite link:       {invites[SLUG]}
+  ... who describes a picture:          {invites[DESCRIBE_SLUG]}
+  ... who looks for what is described:  {invites[RETRIEVE_SLUG]}
 
   As the researcher:                    {site}/
     user name {USER}, password {password}
-  The project:                          {site}/projects/{study.project.slug}/
-  The study:                            {site}{_page(study.slug)}
-  ... and those that follow from it:    {site}{_page(FILTER_SLUG)}
-                                        {site}{_page(BASELINE_SLUG)}
-                                        {site}{_page(RATING_SLUG)}
-                                        {site}{_page(CHECK_SLUG)}
-                                        {site}{_page(COMPARE_SLUG)}
+  The project:                          {site}/projects/{PROJECT}/
+  The study:                            {site}{_page(PROJECT, SLUG)}
+  ... and those that follow from it:    {site}{_page(PROJECT, FILTER_SLUG)}
+                                        {site}{_page(PROJECT, BASELINE_SLUG)}
+                                        {site}{_page(PROJECT, RATING_SLUG)}
+                                        {site}{_page(PROJECT, CHECK_SLUG)}
+                                        {site}{_page(PROJECT, COMPARE_SLUG)}
+  The project of image sets:            {site}/projects/{SETS_PROJECT}/
+  Its studies:                          {site}{_page(SETS_PROJECT, DESCRIBE_SLUG)}
+                                        {site}{_page(SETS_PROJECT, RETRIEVE_SLUG)}
 
 Ctrl-C stops it."""

@@ -1,17 +1,14 @@
 """`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
 
-import logging
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from analytics.results_files import ResultsFileError
 from predictions.errors import PredictionsRefused
+from rehearsal.management.replays import new_project, quiet_sessions, researcher
 from rehearsal.replay.pipeline import Replay, Setting, run
 from rehearsal.replay.progress import Progress
 from rehearsal.replay.result_files import check_folder, take_in
@@ -23,12 +20,7 @@ from results.reports.formats import get_files
 from studies.actions.import_source import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.models import Project
-from studies.naming import problem_with_slug
 
-# A longer name would not fit into the names of the studies.
-LONGEST_NAME = 40
-RESEARCHER = "replay"
 REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
 
 
@@ -59,7 +51,7 @@ class Command(BaseCommand):
             setting = _setting(options)
             if results is not None:
                 check_folder(results)
-            with _quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+            with quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
                 replay = run(setting, progress=progress)
                 if results is not None:
                     take_in(replay, results, progress=progress)
@@ -82,44 +74,12 @@ class Command(BaseCommand):
             raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
 
 
-@contextmanager
-def _quiet_sessions() -> Iterator[None]:
-    """Leave out the line that each session logs when it starts: it would cut through the progress bar."""
-    logger = logging.getLogger("annotation.actions.sessions")
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
 def _setting(options: dict[str, Any]) -> Setting:
-    name: str = options["project"]
-    if reason := problem_with_slug(name):
-        raise CannotReplay(f"{name!r} cannot name a project. {reason}")
-    if Project.objects.filter(slug=name).exists():
-        raise CannotReplay(f"There is already a project called {name}. Give the replay a new one with --project NAME.")
-    if len(name) > LONGEST_NAME:
-        raise CannotReplay(f"The project's name {name!r} is too long. Use at most {LONGEST_NAME} characters.")
     return Setting(
-        project=Project(slug=name, name="BiVLC, replayed"),
+        project=new_project(options["project"], "BiVLC, replayed"),
         manifest=options["manifest"],
         images_dir=options["images"],
         released=read_accepted(options["accepted"]),
-        by=_researcher(options["owner"]),
+        by=researcher(options["owner"]),
         seed=options["seed"],
     )
-
-
-def _researcher(username: str | None) -> User:
-    if username is None:
-        user, created = User.objects.get_or_create(username=RESEARCHER)
-        if created:
-            user.set_unusable_password()
-            user.save(update_fields=["password"])
-        return user
-    found = User.objects.filter(username=username).first()
-    if found is None:
-        raise CannotReplay(f"There is no user called {username!r}. Make one with createsuperuser.")
-    return found

@@ -12,7 +12,7 @@ from results.queries.progress import (
     Rate,
     Seats,
     Seconds,
-    paid_seconds,
+    paid_sessions,
     session_lines,
     study_progress,
 )
@@ -142,7 +142,7 @@ def test_only_finished_sessions_are_paid_from_arrival_to_the_way_back(study: Stu
     sit_down(study, "two", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=20))
     sit_down(study, "three", state=SessionState.GIVEN_UP, ended_at=NOON + timedelta(minutes=5))
     sit_down(study, "four", state=SessionState.FINISHED, ended_at=NOON - timedelta(minutes=5))
-    assert sorted(paid_seconds(study)) == [1200.0, 2400.0]
+    assert sorted(each.seconds for each in paid_sessions(study)) == [1200.0, 2400.0]
     assert Session.objects.count() == 4
 
 

@@ -7,6 +7,7 @@ The baseline: all four right about instance 1; about instance 4 only the last qu
 from decimal import Decimal
 
 from analytics.outcomes import Outcome
+from analytics.pay import PaidSession
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import KINDS, with_options
 
@@ -28,7 +29,7 @@ STEP_3 = StudyFacts(
     estimated_minutes=40,
     sessions={"finished": 2, "given_up": 1},
     annotators=2,
-    paid_seconds=[2400.0, 2400.0],
+    paid=[PaidSession(2400.0), PaidSession(2400.0)],
     questions=[
         QuestionFacts(11, 1, "best_of_n", 0, "", Outcome.ACCEPTED, "candidate-0", 2, 2),
         QuestionFacts(12, 2, "best_of_n", 0, "", Outcome.CONFLICTING, "", 2, 2),
@@ -75,7 +76,7 @@ BASELINE = StudyFacts(
     estimated_minutes=30,
     sessions={"finished": 2},
     annotators=2,
-    paid_seconds=[],
+    paid=[],
     questions=QUESTIONS,
     answers=[AnswerFacts(q.id, CLEO if q.instance == 1 else DORA, 6, q.winner) for q in QUESTIONS],
 )

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from analytics.pay import PaidSession
 from results.reports.cost import cost_table
 from tests.results.reports.small import PROJECT
 
@@ -17,3 +18,22 @@ def test_whoever_waited_in_vain_is_in_the_cost() -> None:
     place = [column.title for column in table.columns].index("Cost without fees")
     assert table.rows[0][place] == Decimal("26.00")
     assert table.notes[-1] == "The cost holds the pay of sessions that waited and were never asked anything: 4."
+
+
+def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
+    """By hand: 3 finished at 2.00 are 6.00, 50 answers at 0.15 are 7.50, together 13.50. A session of 20 answers is
+    paid 5.00, in 20 minutes."""
+    study = replace(
+        PROJECT.studies[0],
+        per_session=Decimal("2.00"),
+        per_answer=Decimal("0.15"),
+        answers_paid=50,
+        sessions={"finished": 3},
+        paid=[PaidSession(1200.0, 20)],
+    )
+    table = cost_table(replace(PROJECT, studies=[study]))
+    row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
+    assert (row["Pay per session"], row["Pay per answer"], row["Answers paid"]) == (Decimal(2), Decimal("0.15"), 50)
+    assert (row["Cost of sessions"], row["Cost of answers"]) == (Decimal("6.00"), Decimal("7.50"))
+    assert (row["Cost without fees"], row["Hourly wage, median"]) == (Decimal("13.50"), Decimal("15.00"))
+    assert "also those of sessions that were not finished" in table.notes[1]

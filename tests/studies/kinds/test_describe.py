@@ -262,6 +262,11 @@ def test_made_up_people_hardly_ever_write_the_same_and_sometimes_nothing() -> No
         assert DESCRIBE.parse(content, [], DESCRIBE.made_up(content, [], dice=dice))
 
 
+def test_made_up_people_write_what_they_are_told_to() -> None:
+    posts = [DESCRIBE.made_up(content_of(), [], dice=random.Random(3), label="The dog sits.") for _ in range(200)]
+    assert posts == [{"text": "The dog sits."}] * 200
+
+
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
