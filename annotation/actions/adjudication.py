@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.actions.decisions import asked_of, decide_question, to_decide
+from annotation.actions.decisions import asked_of, decide_question, decide_what_was_asked_about, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
+from annotation.models.responses import RESPONSE
 from studies.actions.events import Actor, What, person, record
 from studies.kinds import get_kind
 from studies.models import Question
@@ -29,7 +30,7 @@ def options_of(question: Question) -> list[str]:
 
 @transaction.atomic
 def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
-    """Decide `question` as its rule would if `choice` were the only answer. Raises CannotSettle."""
+    """Decide `question` as its rule would if all answers that there may be were `choice`. Raises CannotSettle."""
     decision = Decision.objects.select_for_update().get(question=question)
     if not options_of(question):
         raise CannotSettle("The answers to this question are not one option each, so that no option can settle it.")
@@ -38,8 +39,9 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
         raise CannotSettle("The answers have already decided this question.")
     _check_unused(question)
-    asked = replace(asked_of(question, question.study), wanted=1)
-    verdict = decide(decision.rule, asked, [Given(choice, choice)])
+    asked = asked_of(question, question.study)
+    # One alone decides nothing where a rule needs two.
+    verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Given(choice, choice)] * asked.most)
     Decision.objects.filter(pk=decision.pk).update(
         state=verdict.state.value,
         winner=verdict.winner or "",
@@ -50,6 +52,8 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     )
     # What had been drawn from it and was undone stands again, when it is accepted as it was.
     follow_questions(questions=[question.pk], now=now)
+    if question.source_type == RESPONSE:
+        decide_what_was_asked_about(responses=[question.source_id], now=now)
     decision.refresh_from_db()
     _record(question, What.QUESTION_SETTLED, by=by, now=now, choice=choice)
     return decision

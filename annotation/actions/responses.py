@@ -209,7 +209,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
     session = _locked_session(token)
-    slot = Slot.objects.select_related("question").filter(pk=sent.slot).first()
+    slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
         return _receipt(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
@@ -271,8 +271,10 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
         return False
     if slot.annotator_id == session.annotator_id:
         return True
-    # The session was at its questions and lost the seat: what it still sends is late, not wrong.
-    return session.first_question_at is not None and session.last_seat_id == slot.seat_id
+    # The session was at its questions and lost the seat: what it still sends is late, not wrong. Whoever has the seat
+    # now may have left some of its slots in another one of the survey, to others.
+    last = session.last_seat
+    return session.first_question_at is not None and last is not None and last.survey_id == slot.seat.survey_id
 
 
 def _receipt(session: Session, slot: Slot, **flags: Any) -> Receipt:

@@ -71,7 +71,8 @@ LANGUAGE_NOTE = (
 
 @dataclass(frozen=True)
 class Described:
-    """A study that asks about descriptions: what it asks about each of them, and every answer, by question.
+    """A study that asks about descriptions: what it asks about each of them, and every answer, by question. What was
+    undone, because its author's answers count no more for one, is not among them: nothing follows from it.
 
     `types`: the type of the instance that each question is about. `moments`: the questions whose places are
     numbers that can be subtracted, as moments of a video are.
@@ -102,7 +103,11 @@ def described_in(studies: Iterable[StudyFacts]) -> list[Described]:
 
 
 def _described(study: StudyFacts) -> Described:
-    asked = {question.id: question for question in study.questions if question.id in study.described}
+    asked = {
+        question.id: question
+        for question in study.questions
+        if question.id in study.described and question.outcome is not Outcome.UNDONE
+    }
     places = {kind: _places(study, kind) for kind in {question.kind for question in asked.values()}}
     retrievals = []
     for answer in study.answers:
@@ -175,8 +180,7 @@ def _fates(each: Described) -> dict[str, Fates]:
     fates = {}
     for name, questions in each.groups.items():
         of_type = list(written.values()) if name == ALL else [written[name]] if name in written else []
-        # From what was undone, because its author's answers count no more, nothing follows.
-        asked = [each.asked[pk] for pk in questions if each.asked[pk].outcome is not Outcome.UNDONE]
+        asked = [each.asked[pk] for pk in questions]
         outcomes = [question.outcome for question in asked]
         fates[name] = Fates(
             written=sum(one.texts for one in of_type),
@@ -302,7 +306,9 @@ def phenomena_table(found: Sequence[Described]) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in found:
         codings: dict[Hashable, Coding] = {
-            pk: Coding(facts.tags, facts.looked_for) for pk, facts in each.study.described.items() if facts.looked_for
+            pk: Coding(facts.tags, facts.looked_for)
+            for pk, facts in each.study.described.items()
+            if facts.looked_for and pk in each.asked
         }
         for one in phenomena(each.retrievals, codings):
             cells: list[Cell] = []

@@ -152,6 +152,25 @@ def test_a_seat_that_somebody_comes_back_to_leaves_out_what_they_have_met_meanwh
     assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
 
 
+def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_meanwhile() -> None:
+    project = make_project()
+    first = study_about(project, "first", ["a"])
+    second = study_about(project, "second", ["a", "b"], not_same("first"))
+    answer_all(arrive_at_work(first, "ben"))
+    ann = arrive_at_work(second, "ann")
+    about_a = Slot.objects.get(seat__session=ann, question__instance__key="a")
+    about_b = Slot.objects.get(seat__session=ann, question__instance__key="b")
+    sessions.leave(session=ann, to=SessionState.LAPSED, now=NOON)
+    # Her seat is ben's now, and the question about "a" is in another one, for somebody else.
+    assert keys_given(arrive_at_work(second, "ben")) == ["b"]
+    for slot in (about_a, about_b):
+        sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+        assert responses.submit(token=ann.token, sent=sent, now=NOON).late
+    kept = Response.objects.filter(session=ann).order_by("pk").values_list("question__instance__key", "slot")
+    assert list(kept) == [("a", None), ("b", None)]
+    assert keys_given(arrive_at_work(second, "cleo")) == ["a"]
+
+
 @pytest.mark.parametrize(
     ("rule", "let_in", "kept_out"),
     [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")],

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from annotation.actions import responses, sessions
+from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.skipping import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -199,6 +200,25 @@ def test_two_of_three_asks_two_first_and_a_third_only_where_one_of_them_found_it
     for person in ("ann", "dora"):
         with pytest.raises(AnnotationError):
             arrive_at_work(find, person, session=f"again-{person}")
+
+
+@pytest.mark.django_db
+def test_what_two_people_left_open_a_researcher_settles_and_the_description_follows() -> None:
+    project = make_project()
+    make_set(project, "kitchen")
+    write = write_study(project)
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=2)
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    for person, place in (("ben", 2), ("cleo", 7)):
+        choose(arrive_at_work(find, person), place=place)
+    assert (states_of(find), states_of(write)) == (["undecided"], ["undecided"])
+    question = Question.objects.get(study=find)
+    # The third image is the one that was described.
+    for choice, outcome in (("image_3", "accepted"), ("image_8", "rejected")):
+        settle(question=question, choice=choice, by="test", note="", now=NOON)
+        assert (states_of(find), states_of(write)) == ([outcome], [outcome])
+        unsettle(question=question, by="test", now=NOON)
+        assert (states_of(find), states_of(write)) == (["undecided"], ["undecided"])
 
 
 @pytest.mark.django_db

@@ -106,6 +106,16 @@ def test_from_what_was_undone_nothing_follows() -> None:
         written={"static": WrittenFacts(2, 1), "video": WrittenFacts(2, 0)},
     )
     assert rows("descriptions", undone)[0][:9] == ["search", "all", 4, 1, 3, 1, 2, 1, pytest.approx(2 / 3)]
+    # Left are 12 to 14: ann is right about 12 and 13 of three, ben about none of three, cleo about 12 of two; dora's
+    # was found by 2 of 3, emil's by 1 of 3.
+    told = {(row[1], row[2], row[3]): [row[4], *row[6:]] for row in rows("retrieval-accuracy", undone)}
+    assert told["retrievers", "all", "all"] == [pytest.approx((2 / 3 + 0 + 1 / 2) / 3), 3, 3, 8]
+    assert told["describers", "all", "all"] == [pytest.approx(1 / 2), 2, 2, 6]
+    assert ("retrievers", "nothing was pasted", "all") not in told
+    assert rows("retrieval-agreement", undone)[0][5:] == [3, 3, 8, 3]
+    assert rows("language", undone)[0][3:5] == [3, 12]
+    # "con" was looked for in 11 only.
+    assert [row[1:4] for row in rows("phenomena", undone)] == [["s", 1, 0]]
 
 
 def test_alpha_three_ways_for_each_type_of_sets_and_for_all() -> None:
