@@ -166,8 +166,8 @@ def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_m
     for slot in (about_a, about_b):
         sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
         assert responses.submit(token=ann.token, sent=sent, now=NOON).late
-    kept = Response.objects.filter(session=ann).order_by("pk").values_list("question__instance__key", "slot")
-    assert list(kept) == [("a", None), ("b", None)]
+    kept = Response.objects.filter(session=ann, slot=None).order_by("pk")
+    assert list(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
     assert keys_given(arrive_at_work(second, "cleo")) == ["a"]
 
 
