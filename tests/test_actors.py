@@ -42,6 +42,7 @@ OF_ANNOTATORS = {
     "annotation.actions.responses.answer_in",
     "annotation.actions.lobby.is_open_to",
     "annotation.actions.lobby.is_something_ready",
+    "annotation.actions.lobby.is_still_there",
     "annotation.actions.lobby.take_place",
     "annotation.actions.lobby.waits_until",
     "annotation.actions.responses.open_slots",

@@ -4,15 +4,30 @@ there, is led on as soon as something is, and ends with an outcome of their own 
 from datetime import datetime, timedelta
 
 from annotation.actions import drawing, seats
-from annotation.models import Annotator, Seat, Session, Slot
+from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from studies.models import Study, StudyState
+
+# Browsers let a page that nobody looks at ask once a minute.
+SILENCE = timedelta(minutes=2)
 
 
 def is_open_to(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether somebody, None for a newcomer, for whom nothing is ready in `study` may wait for it."""
     if not study.design.lobby.minutes or study.state == StudyState.CLOSED:
         return False
+    if study.design.lobby.pay and _has_waited(study, annotator):
+        return False
     return _may_bring(study, annotator, now=now)
+
+
+def _has_waited(study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether somebody has waited in vain before: however many surveys one may take, that is paid once."""
+    return Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED).exists()
+
+
+def is_still_there(*, session: Session) -> bool:
+    """Tell whether the page of a session that waits was open until its time was over: it asks again and again."""
+    return session.last_seen_at >= session.lease_until - SILENCE
 
 
 def _may_bring(study: Study, annotator: Annotator | None, *, now: datetime) -> bool:

@@ -269,6 +269,7 @@ def _entry_of(session: Session) -> Entry:
 def see(*, session: Session, now: datetime) -> Session:
     """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
     seen: dict[str, Any] = {"last_seen_at": now}
+    session.last_seen_at = now
     if session.state in OPEN_STATES and is_on_first_lease(session):
         prolonged = min(now + FIRST_LEASE, session.arrived_at + _lease(session.study))
         seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
@@ -345,7 +346,7 @@ def revive(*, session: Session, now: datetime) -> Session:
                     state_before_lapse="",
                     ended_at=None,
                     handed_back_at=None,
-                    lease_until=now + (min(FIRST_LEASE, _lease(session.study)) if first else _lease(session.study)),
+                    lease_until=_kept_until(session.study, to, now=now, first=first),
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
                 )
@@ -354,6 +355,13 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     session.refresh_from_db()
     return session
+
+
+def _kept_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
+    """Return until when a session that goes on in the state `to` has time; `first`: before its annotator has agreed."""
+    if to == SessionState.WAITING:
+        return lobby.waits_until(study=study, now=now)
+    return now + (min(FIRST_LEASE, _lease(study)) if first else _lease(study))
 
 
 def _given_back(session: Session, now: datetime) -> int | None:
@@ -447,7 +455,9 @@ def look_again(*, session: Session, now: datetime) -> None:
     if session.state != SessionState.WAITING:
         return
     if session.lease_until <= now or study.state == StudyState.CLOSED:
-        move(session=session, to=SessionState.WAITED, now=now)
+        # Who has left the page has not waited; they may come back to it.
+        waited = study.state == StudyState.CLOSED or lobby.is_still_there(session=session)
+        leave(session=session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
     elif study.state == StudyState.PAUSED:
         # Until it goes on nobody gets a place, and nobody is sent away.
         return

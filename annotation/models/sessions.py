@@ -43,7 +43,7 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
     # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
-    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WORKING, S.GIVEN_UP}) | REMOVING,
+    S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING, S.GIVEN_UP}) | REMOVING,
     S.SUPERSEDED: frozenset(),
     S.WAITED: frozenset(),
 }

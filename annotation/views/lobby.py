@@ -29,8 +29,9 @@ def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
 def wait(request: HttpRequest, session: Session) -> HttpResponse:
     """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
     now = timezone.now()
-    session = sessions.see(session=session, now=now)
+    # First, because it asks when the page was last seen.
     sessions.look_again(session=session, now=now)
+    sessions.see(session=session, now=now)
     if not wants_json(request):
         return back(session)
     if session.state != SessionState.WAITING:

@@ -32,8 +32,9 @@ def make_live(*, instances: int = 2, **design: Any) -> tuple[Study, Study]:
     """Return a study, and one with a lobby that asks about what the first accepts."""
     project = make_pipeline_project(instances)
     first = launch_study(project, instances=instances)
-    file = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}, "lobby": LOBBY} | design
-    return first, launch_file(project, file | {"recruitment": {"any_ids": True}})
+    file = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}, "lobby": LOBBY}
+    file |= {"recruitment": {"any_ids": True}} | design
+    return first, launch_file(project, file)
 
 
 def wait(study: Study, person: str, *, now: datetime = NOON) -> Session:
@@ -91,6 +92,7 @@ def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_i
     _, second = make_live()
     session = wait(second, "ben")
     late = NOON + 10 * MINUTE + timedelta(seconds=1)
+    sessions.see(session=session, now=NOON + 9 * MINUTE)
     if way == "asked":
         sessions.look_again(session=session, now=late)
     else:
@@ -103,6 +105,31 @@ def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_i
     # It is settled: nobody waits twice for the pay.
     with pytest.raises(CannotTakePart):
         arrive(second, "ben", now=late, session="another")
+
+
+def test_whoever_closes_the_page_has_not_waited_and_may_come_back() -> None:
+    _, second = make_live()
+    session = wait(second, "ben")
+    sessions.see(session=session, now=NOON + 7 * MINUTE)
+    late = NOON + 11 * MINUTE
+    sessions.expire(by="test", now=late)
+    session.refresh_from_db()
+    assert session.state == SessionState.LAPSED
+    assert sessions.hand_back(session=session, now=late) == ""
+    sessions.resume(session=session, now=late)
+    assert session.state == SessionState.WAITING
+
+
+def test_waiting_in_vain_is_paid_once_however_many_surveys_one_may_take() -> None:
+    _, second = make_live(recruitment={"any_ids": True, "sessions_per_annotator": 0})
+    session = wait(second, "ben")
+    late = NOON + 10 * MINUTE
+    sessions.see(session=session, now=late)
+    sessions.look_again(session=session, now=late)
+    assert session.state == SessionState.WAITED
+    with pytest.raises(NothingLeft):
+        arrive(second, "ben", session="another", now=late)
+    wait(second, "cleo", now=late)
 
 
 def test_nobody_is_kept_waiting_for_what_cannot_come() -> None:
