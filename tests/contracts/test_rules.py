@@ -29,7 +29,10 @@ def asked_of(name: str, wanted: int) -> tuple[Asked, list[Given]]:
     built = kind.questions(some_facts(kind, ask), ask, seed="seed")[0]
     order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
     given = []
-    for label in list(kind.categories(built.content))[:3] or ["One text.", "Another text."]:
+    for label in list(kind.categories(built.content))[:3] or [
+        "The cup on the table is full.",
+        "A cat sleeps beside the cup.",
+    ]:
         answer = kind.parse(
             built.content, order, kind.made_up(built.content, order, dice=random.Random(1), label=label)
         )

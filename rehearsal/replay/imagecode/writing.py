@@ -42,11 +42,12 @@ class Writers:
     given: set[tuple[str, str]] = field(default_factory=set)
 
     def write(self, question: Question, seat: Seat) -> Mapping[str, str]:
-        key = self.keys[question.instance_id]
-        text = self.texts.get((key, question.content["target"]))
+        key, kind = self.keys[question.instance_id], get_kind(question.kind)
+        marked = next(place for place, shown in enumerate(kind.shown(question.content).pictures) if shown.mark)
+        text = self.texts.get((key, marked))
         if text is None:
             return NOT_POSSIBLE
-        kind, posted = get_kind(question.kind), {TEXT: text}
+        posted = {TEXT: text}
         try:
             said = (key, kind.must_differ(kind.parse(question.content, [], posted).value))
         except NotAnAnswer:
