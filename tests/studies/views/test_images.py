@@ -1,4 +1,5 @@
 import hashlib
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from PIL import Image as Pillow
 from pytest_django import DjangoAssertNumQueries
 
 from studies.actions.images import original_name, rendition_name, take_in
+from studies.importing.pictures import SIZES
 from studies.models import Image
 from tests.studies.source_files import picture_bytes
 
 pytestmark = pytest.mark.django_db
+TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -120,3 +123,11 @@ def test_a_picture_is_the_same_in_every_language(size: str, client: Client, sha2
     response = client.get(f"/images/{sha256}/{size}", headers={"Accept-Language": "es"})
     assert not response.has_header("Vary")
     assert not response.has_header("Content-Language")
+
+
+def test_every_size_that_a_page_shows_is_there() -> None:
+    """Otherwise its pictures are missing on that page, and nothing else says so."""
+    written = (path.read_text(encoding="utf-8") for path in TEMPLATES.rglob("*.html"))
+    shown = {size for text in written for size in re.findall(r"{% url 'image' \S+ '(\w+)'", text)}
+    assert shown
+    assert shown <= set(SIZES)
