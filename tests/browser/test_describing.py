@@ -265,8 +265,11 @@ def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     assert question_number(page) == 1
     assert marked(page) == target
     assert not Response.objects.filter(session=session).exists()
-    field(page).fill(TEXT)
-    page.locator("[data-stage] [data-send]").click()
+    # One goes on writing where one was.
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(TEXT)
+    page.keyboard.press("Control+Enter")
     expect(page.locator("[data-answered]")).to_have_text("1")
     assert Response.objects.get(session=session).answer == {"text": TEXT}
 

@@ -1814,6 +1814,8 @@ document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
   ahead.prepend(...stage.children);
   show(form);
   form.querySelector("[data-error]").textContent = reply.error;
+  // Whoever wrote something goes on writing.
+  form.querySelector("textarea[name]")?.focus({ preventScroll: true });
 });
 
 // A page that the browser has kept would bring itself again, for as long as the server cannot be reached.
