@@ -122,7 +122,7 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     """Return what the database counts of each study, by category."""
     found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
     accepts = {study.pk: study.accepts for study in studies}
-    several = [study.pk for study in studies if questions_per_instance(study) > 1]
+    several = [study.pk for study in studies if _asks_several(study)]
     decisions = Decision.objects.order_by().annotate(
         complete=Case(When(is_at[Progress.COMPLETE], then=True), default=False),
         undone=Case(When(question__undone_at=None, then=False), default=True),
@@ -139,6 +139,11 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     for (study, _), (category, outcomes) in of_instances.items():
         found[study].setdefault(category, Counter())[outcome_of_instance(outcomes)] += 1
     return [{category: Counts(of) for category, of in by.items()} for by in found.values()]
+
+
+def _asks_several(study: Study) -> bool:
+    """Tell whether `study` may ask several questions about one instance: as many as it has, or as are said of it."""
+    return study.design.asks_about_answers or questions_per_instance(study) > 1
 
 
 _ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")

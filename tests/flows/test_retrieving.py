@@ -21,6 +21,7 @@ from results.actions.pseudonyms import name_annotators
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details
 from results.queries.kinds import answerable_in
+from results.queries.pipeline import funnel
 from results.queries.reporting import study_facts
 from results.reports.agreement import reliabilities
 from studies import rules
@@ -480,3 +481,15 @@ def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by
     assert Question.objects.get(study=find).right == f"image_{target + 1}"
     choose(session, place=target)
     assert states_of(write) == states_of(find) == ["accepted"]
+
+
+@pytest.mark.django_db
+def test_a_set_with_two_descriptions_is_one_instance_of_the_pipeline() -> None:
+    project = make_project()
+    make_set(project, "kitchen", {"The full one.": 0, "The empty one.": 3})
+    find = find_study(project, surveys={"size": 1})
+    choose(arrive_at_work(find, "ann"), place=0)
+    choose(arrive_at_work(find, "ben"), place=0)
+    assert states_of(find) == ["accepted", "rejected"]
+    (step,) = funnel(project, [find]).steps
+    assert step.cell.counts.asked == 1
