@@ -15,7 +15,6 @@ from annotation.models.responses import RESPONSE
 from studies.actions.questions import (
     About,
     Source,
-    asks_about_answers,
     origin_of,
     questions_per_instance,
     selected_instances,
@@ -42,7 +41,7 @@ def ready_for(
     if study.fed_by is None:
         return []
     bars = barred(study=study, annotator=annotator)
-    if asks_about_answers(study):
+    if study.design.asks_about_answers:
         return list(islice(_answers_for(study, study.fed_by, bars, now=now), limit))
     return _accepted_for(study, study.fed_by, bars, limit, now=now)
 

@@ -17,7 +17,6 @@ from annotation.language import translated
 from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
-from studies.actions.questions import asks_about_answers, is_for_strangers
 from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
 from studies.models import Question, Study
 
@@ -72,9 +71,9 @@ def _rules_about_questions(study: Study) -> list[Rule]:
     """Return the rules that keep people from single questions of `study`: those of its file, and those that its kinds
     have without a word."""
     rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
-    if asks_about_answers(study) and NOT_AUTHOR not in dict(rules):
+    if study.design.asks_about_answers and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
-    if study.fed_by is not None and is_for_strangers(study):
+    if study.fed_by is not None and study.design.is_for_strangers:
         implied = (NOT_SAME_INSTANCE, {"study": study.fed_by.slug})
         rules += [] if implied in rules else [implied]
     return rules
@@ -112,7 +111,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
         mine = GroupMember.objects.filter(project=study.project_id, annotator=annotator)
         groups = frozenset(mine.values_list("group", flat=True))
     answers: frozenset[int] = frozenset()
-    if study.fed_by_id is not None and asks_about_answers(study):
+    if study.fed_by_id is not None and study.design.asks_about_answers:
         answers = frozenset(_current(study.fed_by_id, annotator).values_list("pk", flat=True))
     return Person(records, groups, answers)
 

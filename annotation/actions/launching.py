@@ -10,7 +10,7 @@ from annotation.actions.drawing import ready_for
 from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, asks_about_answers
+from studies.actions.questions import About
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError
@@ -47,6 +47,8 @@ def _arriving(study: Study, *, now: datetime) -> list[About] | None:
     if study.design.instances.sample is None:
         return []
     if not (drawn := ready_for(study, now=now)):
-        what = "no answer yet that can be asked about" if asks_about_answers(study) else "accepted no instance yet"
+        what = (
+            "no answer yet that can be asked about" if study.design.asks_about_answers else "accepted no instance yet"
+        )
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
     return drawn

@@ -45,12 +45,10 @@ def _may_bring(study: Study, annotator: Annotator | None, *, now: datetime) -> b
     return drawing.could_draw(study=feeding, annotator=None, now=now) or _may_bring(feeding, None, now=now)
 
 
-def is_something_ready(*, session: Session, now: datetime) -> bool:
-    """Tell whether `take_place` would find a place for `session`, without locking anything."""
-    study, annotator = session.study, session.annotator
-    return seats.is_one_free(study=study, annotator=annotator) or drawing.could_draw(
-        study=study, annotator=annotator, now=now
-    )
+def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything."""
+    free = seats.is_one_free(study=study, annotator=annotator)
+    return free or drawing.could_draw(study=study, annotator=annotator, now=now)
 
 
 def take_place(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:

@@ -9,16 +9,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import drawing, eligible, lobby, rounds, seats, skips
-from annotation.errors import AnnotationError, CannotTakePart, NothingLeft, NotOpen, OtherPerson
-from annotation.language import translated
-from annotation.models import Annotator, Removal, Seat, Session, SessionState, Slot
-from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS, TAKEN_PART
+from annotation.actions import admission, lobby, rounds, seats, skips
+from annotation.errors import OtherPerson
+from annotation.models import Annotator, Seat, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry, one_spelling
 from studies.actions.codes import completion_code
 from studies.actions.events import Actor, What, record
-from studies.eligibility import get_rule
 from studies.models import Outcome, Study, StudyState
 
 logger = logging.getLogger(__name__)
@@ -54,7 +52,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
-    _check_open_to(study=study, annotator=annotator, provider=entry.provider)
+    admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
         token=secrets.token_urlsafe(24),
@@ -72,7 +70,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     )
     given = lobby.take_place(session=session, now=now, seat=seat)
     if given is None and not lobby.is_open_to(study=study, annotator=annotator, now=now):
-        raise _nothing_left(study, annotator, entry.provider, now=now)
+        raise admission.nothing_left(study=study, annotator=annotator, provider=entry.provider, now=now)
     session.questions_total = given or 0
     session.save(update_fields=["questions_total"])
     logger.info("session %s of study %s started with %s questions", session.pk, study.slug, given or 0)
@@ -118,90 +116,14 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
     annotator = _annotator(entry) if entry is not None else None
     if entry is not None and find(study=study, entry=entry) is not None:
         return
-    _check_open_to(study=study, annotator=annotator, provider=provider)
+    admission.check_open_to(study=study, annotator=annotator, provider=provider)
     if annotator is not None and Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists():
         # Its seat goes over to the session that they would start now.
         return
-    if _is_something_left(study, annotator, now=now):
+    if lobby.is_something_ready(study=study, annotator=annotator, now=now):
         return
     if not lobby.is_open_to(study=study, annotator=annotator, now=now):
-        raise _nothing_left(study, annotator, provider, now=now)
-
-
-def _nothing_left(study: Study, annotator: Annotator | None, provider: str, *, now: datetime) -> NothingLeft:
-    """Return what somebody is told who gets nothing: that nobody would, or that what there is is for others."""
-    if provider == invite.PROVIDER:
-        what_next = gettext("Nothing was your fault. Places are sometimes given back: try the same link again later.")
-    else:
-        what_next = gettext(
-            "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
-            "or return the study on the platform that invited you."
-        )
-    kept = next(iter(eligible.by_rule(study=study, annotator=annotator)), "")
-    if kept and _is_something_left(study, None, now=now):
-        return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
-    return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
-
-
-def _is_something_left(study: Study, annotator: Annotator | None, *, now: datetime) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get something."""
-    free = seats.is_one_free(study=study, annotator=annotator)
-    return free or drawing.could_draw(study=study, annotator=annotator, now=now)
-
-
-def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> None:
-    reasons = Removal.objects.reasons(annotator=annotator.pk, project=study.project_id)
-    what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
-    if Removal.Why.WITHDRAWN in reasons:
-        raise CannotTakePart(
-            gettext("You took your consent back, so you cannot take part in these studies again."), what_next
-        )
-    if reasons:
-        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
-
-
-def _check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
-    if annotator is not None:
-        _check_not_removed(study=study, annotator=annotator, provider=provider)
-    if annotator is not None and annotator.blocked:
-        what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
-        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
-    if study.state != StudyState.OPEN:
-        raise _not_open(StudyState(study.state), provider)
-    if annotator is not None and _has_taken_part(study=study, annotator=annotator):
-        raise CannotTakePart(
-            gettext("You have already taken part in this study. Thank you!"),
-            gettext("Your answers are saved; there is nothing to do."),
-        )
-    if not _is_in_the_middle(study=study, annotator=annotator):
-        eligible.check(study=study, annotator=annotator, provider=provider)
-
-
-def _is_in_the_middle(*, study: Study, annotator: Annotator | None) -> bool:
-    """Tell whether rules of eligibility come too late for somebody, who comes back under a new submission."""
-    if annotator is None or not study.design.eligibility:
-        return False
-    return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
-
-
-def _has_taken_part(*, study: Study, annotator: Annotator) -> bool:
-    """Tell whether somebody had all the sessions that one person may have, or has failed the practice once."""
-    most = study.design.recruitment.sessions_per_annotator
-    done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART)
-    return bool(most and done.count() >= most) or rounds.has_failed(study=study, annotator=annotator)
-
-
-def _not_open(state: StudyState, provider: str) -> NotOpen:
-    reason = {
-        StudyState.DRAFT: gettext("This study has not started yet."),
-        StudyState.PAUSED: gettext("This study is paused at the moment."),
-        StudyState.CLOSED: gettext("This study has ended."),
-    }[state]
-    if provider != invite.PROVIDER:
-        return NotOpen(reason, gettext("Please return it on the platform, or try the same link again later."))
-    if state == StudyState.CLOSED:
-        return NotOpen(reason, gettext("There is nothing left for you to do: this page can be closed."))
-    return NotOpen(reason, gettext("Try the same link again later."))
+        raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
 
 
 def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:
@@ -223,47 +145,6 @@ def resume(*, session: Session, now: datetime) -> Session:
     if session.state == SessionState.LAPSED:
         return revive(session=session, now=now)
     return see(session=session, now=now)
-
-
-def has_other_role(*, session: Session, now: datetime) -> bool:
-    """Tell whether a session that waits may go over to the study that it waits for, and a place is free there."""
-    feeding = session.study.fed_by
-    if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
-        return False
-    try:
-        look_in(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
-    except AnnotationError:
-        return False
-    return True
-
-
-@transaction.atomic
-def take_other_role(*, session: Session, now: datetime) -> Session:
-    """Let a session that waits go over to the study that it waits for; return the session there, which is the
-    submission's from then on. Raises what `start` does."""
-    feeding = session.study.fed_by
-    if feeding is None or not has_other_role(session=session, now=now):
-        return session
-    other = start(study=feeding, entry=_entry_of(session), now=now)
-    leave(session=session, to=SessionState.SUPERSEDED, now=now)
-    return other
-
-
-def other_role_of(*, session: Session) -> Session | None:
-    """Return the session that `session` went over to with `take_other_role`, if it did."""
-    if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
-        return None
-    same = {"provider": session.provider, "provider_session_id": session.provider_session_id}
-    return Session.objects.filter(study=session.study.fed_by_id, annotator=session.annotator_id, **same).first()
-
-
-def _entry_of(session: Session) -> Entry:
-    return Entry(
-        provider=session.provider,
-        person=session.annotator.provider_id,
-        session_id=session.provider_session_id,
-        study_id=session.provider_study_id,
-    )
 
 
 def see(*, session: Session, now: datetime) -> Session:
@@ -314,7 +195,7 @@ def could_go_on(*, session: Session, now: datetime) -> bool:
 def _may_go_on(session: Session) -> bool:
     if session.study.state == StudyState.CLOSED or session.annotator.blocked:
         return False
-    return not _has_taken_part(study=session.study, annotator=session.annotator)
+    return not admission.has_taken_part(study=session.study, annotator=session.annotator)
 
 
 def _may_wait_again(session: Session, now: datetime) -> bool:
@@ -461,7 +342,7 @@ def look_again(*, session: Session, now: datetime) -> None:
     elif study.state == StudyState.PAUSED:
         # Until it goes on nobody gets a place, and nobody is sent away.
         return
-    elif lobby.is_something_ready(session=session, now=now):
+    elif lobby.is_something_ready(study=study, annotator=session.annotator, now=now):
         _lead_on(session=session, now=now)
     elif not lobby.is_open_to(study=study, annotator=session.annotator, now=now):
         move(session=session, to=SessionState.WAITED, now=now)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import sessions
+from annotation.actions import other_role, sessions
 from annotation.models import Session, SessionState
 from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
@@ -19,7 +19,7 @@ from annotation.views.page_context import back, context
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
     feeding = session.study.fed_by
-    if feeding is not None and sessions.has_other_role(session=session, now=timezone.now()):
+    if feeding is not None and other_role.is_offered(session=session, now=timezone.now()):
         extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}
     return render(request, "annotation/lobby.html", context(session) | extra)
 
@@ -43,7 +43,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
     """Go over to the study that is waited for."""
-    return back(sessions.take_other_role(session=session, now=timezone.now()))
+    return back(other_role.take(session=session, now=timezone.now()))
 
 
 def _longest(session: Session) -> str:

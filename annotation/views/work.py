@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import answer_sql, drafts, responses, sessions, skipping, skips
+from annotation.actions import answer_sql, drafts, other_role, responses, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
@@ -51,7 +51,7 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
-        case SessionState.SUPERSEDED if (other := sessions.other_role_of(session=session)) is not None:
+        case SessionState.SUPERSEDED if (other := other_role.taken_by(session=session)) is not None:
             # The link that somebody came by leads to where they went over to.
             return back(other)
         case _:

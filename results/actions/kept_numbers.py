@@ -18,7 +18,6 @@ from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
-from results.queries.descriptions import asks_about_answers
 from results.queries.kinds import answerable_in, with_all_labels
 from results.queries.progress import study_progress
 from results.queries.reporting import project_facts
@@ -137,8 +136,8 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
 def _told_of(study: Study) -> QuerySet[Study]:
     """Return the studies that the numbers of `study` tell of: itself, the one whose answers it asks about, and those
     that ask about its answers."""
-    told = {study.pk, *(feed.pk for feed in study.feeds.all() if asks_about_answers(feed))}
-    if study.fed_by_id is not None and asks_about_answers(study):
+    told = {study.pk, *(feed.pk for feed in study.feeds.all() if feed.design.asks_about_answers)}
+    if study.fed_by_id is not None and study.design.asks_about_answers:
         told.add(study.fed_by_id)
     return Study.objects.filter(pk__in=told)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
-from results.queries.descriptions import asks_about_answers, author_of, descriptions_of_project, written_for
+from results.queries.descriptions import author_of, descriptions_of_project, written_for
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.actions.questions import selected_instances
 from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, handed_on
@@ -39,7 +39,7 @@ def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
 
 def described_by(study: Study) -> dict[int, DescriptionFacts]:
     """Return the description that each question of `study` asks about, by the id of the question."""
-    if not asks_about_answers(study):
+    if not study.design.asks_about_answers:
         return {}
     found = dict(_imported(study))
     found.update(_written(study))
@@ -89,7 +89,7 @@ def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
 def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:
     """Return what there is for `study` to ask about, by the type of the instances: what the study that feeds it has
     collected, as far as it counts, or without one the descriptions that it was launched with."""
-    if not asks_about_answers(study):
+    if not study.design.asks_about_answers:
         return {}
     texts: Counter[str] = Counter()
     not_possible: Counter[str] = Counter()

@@ -26,7 +26,6 @@ from studies.descriptions import (
     handed_on,
     role_of,
 )
-from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, StudyState
 
 CHUNK = 1000
@@ -55,14 +54,9 @@ def written_for(split: str, *, project: int) -> set[int]:
     """Return the annotators who wrote descriptions, accepted or not, for the sets of a split, as far as their answers
     count."""
     asking = Study.objects.filter(project=project).exclude(fed_by=None).select_related("fed_by")
-    collecting = [study.fed_by_id for study in asking if asks_about_answers(study)]
+    collecting = [study.fed_by_id for study in asking if study.design.asks_about_answers]
     written = Response.objects.counted().filter(study__in=collecting, question__instance__split=split)
     return set(written.order_by().values_list("annotator_id", flat=True).distinct())
-
-
-def asks_about_answers(study: Study) -> bool:
-    """Tell whether the questions of `study` are made from answers or descriptions."""
-    return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
 
 
 def _questions_about_imported(studies: Collection[Study]) -> QuerySet[Question]:

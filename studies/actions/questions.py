@@ -58,17 +58,6 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
     return chosen.exclude(key__in=practised).order_by("id")
 
 
-def asks_about_answers(study: Study) -> bool:
-    """Tell whether the questions of `study` are made from answers, and not only from instances: from those of the study
-    that feeds it or, without one, from descriptions that came with the import."""
-    return any(get_kind(part.kind).asks_about_answers for part in study.design.parts)
-
-
-def is_for_strangers(study: Study) -> bool:
-    """Tell whether `study` asks nobody about an instance that they met in the study that feeds it."""
-    return any(get_kind(part.kind).is_for_strangers for part in study.design.parts)
-
-
 def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
     """Yield the imported descriptions of `instances` whose image is known, as a study would have handed them on."""
     rows = instances.values_list("pk", "captions", "reference").order_by("pk")
@@ -81,7 +70,7 @@ def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
 
 def everything_asked(study: Study) -> Iterator[About]:
     """Yield what a study asks about that no other feeds: its instances, or the descriptions that came with them."""
-    if asks_about_answers(study):
+    if study.design.asks_about_answers:
         return imported_answers(selected_instances(study))
     return map(About, selected_instances(study).values_list("pk", flat=True))
 

@@ -14,7 +14,6 @@ from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
 from studies.actions.questions import (
     About,
-    asks_about_answers,
     everything_asked,
     make_practice,
     make_questions,
@@ -148,7 +147,7 @@ def _check_named_studies(study: Study) -> None:
 
 def _asked_about(study: Study, about: Sequence[About] | None) -> list[About]:
     chosen = list(everything_asked(study) if about is None else about)
-    if about is None and not chosen and asks_about_answers(study):
+    if about is None and not chosen and study.design.asks_about_answers:
         raise StudyError(
             "No instance that it selects has a description whose image is known. Import some, or name the study in "
             "which descriptions are written under `instances.from`."

@@ -160,6 +160,17 @@ class Design:
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
 
     @property
+    def asks_about_answers(self) -> bool:
+        """Whether its questions are made from answers, and not only from instances: from those of the study that feeds
+        it or, without one, from descriptions that came with the import."""
+        return any(get_kind(part.kind).asks_about_answers for part in self.parts)
+
+    @property
+    def is_for_strangers(self) -> bool:
+        """Whether it asks nobody about an instance that they met in the study that feeds it."""
+        return any(get_kind(part.kind).is_for_strangers for part in self.parts)
+
+    @property
     def records_writing(self) -> bool:
         """Whether it is recorded how texts are written: only where there are some, and where the consent says so."""
         is_written = any(get_kind(part.kind).is_written for part in self.parts)

@@ -1,0 +1,51 @@
+"""From the lobby to the study that is waited for: whoever waits may do the other part, where their study says so."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.actions import sessions
+from annotation.errors import AnnotationError
+from annotation.models import Session, SessionState
+from annotation.recruitment.base import Entry
+
+
+def is_offered(*, session: Session, now: datetime) -> bool:
+    """Tell whether a session that waits may go over to the study that it waits for, and a place is free there."""
+    feeding = session.study.fed_by
+    if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
+        return False
+    try:
+        sessions.look_in(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
+    except AnnotationError:
+        return False
+    return True
+
+
+@transaction.atomic
+def take(*, session: Session, now: datetime) -> Session:
+    """Let a session that waits go over to the study that it waits for; return the session there, which is the
+    submission's from then on. Raises what `start` does."""
+    feeding = session.study.fed_by
+    if feeding is None or not is_offered(session=session, now=now):
+        return session
+    other = sessions.start(study=feeding, entry=_entry_of(session), now=now)
+    sessions.leave(session=session, to=SessionState.SUPERSEDED, now=now)
+    return other
+
+
+def taken_by(*, session: Session) -> Session | None:
+    """Return the session that `session` went over to with `take`, if it did."""
+    if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
+        return None
+    same = {"provider": session.provider, "provider_session_id": session.provider_session_id}
+    return Session.objects.filter(study=session.study.fed_by_id, annotator=session.annotator_id, **same).first()
+
+
+def _entry_of(session: Session) -> Entry:
+    return Entry(
+        provider=session.provider,
+        person=session.annotator.provider_id,
+        session_id=session.provider_session_id,
+        study_id=session.provider_study_id,
+    )
