@@ -6,6 +6,7 @@ in the database: a message that is lost is sent again by the clock.
 
 import logging
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -24,11 +25,12 @@ logger = logging.getLogger(__name__)
 
 def send_to_worker(run: Run) -> None:
     """Ask a worker for what is due of a run, once this transaction is through."""
-    transaction.on_commit(partial(_send_due, run.pk))
+    transaction.on_commit(partial(send_due, run.pk))
 
 
-def _send_due(run_id: int) -> None:
-    due = runs.due(run_id=run_id, now=timezone.now())
+def send_due(run_id: int, *, now: datetime | None = None) -> None:
+    """Send what is due of a run, by the clock or as of `now`."""
+    due = runs.due(run_id=run_id, now=now or timezone.now())
     if due.load is not None:
         _send(LOAD, run=due.load.pk, spec=due.load.spec)
     _send_chunks(due.chunks)
@@ -56,13 +58,13 @@ def begun(run: int, chunk: int) -> None:
 @task(name=LOADED, minutes=30)
 def loaded(run: int, answer: Mapping[str, Any]) -> None:
     storing.plan(run_id=run, answer=answer, now=timezone.now())
-    _send_due(run)
+    send_due(run)
 
 
 @task(name=STORE, minutes=10)
 def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
-    _send_due(run)
+    send_due(run)
 
 
 @task(name="predictions.send_again", minutes=10)
@@ -70,4 +72,4 @@ def send_again() -> None:
     """Make up for messages that were lost, in either direction, with a worker or with the broker."""
     now = timezone.now()
     for run in runs.waiting_for_too_long(now=now):
-        _send_due(run.pk)
+        send_due(run.pk)
