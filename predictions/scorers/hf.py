@@ -4,6 +4,7 @@ NAME is one of its hub, which is downloaded; FOLDER holds a model with its token
 machine. Nothing that a repository brings as code is run.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,9 @@ class HuggingFaceTowers(Contrastive):
     def facts(self) -> Mapping[str, Any]:
         known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
         steps = {name: value for name, value in self.processor.to_dict().items() if _is_plain(value)}
-        return {"scorer": f"hf {self.model.config.model_type}", **known, "preprocessing": steps}
+        # Read back, so that it is what JSON makes of it: a tuple is a list.
+        plain = json.loads(json.dumps(steps, default=str))
+        return {"scorer": f"hf {self.model.config.model_type}", **known, "preprocessing": plain}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
         pixels: NDArray[Any] = self.processor(images=picture, return_tensors="pt")["pixel_values"][0].numpy()
@@ -78,7 +81,7 @@ def _vectors(found: Any) -> NDArray[np.float32]:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is not None and isinstance(value, bool | int | float | str | list | dict)
+    return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
 
 
 def load(rest: str) -> HuggingFaceTowers:
