@@ -1,13 +1,13 @@
 """How far runs are: how fast the workers score, and how long what is left will take."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
-from predictions.models import Model, Prediction, Run
+from predictions.models import Chunk, Model, Prediction, Run
 from studies.models import Project
 
 # The speed is that of the last minutes: workers come and go.
@@ -81,36 +81,44 @@ def models_of(project: Project) -> list[ModelLine]:
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:
-    """Return how far a run is; three queries at most."""
+    return progress_of_all([run], now=now)[0]
+
+
+def progress_of_all(runs: Sequence[Run], *, now: datetime) -> list[Progress]:
+    """Return how far each run is; three queries, however many there are."""
+    chunks = Chunk.objects.filter(run__in=[run.pk for run in runs])
+    begun = set(chunks.filter(begun__gt=0).order_by().values_list("run", flat=True).distinct())
+    speeds = _speeds(chunks, now)
+    problems = _problems(chunks)
+    return [_progress(run, run.pk in begun, speeds.get(run.pk), problems[run.pk]) for run in runs]
+
+
+def _progress(run: Run, is_begun: bool, speed: float | None, problems: Counter[str]) -> Progress:
     done = run.stored + run.wrong
-    speed = _per_second(run, now) if run.state == Run.State.RUNNING else None
-    left = timedelta(seconds=round((run.total - done) / speed)) if speed else None
-    problems = _problems(run)
+    if run.state != Run.State.RUNNING:
+        speed = None
     return Progress(
         run=run,
         done=done,
         per_second=speed,
-        left=left,
-        is_begun=run.begun > 0 if run.state == Run.State.LOADING else run.chunks.filter(begun__gt=0).exists(),
+        left=timedelta(seconds=round((run.total - done) / speed)) if speed else None,
+        is_begun=run.begun > 0 if run.state == Run.State.LOADING else is_begun,
         problems=problems.most_common(PROBLEMS_SHOWN),
         more_problems=max(0, len(problems) - PROBLEMS_SHOWN),
     )
 
 
-def _per_second(run: Run, now: datetime) -> float | None:
-    """Return the questions per second of the chunks stored lately: from when the first of them was sent until now."""
-    lately = run.chunks.filter(stored_at__gt=now - LOOKED_BACK)
-    found = lately.aggregate(stored=Sum("stored"), begun=Min("sent_at"))
-    if not found["stored"] or found["begun"] is None:
-        return None
-    seconds = (now - max(found["begun"], now - LOOKED_BACK)).total_seconds()
-    return float(found["stored"]) / seconds if seconds > 0 else None
+def _speeds(chunks: QuerySet[Chunk], now: datetime) -> dict[int, float]:
+    """Return the questions per second of the chunks stored lately, by run: from when the first was sent until now."""
+    lately = chunks.filter(stored_at__gt=now - LOOKED_BACK, sent_at__isnull=False, stored__gt=0)
+    found = lately.order_by().values_list("run").annotate(Sum("stored"), Min("sent_at"))
+    seconds = {run: (now - max(sent_at, now - LOOKED_BACK)).total_seconds() for run, _, sent_at in found}
+    return {run: stored / seconds[run] for run, stored, _ in found if seconds[run] > 0}
 
 
-def _problems(run: Run) -> Counter[str]:
-    """Return what was wrong, with questions that have the same wrong counted together."""
-    found: Counter[str] = Counter()
-    if run.wrong:
-        for problems in run.chunks.exclude(problems=[]).values_list("problems", flat=True):
-            found.update(problems)
+def _problems(chunks: QuerySet[Chunk]) -> dict[int, Counter[str]]:
+    """Return what was wrong in each run, with questions that have the same wrong counted together."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for run, problems in chunks.exclude(problems=[]).values_list("run", "problems"):
+        found[run].update(problems)
     return found

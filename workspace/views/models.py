@@ -19,7 +19,7 @@ from django_htmx.http import reswap, retarget
 from predictions.actions.runs import cancel_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import Run
-from predictions.queries.progress import models_of, progress_of
+from predictions.queries.progress import models_of, progress_of, progress_of_all
 from predictions.tasks import send_to_worker
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
 from studies.models import Project
@@ -33,12 +33,11 @@ RUNS_PER_PAGE = 20
 def models(request: HttpRequest, project: Project) -> HttpResponse:
     found = Run.objects.filter(project=project).select_related("study", "model")
     page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    now = timezone.now()
     context = {
         "project": project,
         "models": models_of(project),
         "page": page,
-        "runs": [progress_of(run, now=now) for run in page],
+        "runs": progress_of_all(list(page), now=timezone.now()),
         "may": may_do(request, project),
     }
     return render(request, "workspace/models/list.html", context)
