@@ -73,8 +73,8 @@ class _FromFolder:
             return path.read_bytes()
         except OSError as error:
             raise NoPicture(
-                f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}: {path}). Check its "
-                "LINEUP_IMAGES, or import the picture again."
+                f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its LINEUP_IMAGES, "
+                "or import the picture again."
             ) from error
 
 
