@@ -358,7 +358,7 @@ def test_an_instance_that_lacks_something_and_a_kind_that_asks_otherwise_are_lef
         ({"spec": SPEC}, "Name either a study or a kind of question."),
     ],
 )
-def test_what_cannot_be_meant_is_refused(project: Project, wanted: dict[str, str], sentence: str) -> None:
+def test_what_cannot_be_meant_is_refused(project: Project, wanted: dict[str, Any], sentence: str) -> None:
     with pytest.raises(CannotPredict, match=sentence):
         request_run(project=project, by=TESTS, now=NOON, **wanted)
     assert not Run.objects.exists()
