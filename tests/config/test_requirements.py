@@ -42,7 +42,8 @@ def _normal(name: str) -> str:
 def test_everything_the_application_imports_is_required_at_run_time() -> None:
     required = {
         _normal(line.split("==")[0].split("[")[0])
-        for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        for file in ("requirements.txt", "requirements-video.txt")
+        for line in (ROOT / file).read_text(encoding="utf-8").splitlines()
         if line and not line.startswith((" ", "#"))
     }
     known = packages_distributions()
