@@ -112,6 +112,8 @@ class _Bars:
             bar.close()
 
     def show(self, what: str, done: int, total: int) -> None:
-        bar = self._bars.setdefault(what, tqdm(total=total, desc=what, unit="", disable=self._disable))
+        if what not in self._bars:
+            self._bars[what] = tqdm(total=total, desc=what, unit="", disable=self._disable)
+        bar = self._bars[what]
         bar.total = max(total, done)
         bar.update(done - bar.n)
