@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 from django.template.loader import get_template
@@ -30,7 +31,7 @@ QUESTIONS_AHEAD = 3
 # Half of less than this is no time for a break.
 FEWEST_FOR_A_BREAK = 20
 # Pictures beside each other -> how wide one of them is, in hundredths of the window.
-WIDEST = {1: 60, 2: 46, 3: 30, 4: 23, 5: 20}
+WIDEST = {1: 60, 2: 46, 3: 30, 4: 25, 5: 20}
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,11 @@ class QuestionPage:
         marked = (image for image in self.images if image.mark == TARGET)
         return next(marked, self.images[0] if self.images else None)
 
-    @property
-    def sizes(self) -> str:
-        """Return how wide each of its pictures is at most, as `sizes` of HTML: by how many stand beside each other."""
+    def sizes_of(self, picture: OptionPage | ShownImage) -> str:
+        """Return how wide a picture is at most on the page, as `sizes` of HTML: by how many stand beside each other,
+        and by its own shape, for each has a square to lie in."""
         number = max(len(self.options), len(self.images))
-        landscape = WIDEST.get(number, WIDEST[max(WIDEST)])
-        return f"(orientation: portrait) {50 if number > 2 else 100}vw, {landscape}vw"
+        return _widths(number, int(picture.width), int(picture.height))
 
 
 @dataclass(frozen=True)
@@ -281,6 +281,14 @@ def _srcset(picture: Picture) -> str:
 @lru_cache(maxsize=1000)
 def _sizes(width: int, height: int) -> Sequence[tuple[str, int]]:
     return sizes_between("card", "view", width=width, height=height)
+
+
+@lru_cache(maxsize=1000)
+def _widths(number: int, width: int, height: int) -> str:
+    # A place is at most so much higher than it is wide.
+    part = min(1, 1.05 * width / height)
+    portrait, landscape = 50 if number > 2 else 100, WIDEST.get(number, WIDEST[max(WIDEST)])
+    return f"(orientation: portrait) {ceil(portrait * part)}vw, {ceil(landscape * part)}vw"
 
 
 def _pictured(picture: Picture) -> dict[str, Any]:

@@ -217,7 +217,10 @@ def _between(at: dict[int, int], rank: float) -> float:
 
 @dataclass(frozen=True)
 class SessionLine:
-    """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen."""
+    """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen.
+
+    `more_time_at`: when its annotator asked for more time, None for who did not.
+    """
 
     pk: int
     name: str
@@ -228,6 +231,7 @@ class SessionLine:
     arrived_at: datetime
     last_seen_at: datetime
     minutes: int
+    more_time_at: datetime | None
     comment: str
 
 
@@ -255,6 +259,7 @@ def _line(session: Any) -> SessionLine:
         arrived_at=session.arrived_at,
         last_seen_at=session.last_seen_at,
         minutes=round((until - session.arrived_at).total_seconds() / 60),
+        more_time_at=session.more_time_at,
         comment="" if session.withdrew else session.comment,
     )
 

@@ -73,7 +73,7 @@ def test_a_worker_without_a_gpu_is_not_made_to_have_what_gpus_need() -> None:
 
 
 def test_everything_the_application_imports_is_required_at_run_time() -> None:
-    required = _pinned("requirements.txt").keys()
+    required = _pinned("requirements.txt").keys() | _pinned("requirements-video.txt").keys()
     known = packages_distributions()
     imported = _imported()
     assert "django" in imported

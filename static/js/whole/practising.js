@@ -76,12 +76,14 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const imagesOf = (form) => [...form.querySelectorAll("[data-zoom] img")];
 const frameOf = (image) => image.closest("[data-zoom]");
 
-async function tryOnce(image) {
+// Whoever turns their phone meanwhile has the browser choose another size and let go of the first, which has not failed:
+// some picture is there then.
+async function tryOnce(image, turns = 3) {
   try {
     await image.decode();
     return true;
   } catch {
-    return false;
+    return turns > 0 && image.naturalWidth > 0 && tryOnce(image, turns - 1);
   }
 }
 

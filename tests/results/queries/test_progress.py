@@ -117,6 +117,7 @@ def test_sessions_are_listed_latest_first_under_pseudonyms(study: Study) -> None
     sit_down(study, "pid-1", state=SessionState.GIVEN_UP, ended_at=NOON + timedelta(minutes=7), comment="Too long.")
     session = sit_down(study, "pid-2", now=NOON + timedelta(hours=1))
     answer(session, questions(study)[0], "none", now=NOON + timedelta(hours=1, minutes=3))
+    Session.objects.filter(pk=session.pk).update(more_time_at=NOON + timedelta(hours=1, minutes=2))
     name_annotators(project=study.project)
     lines: list[Any] = list(session_lines(study, 1).object_list)
     assert [(line.state, line.is_open, line.answered, line.total, line.minutes) for line in lines] == [
@@ -124,6 +125,7 @@ def test_sessions_are_listed_latest_first_under_pseudonyms(study: Study) -> None
         ("Gave up", False, 0, 4, 7),
     ]
     assert lines[1].comment == "Too long."
+    assert [line.more_time_at for line in lines] == [NOON + timedelta(hours=1, minutes=2), None]
     assert lines[0].name.startswith("A-")
     assert lines[0].name != lines[1].name
 

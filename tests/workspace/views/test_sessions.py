@@ -1,5 +1,6 @@
 """Giving back the seat of a submission that ended on the platform."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -48,6 +49,13 @@ def test_an_id_that_no_open_session_has_changes_nothing_and_says_so(owner: Clien
 def test_texts_with_a_zero_character_are_no_error(owner: Client) -> None:
     launch_study()
     assert owner.get("/projects/vases/instances/%00/").status_code == 404
+
+
+def test_who_asked_for_more_time_is_said_on_their_row(owner: Client) -> None:
+    session = arrive_at_work(launch_study(answers=2), "ann")
+    arrive(session.study, "ben")
+    Session.objects.filter(pk=session.pk).update(more_time_at=datetime(2026, 3, 1, 14, 5, tzinfo=UTC))
+    assert text(owner.get("/studies/vases/best-vase/")).count("asked for more at 14:05") == 1
 
 
 def free(session: Session) -> str:

@@ -1,0 +1,36 @@
+"""Whether a frame is full of text, such as a title or credits, by the OCR program Tesseract where it is installed."""
+
+import io
+import shutil
+import subprocess
+
+from PIL import Image
+
+NOT_LOOKED_FOR = "not looked for text: no OCR (install tesseract-ocr)"
+# Words that it is this sure of, in percent.
+SURE = 60
+LONGEST_SECONDS = 60
+
+
+def program() -> str | None:
+    """Return where Tesseract is, None where it is not installed."""
+    return shutil.which("tesseract")
+
+
+def words_in(picture: Image.Image, *, tesseract: str) -> int:
+    """Return how many words of two letters or more Tesseract reads in `picture` and is sure of; 0 where it gives up."""
+    out = io.BytesIO()
+    picture.convert("L").save(out, "PNG")
+    try:
+        done = subprocess.run(  # noqa: S603 (a program of this machine, and nothing of the frame in its arguments)
+            [tesseract, "stdin", "stdout", "tsv"],
+            input=out.getvalue(),
+            capture_output=True,
+            timeout=LONGEST_SECONDS,
+            check=True,
+        )
+    except (subprocess.SubprocessError, OSError):
+        return 0
+    lines = (line.split("\t") for line in done.stdout.decode(errors="replace").splitlines()[1:])
+    words = ((float(line[10]), line[11].strip()) for line in lines if len(line) == 12)
+    return sum(sure >= SURE and len(word) > 1 for sure, word in words)

@@ -1,0 +1,144 @@
+"""Reads videos, and folders of frames that were taken out of one: their shots, and the frames of a shot in time order.
+
+Videos need what `requirements-video.txt` lists; folders of frames need nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+from PIL import Image, ImageOps
+
+VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v", ".mpg", ".mpeg")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+
+
+class CannotRead(Exception):
+    """A video or picture cannot be read; the message is for people, and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A stretch of a video without a cut: its frames from `first` on, before `end`, counted from 0."""
+
+    first: int
+    end: int
+
+
+class Film(Protocol):
+    """A video, or what was taken out of one."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called, as part of the names of its sets."""
+
+    def shots(self) -> Sequence[Shot]:
+        """Return its shots in time order. Raises CannotRead."""
+
+    def frames(self, shot: Shot) -> Iterator[tuple[int, Image.Image]]:
+        """Yield the frames of a shot that are looked at, with their numbers, in time order. Raises CannotRead."""
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video file, of whose frames one is looked at every `seconds`."""
+
+    path: Path
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return _plain(self.path.stem)
+
+    def shots(self) -> Sequence[Shot]:
+        cv2, scenedetect = _readers()
+        try:
+            found = scenedetect.detect(str(self.path), scenedetect.ContentDetector(), start_in_scene=True)
+        except (scenedetect.VideoOpenFailure, OSError, cv2.error) as error:
+            raise CannotRead(f"{self.path.name} cannot be read as a video ({error}). Convert it to MP4.") from error
+        return [Shot(start.frame_num, end.frame_num) for start, end in found]
+
+    def frames(self, shot: Shot) -> Iterator[tuple[int, Image.Image]]:
+        cv2, _ = _readers()
+        film = cv2.VideoCapture(str(self.path))
+        try:
+            step = max(1, round(self.seconds * (film.get(cv2.CAP_PROP_FPS) or 25)))
+            # By reading, not by seeking, which lands on another frame in many videos.
+            for number in range(shot.end):
+                if not film.grab():
+                    return
+                if number < shot.first or (number - shot.first) % step:
+                    continue
+                is_there, pixels = film.retrieve()
+                if is_there:
+                    yield number, Image.fromarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB))
+        finally:
+            film.release()
+
+
+def _readers() -> tuple[Any, Any]:
+    try:
+        import cv2
+        import scenedetect
+    except ImportError as error:
+        raise CannotRead(
+            "Videos cannot be read here: install requirements-video.txt, or give folders of frames instead."
+        ) from error
+    return cv2, scenedetect
+
+
+@dataclass(frozen=True)
+class FramesFolder:
+    """A folder with the frames of one shot, whose file names end in their numbers."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return _plain(self.path.name)
+
+    def shots(self) -> Sequence[Shot]:
+        numbers = [number for number, _ in self._files()]
+        return [Shot(numbers[0], numbers[-1] + 1)] if numbers else []
+
+    def frames(self, shot: Shot) -> Iterator[tuple[int, Image.Image]]:
+        for number, path in self._files():
+            if shot.first <= number < shot.end:
+                yield number, open_picture(path)
+
+    def _files(self) -> list[tuple[int, Path]]:
+        files = [path for path in self.path.iterdir() if path.suffix.lower() in PICTURES]
+        found = sorted((int(numbers[-1]), path) for path in files if (numbers := re.findall(r"\d+", path.stem)))
+        twice = [path.name for (one, _), (other, path) in pairwise(found) if one == other]
+        if twice:
+            raise CannotRead(f"{self.path.name} has two frames of the number that {twice[0]} ends in. Name them apart.")
+        return found
+
+
+def films_in(folder: Path, *, seconds: float) -> list[Film]:
+    """Return the videos of a folder and its subfolders of frames, by name."""
+    found: list[Film] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            found.append(FramesFolder(path))
+        elif path.suffix.lower() in VIDEOS:
+            found.append(Video(path, seconds))
+    return found
+
+
+def open_picture(path: Path) -> Image.Image:
+    """Return a picture, upright. Raises CannotRead."""
+    try:
+        with Image.open(path) as picture:
+            upright = ImageOps.exif_transpose(picture)
+            return upright.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CannotRead(f"{path.name} cannot be read as a picture ({error}).") from error
+
+
+def _plain(name: str) -> str:
+    """Return `name` as part of the name of a folder that any system takes."""
+    return re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:60] or "film"

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
+
+from config.static_files import MinifiedStaticFilesStorage
+
+SCRIPT = """// Says what it does.
+const greet = (name) => {
+  return `  hello,   ${name} // not a comment`;
+};
+
+export { greet };
+"""
+STYLES = """/* The page. */
+body {
+  margin: 0;
+}
+
+.seen::before {
+  content: "/* kept */";
+}
+"""
+
+
+def collected(tmp_path: Path, name: str, text: str) -> str:
+    """Return what browsers get of a static file with that name and text."""
+    source, root = FileSystemStorage(tmp_path / "source"), tmp_path / "collected"
+    storage = MinifiedStaticFilesStorage(location=root, base_url="/static/")
+    for each in (source, storage):
+        each.save(name, ContentFile(text))
+    # Its compressed copies come after it.
+    done, *_ = [hashed for original, hashed, _ in storage.post_process({name: (source, name)}) if original == name]
+    return (root / str(done)).read_text(encoding="utf-8")
+
+
+def test_scripts_lose_their_comments_and_keep_their_texts(tmp_path: Path) -> None:
+    assert collected(tmp_path, "js/greet.js", SCRIPT) == (
+        "const greet=(name)=>{return`  hello,   ${name} // not a comment`;};export{greet};"
+    )
+
+
+def test_styles_lose_their_comments_and_keep_their_texts(tmp_path: Path) -> None:
+    assert collected(tmp_path, "css/page.css", STYLES) == 'body{margin:0}.seen::before{content:"/* kept */"}'
+
+
+@pytest.mark.parametrize("name", ["vendor/htmx.min.js", "images/drawing.svg"])
+def test_other_files_stay_as_their_makers_left_them(tmp_path: Path, name: str) -> None:
+    assert collected(tmp_path, name, SCRIPT) == SCRIPT
+
+
+def test_what_is_compressed_is_what_was_made_smaller(tmp_path: Path) -> None:
+    text = SCRIPT * 50
+    collected(tmp_path, "js/greet.js", text)
+    files = (tmp_path / "collected/js").glob("greet.*.js*")
+    sizes = {file.suffix: file.stat().st_size for file in files}
+    assert sizes.keys() == {".js", ".gz", ".br"}
+    assert sizes[".br"] <= sizes[".gz"] < sizes[".js"] < len(text)
