@@ -42,6 +42,7 @@ LONG = (
     "tests/rehearsal/test_demo.py",
     "tests/flows/test_simulated_study.py",
     "tests/background/test_workers.py",
+    "tests/predictions/test_worker.py",
     "tests/config/test_celery_workers.py",
     "tests/studies/actions/test_importing.py",
 )

@@ -35,6 +35,9 @@ from tests.predictions.plain_scorer import BROKEN, digest_score
 from tests.workers import celery_worker
 
 WAIT_SECONDS = 60
+said_by_the_worker = pytest.mark.once(
+    on="sqlite", because="what the worker says has no database in it; what is stored of it is tried on both by others"
+)
 SPEC = "plain:w1"
 EMBEDDED_BROKER = "filesystem://localhost"
 INSTANCES = 40
@@ -194,6 +197,7 @@ def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, red
     everything_is_there_once(run)
 
 
+@said_by_the_worker
 @pytest.mark.usefixtures("_sends_there")
 def test_what_a_worker_cannot_do_is_told_in_words(project: Project, broker_url: str, tmp_path: Path) -> None:
     lost = draw_image(10).sha256
@@ -212,6 +216,7 @@ def test_what_a_worker_cannot_do_is_told_in_words(project: Project, broker_url: 
     assert count == 1
 
 
+@said_by_the_worker
 def test_pictures_come_from_the_site_where_the_worker_has_a_token_and_no_folder(
     project: Project, live_server: LiveServer, settings: Settings, tmp_path: Path
 ) -> None:
@@ -235,6 +240,7 @@ def python(program: str, folder: Path, **environment: str) -> subprocess.Complet
     )
 
 
+@said_by_the_worker
 @pytest.mark.parametrize("module", ["", "config.settings"])
 def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path, module: str) -> None:
     """Not even where the environment names settings of Django's, by accident."""
@@ -246,6 +252,7 @@ def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_star
     assert not {*MISSING, "sqlite3"} & found
 
 
+@said_by_the_worker
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
