@@ -129,7 +129,7 @@ def test_nobody_is_asked_about_what_they_wrote_or_met_when_their_sitting_grows()
     write(describe, "cleo")
     find(session)
     (slot,) = responses.open_slots(session=session, limit=9)
-    assert slot.question.source == {"text": "The lid of cleo is open.", "target": slot.question.source["target"]}
+    assert slot.question.content["caption"] == "The lid of cleo is open."
 
 
 def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_the_page_is_open() -> None:
