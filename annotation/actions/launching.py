@@ -53,7 +53,8 @@ def _says_nothing_of_what_became(study: Study) -> str:
     seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
     return (
         f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
-        f"became of them there: in place of one that is rejected there nobody gives another. Rules that see it: {seeing}."
+        f"became of them there: in place of one that is rejected there nobody gives another. "
+        f"Rules that see it: {seeing}."
     )
 
 
