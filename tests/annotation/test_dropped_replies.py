@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from annotation.models import Draft, Response, Session, SessionState
@@ -41,7 +40,7 @@ class Line:
     taken: dict[int, int] = field(default_factory=dict)
     late: list[dict[str, Any]] = field(default_factory=list)
 
-    def post(self, where: str, fields: dict[str, Any]) -> HttpResponse:
+    def post(self, where: str, fields: dict[str, Any]) -> Any:
         """Send the same again until a reply is heard."""
         while True:
             self.requests += 1
