@@ -26,6 +26,8 @@ def room(*, session: Session, now: datetime) -> int:
     study = session.study
     if not may_grow(study) or study.state != StudyState.OPEN or now >= is_over_at(session):
         return 0
+    if session.annotator.blocked:
+        return 0
     left = study.design.surveys.size - session.questions_total
     return left if left >= questions_per_instance(study) else 0
 

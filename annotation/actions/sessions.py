@@ -52,6 +52,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    _finish_what_is_done(study=study, annotator=annotator, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
@@ -126,13 +127,23 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
         raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
 
 
+def _finish_what_is_done(*, study: Study, annotator: Annotator, now: datetime) -> None:
+    """Finish the annotator's open session of this study where it has done its part: it is worth its pay, whatever other
+    submission they come under next."""
+    older = _open_session(study, annotator)
+    if older is not None and growing.has_done_its_part(older):
+        leave(session=older, to=SessionState.FINISHED, now=now)
+
+
+def _open_session(study: Study, annotator: Annotator) -> Session | None:
+    """Return the annotator's unfinished session of this study, locked."""
+    found = Session.objects.select_for_update(of=("self",)).select_related("study")
+    return found.filter(study=study, annotator=annotator, state__in=OPEN_STATES).first()
+
+
 def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:
     """End the annotator's unfinished session of this study, if any, and return the seat it leaves to the new one."""
-    older = (
-        Session.objects.select_for_update(of=("self",))
-        .filter(study=study, annotator=annotator, state__in=OPEN_STATES)
-        .first()
-    )
+    older = _open_session(study, annotator)
     if older is None:
         return None
     leave(session=older, to=SessionState.SUPERSEDED, now=now)

@@ -2,6 +2,7 @@
 what it has: nobody loses by going on."""
 
 import uuid
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,8 @@ from django.test import Client
 from annotation.actions import responses, sessions
 from annotation.actions.removals import exclude, include, reopen_slots
 from annotation.actions.responses import Receipt, Sent
-from annotation.models import Response, Seat, Session, SessionState, Slot
+from annotation.errors import CannotTakePart, NothingLeft
+from annotation.models import Annotator, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study, StudyState
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
 from tests.annotation.test_repetitions import say
@@ -295,6 +297,64 @@ def test_answers_of_each_of_its_places_come_back_when_somebody_is_let_back() -> 
     assert include(**about).without_place == 0
     assert Response.objects.counted_in(study).count() == 2
     assert Seat.objects.filter(study=study, filled_at=None).count() == 0
+
+
+def test_whoever_was_blocked_or_excluded_takes_up_nothing_more() -> None:
+    describe, study = make_roles(sets=5)
+    blocked, excluded = led_on(describe, study, "ben", by="ann"), led_on(describe, study, "cleo", by="dora")
+    find(excluded)
+    Annotator.objects.filter(pk=blocked.annotator_id).update(blocked=True)
+    write(describe, "eve")
+    assert find(Session.objects.get(pk=blocked.pk)).state == SessionState.FINISHED
+    exclude(annotator=excluded.annotator, project=study.project, reason="Too fast.", by=TESTS, now=NOON)
+    excluded.refresh_from_db()
+    assert excluded.state == SessionState.STOPPED
+    sessions.look_again(session=excluded, now=NOON)
+    assert excluded.state == SessionState.STOPPED
+    assert Question.objects.filter(study=study).count() == 2
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_whoever_comes_under_another_submission_while_waiting_for_more_has_finished_the_first(most: int) -> None:
+    describe, study = make_roles(sets=4, find={"recruitment": {"sessions_per_annotator": most}})
+    session = led_on(describe, study)
+    find(session)
+    write(describe, "cleo")
+    if most:
+        with pytest.raises(CannotTakePart, match="already taken part"):
+            arrive(study, "ben", session="another")
+        session.refresh_from_db()
+        # Nothing has changed: they may go on.
+        assert session.state == SessionState.WAITING
+    else:
+        assert arrive(study, "ben", session="another").questions_total == 1
+        session.refresh_from_db()
+        assert (session.state, session.questions_answered) == (SessionState.FINISHED, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("attempt", range(3))
+def test_nobody_gets_both_roles_for_one_set_at_the_same_moment(attempt: int) -> None:
+    describe, study = make_roles(sets=2, answers=2)
+    session = led_on(describe, study)
+    (first,) = Slot.objects.filter(seat__session=session).values_list("question__instance", flat=True)
+    # The other set has been described once, and is free to be described once more.
+    for person in ("cleo", "dora"):
+        writing = arrive_at_work(describe, person)
+        about = responses.open_slots(session=writing, limit=1)[0].question.instance_id
+        say(writing, f"The lid of {person} is open.")
+        if about != first:
+            break
+
+    def describe_too() -> None:
+        with suppress(NothingLeft):
+            arrive_at_work(describe, "ben")
+
+    at_once(describe_too, lambda: find(session))
+    held = Slot.objects.filter(annotator=session.annotator)
+    of_study = [set(held.filter(question__study=each).values_list("question__instance")) for each in (describe, study)]
+    assert not of_study[0] & of_study[1]
+    assert len(of_study[0] | of_study[1]) == 2
 
 
 @pytest.mark.django_db(transaction=True)
