@@ -72,10 +72,15 @@ def _barred_in(study: Study, bars: Barred) -> Q:
     return Q(question__in=Question.objects.filter(of_barred(bars), study=study).values("pk"))
 
 
-def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
-    """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
-    already hold or answered."""
-    seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
+def _free_seats(
+    *, study: Study, annotator: Annotator | None, slots: QuerySet[Slot], room: int | None = None
+) -> QuerySet[Seat]:
+    """Return the seats that `annotator` may take: free, with one of `slots` at least, at most `room` of them where that
+    is given, and with no open question they already hold or answered."""
+    in_seat = slots.filter(seat=OuterRef("pk"))
+    seats = Seat.objects.filter(Exists(in_seat), study=study, session=None, filled_at=None)
+    if room is not None:
+        seats = seats.exclude(Exists(in_seat.order_by("position")[room:]))
     if annotator is None:
         return seats
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
@@ -84,15 +89,21 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
     return seats.exclude(Exists(clash)).order_by("survey_id", "number")
 
 
-def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none."""
+def is_one_free(
+    *, study: Study, annotator: Annotator | None, seat: Seat | None = None, room: int | None = None
+) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none.
+
+    `room`: one with no more questions for them than this.
+    """
     slots = _slots_for(study=study, annotator=annotator, bars=barred(study=study, annotator=annotator))
-    free = _free_seats(study=study, annotator=annotator, slots=slots)
+    free = _free_seats(study=study, annotator=annotator, slots=slots, room=room)
     return (free.filter(pk=seat.pk) if seat is not None else free).exists()
 
 
-def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:
-    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings.
+def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
+    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings, no more than
+    `room` where that is given.
 
     None when nothing is left. Must run inside a transaction. Seats that another claim has locked at this moment
     are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
@@ -101,7 +112,7 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
     """
     bars = barred(study=session.study, annotator=session.annotator)
     slots = _slots_for(study=session.study, annotator=session.annotator, bars=bars)
-    free = _free_seats(study=session.study, annotator=session.annotator, slots=slots)
+    free = _free_seats(study=session.study, annotator=session.annotator, slots=slots, room=room)
     if seat is not None:
         free = free.filter(pk=seat.pk)
     taken = (
@@ -137,9 +148,21 @@ def _leave_to_others(seat: Seat, bars: Barred) -> None:
     moved.update(seat=into)
 
 
+def fill(*, session: Session, now: datetime) -> bool:
+    """Close the seat of `session` where nothing is left to answer in it; tell whether that is so. In a transaction."""
+    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
+    held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
+    if Slot.objects.filter(seat__session=session, answered_at=None).exists():
+        return False
+    if held is not None:
+        Seat.objects.filter(pk=held.pk).update(filled_at=now)
+    return True
+
+
 def release(*, session: Session) -> None:
-    """Give back the seat of `session`. Answered slots keep their annotator; the others are free for anybody."""
-    seat = Seat.objects.select_for_update().filter(session=session).first()
+    """Give back the seat of `session`, but none that it has filled. Answered slots keep their annotator; the others are
+    free for anybody."""
+    seat = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     if seat is None:
         return
     Slot.objects.filter(seat=seat, answered_at=None).update(annotator=None)
