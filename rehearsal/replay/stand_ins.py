@@ -1,18 +1,17 @@
-"""Pictures that stand in for the images of a source that is shipped without them: tiny, all different, and labelled."""
+"""Pictures that stand in for the images of a source that is shipped without them: tiny, and labelled."""
 
 import hashlib
-import os
-import struct
-import zlib
+import io
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from itertools import cycle
 from typing import TypeVar
 
+import PIL.Image
 from django.core.files.base import ContentFile
-from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.storage import default_storage
 
 from rehearsal.replay.progress import Progress
-from studies.actions.images import original_name
+from studies.actions.images import is_stored, original_name
 from studies.actions.statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Project
 
@@ -21,8 +20,6 @@ SOURCE = "Drawn by the replay in place of an image that the manifest names but n
 WIDTH, HEIGHT = 4, 2
 BATCH = 1000
 CHANGED = ["image", "source", "licence", "generator"]
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
-NEW_FILE, READABLE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644
 T = TypeVar("T")
 
 
@@ -36,11 +33,17 @@ def await_photos(*, project: Project, role: str, key: str) -> None:
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
 
 
-def fill_with_stand_ins(*, project: Project, progress: Progress) -> int:
-    """Give every place of the project that waits for an image a stand-in; return how many were drawn."""
+def fill_with_stand_ins(*, project: Project, progress: Progress, most: int | None = None) -> int:
+    """Give every place of the project that waits for an image a stand-in; return how many were drawn.
+
+    most: draw no more than so many, at least 1, and take them in turn over the names in their order; names that stand
+    so near to each other are different pictures all the same. None: every name is another picture.
+    """
     waiting = InstanceImage.objects.filter(instance__project=project, image=None)
     uses = list(waiting.order_by("pk"))
-    images = _draw(sorted({use.filename for use in uses}), progress)
+    names = sorted({use.filename for use in uses})
+    drawn = _draw(names[:most], progress)
+    images = dict(zip(names, cycle(drawn.values())))
     progress.begin("their places", len(uses))
     for batch in _batches(uses):
         for use in batch:
@@ -49,7 +52,7 @@ def fill_with_stand_ins(*, project: Project, progress: Progress) -> int:
         # ten times as long to be put into words.
         InstanceImage.objects.bulk_create(batch, update_conflicts=True, unique_fields=["pk"], update_fields=CHANGED)
         progress.step(len(batch))
-    return len(images)
+    return len(drawn)
 
 
 def _draw(filenames: Sequence[str], progress: Progress) -> dict[str, Image]:
@@ -75,42 +78,18 @@ def _batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
 
 def stand_in(filename: str) -> Image:
     """Draw and store the stand-in for `filename`: the same name is the same picture, other names are other pictures."""
-    data = _png(hashlib.sha256(filename.encode()).digest())
+    digest = hashlib.sha256(filename.encode()).digest()
+    buffer = io.BytesIO()
+    PIL.Image.frombytes("RGB", (WIDTH, HEIGHT), digest[: 3 * WIDTH * HEIGHT]).save(buffer, "PNG")
+    data = buffer.getvalue()
     sha256 = hashlib.sha256(data).hexdigest()
-    # Without renditions: the pages make them when somebody looks.
-    _store(original_name(sha256), data)
-    return Image(sha256=sha256, width=WIDTH, height=HEIGHT, format="PNG", byte_size=len(data))
-
-
-def _png(colours: bytes) -> bytes:
-    """Return a picture with the first of `colours`, three bytes for each pixel, as PNG (ISO/IEC 15948, clause 5).
-
-    A library takes twenty times as long for so small a picture, and there are 83,560 of them.
-    """
-    row = 3 * WIDTH
-    rows = b"".join(b"\0" + colours[row * number : row * (number + 1)] for number in range(HEIGHT))
-    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
-    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows)) + _chunk(b"IEND", b"")
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-
-def _store(name: str, data: bytes) -> None:
-    """Store a small file, which appears whole or not at all. In a folder without what Django's storage asks before each
-    write, which takes ten times as long as the writing."""
-    if not isinstance(default_storage, FileSystemStorage):
-        if not default_storage.exists(name):
-            default_storage.save(name, ContentFile(data))
-        return
-    path = Path(default_storage.location) / name
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        file = os.open(unfinished, NEW_FILE, READABLE)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(unfinished, NEW_FILE, READABLE)
-    os.write(file, data)
-    os.close(file)
-    unfinished.replace(path)
+    if not is_stored(sha256):
+        # Without renditions: the pages make them when somebody looks.
+        default_storage.save(original_name(sha256), ContentFile(data))
+    return Image(
+        sha256=sha256,
+        width=WIDTH,
+        height=HEIGHT,
+        format="PNG",
+        byte_size=len(data),
+    )
