@@ -76,8 +76,8 @@ def writers_table(study: str, writing: Writing) -> Table:
     rows += [(writing.names[writer], *_how(by_writer[writer]), *_found(found.get(writer))) for writer in most_first]
     notes = [
         f"Counted texts only. Length in tokens by {TOKENS}. Seconds of writing: from the first key or paste to "
-        "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was recorded how "
-        "they were written. A paste proves nothing by itself: people correct and move what they wrote.",
+        "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was "
+        "recorded how they were written. A paste proves nothing by itself: people correct and move what they wrote.",
         "Found: of the counted answers of those who were asked what a text is about, in all studies that ask it. For "
         "a writer with Wilson's interval, as if every answer came from somebody else; for all the mean over writers, "
         "each counting once, with the interval for other people like these (Korn and Graubard 1998).",

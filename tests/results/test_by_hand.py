@@ -209,9 +209,11 @@ def test_accuracy_of_retrievers_and_of_describers(filled: str, tmp_path: Path) -
 
 def test_alphas_three_ways(filled: str, tmp_path: Path) -> None:
     # Observed: ordered pairs that differ over m - 1, over n answers. Expected: (n^2 - sum of squared counts) over
-    # n (n - 1). All: T1 0, T2 2, T3 4/2, T4 4/2, T5 2: 8/12. Counts 1 four times, 5 three times, 2, 6, 7, 8 and 9 once, squared
-    # 30: 114/132 = 19/22. 1 - (2/3)(22/19) = 13/57. First two: 0 2 2 2 2, 8/10; counts 3 2 and five ones, squared 18:
-    # 82/90. 1 - (4/5)(90/82) = 5/41. Accepted, without T2: 6/10; counts 4 3 1 1 1, squared 28: 72/90. 1/4.
+    # n (n - 1).
+    # All: T1 0, T2 2, T3 4/2, T4 4/2, T5 2: 8/12. Counts 1 four times, 5 three times, 2, 6, 7, 8 and 9 once, squared
+    # 30: 114/132 = 19/22. 1 - (2/3)(22/19) = 13/57.
+    # First two: 0 2 2 2 2, 8/10; counts 3 2 and five ones, squared 18: 82/90. 1 - (4/5)(90/82) = 5/41.
+    # Accepted, without T2: 6/10; counts 4 3 1 1 1, squared 28: 72/90. 1 - (3/5)(5/4) = 1/4.
     rows = report_of(tmp_path)["retrieval-agreement"]
     found = {
         (row["Study"], row["Sets"], row["Metric"], row["Answers used"]): [
