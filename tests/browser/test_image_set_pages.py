@@ -26,8 +26,8 @@ NOT_POSSIBLE = "not possible"
 
 
 def say(study: Study, person: str, said: Mapping[str, str], **measured: Any) -> None:
-    """Let `person` answer, and go: what is `said` of a question, by its variant or by the text that it asks about. Texts
-    are written; "right" and "wrong" choose an image; what nothing is said of is left."""
+    """Let `person` answer, and go: what is `said` of a question, by its set and variant or by the text that it asks
+    about. Texts are written; "right" and "wrong" choose an image; what nothing is said of is left."""
     session = arrive_at_work(study, person)
     for slot in responses.open_slots(session=session, limit=100):
         question, kind = slot.question, get_kind(slot.question.kind)
