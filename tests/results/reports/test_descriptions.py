@@ -12,7 +12,7 @@ import pytest
 from analytics.language import NO_PARSER
 from analytics.outcomes import Outcome
 from results.reports import descriptions
-from results.reports.base import Report, Undefined
+from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import (
     Answerable,
@@ -267,3 +267,31 @@ def test_the_report_of_the_study_alone_has_the_same_tables_and_others_have_none(
     assert new <= names
     assert not new & {table.name for table in report_of(PROJECT).tables}
     assert not new & {table.name for table in report(study(described={}, written={})).tables}
+
+
+def test_the_interval_of_alpha_is_the_one_of_the_table_of_all_studies() -> None:
+    # On the first answers to sets without an order both tables tell the same coefficient. Six descriptions: of two,
+    # every fourth resample would have no value.
+    found = {pk: (1, 3, True, places) for pk, places in enumerate([(3, 3), (5, 5), (7, 7), (1, 2), (4, 6), (8, 9)], 31)}
+    still = study(
+        categories={1: ("static", "")},
+        parts=[PartFacts("search", "", 1, "", Answerable(KEYS))],
+        questions=[
+            QuestionFacts(pk, 1, "search", 0, KEYS[2], Outcome.ACCEPTED, KEYS[2], len(places), 2)
+            for pk, (_, _, _, places) in found.items()
+        ],
+        answers=[
+            AnswerFacts(pk, person, 1, KEYS[place - 1])
+            for pk, (_, _, _, places) in found.items()
+            for person, place in zip((ANN, BEN), places, strict=True)
+        ],
+        described=dict.fromkeys(found, DESCRIBED[14]),
+    )
+    columns = [column.title for column in report(still).table("reliability").columns]
+    (of_all,) = [row for row in rows("reliability", still) if row[3] == "Krippendorff's alpha" and row[4] == "before"]
+    told = {row[3]: row[4:6] for row in rows("retrieval-agreement", still)}
+    assert told["asked for at first"] == [
+        of_all[columns.index("Value")],
+        of_all[columns.index("95 % interval over questions")],
+    ]
+    assert isinstance(told["all"][1], Range)
