@@ -277,6 +277,12 @@ def test_how_the_texts_were_written_beside_who_found_them(filled: str, client: C
     assert "writers" not in page_of(client, "find")
 
 
+def test_that_nothing_could_be_written_is_said_in_words(filled: str, client: Client) -> None:
+    page = client.get("/projects/sets/instances/video-c/").content.decode()
+    assert "not possible" in page
+    assert "not_possible" not in page
+
+
 def test_what_is_exported(filled: str, tmp_path: Path) -> None:
     # Accepted by find, and rejected nowhere: T1, T4 and T3, T5; T6 has left with hal.
     out = tmp_path / "whole"
