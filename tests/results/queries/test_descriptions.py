@@ -95,6 +95,22 @@ def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> N
     assert told(list(descriptions_of_study(search))) == told(rows)[:3]
 
 
+def test_sets_have_as_many_images_as_they_have() -> None:
+    tell, search = two_studies()
+    small = make_set(
+        tell.project, "static-four", size=4, captions={"description_1": "Old."}, reference={"targets": [3]}
+    )
+    make_set(tell.project, "static-twelve", size=12, captions={"description_1": "Old."}, reference={"targets": [11]})
+    assert [row.set_size for row in descriptions_of_project(tell.project)] == [4, 12]
+    # As many as were shown to those who found what was written, whatever became of the set since.
+    tell, search = two_studies(name="-again")
+    write(tell, "ann", {"static-four one": "The red one."})
+    for person in ("ben", "cleo"):
+        find(search, person, {"The red one.": 1})
+    small.images.filter(position=3).delete()
+    assert [(row.text, row.set_size) for row in descriptions_of_study(search)] == [("Old.", 3), ("The red one.", 4)]
+
+
 def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accepted() -> None:
     project = make_project("sets")
     make_set(
