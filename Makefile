@@ -30,6 +30,16 @@ test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included;
 test-browser: setup  ## only what drives a real Chromium
 	$(PYTEST) -m browser
 
+.PHONY: test-models
+test-models: .venv-models/installed  ## the real loading code of models, on tiny ones, with torch (.venv-models, 1 GB)
+	.venv-models/bin/python -m pytest -c tests/models/pytest.ini --rootdir . --confcutdir tests/models tests/models
+
+.venv-models/installed: requirements-gpu.txt
+	$$(command -v python3.11 || command -v python3) -m venv --clear .venv-models
+	.venv-models/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary \
+		-r requirements-gpu.txt pytest pytest-timeout
+	touch $@
+
 .PHONY: check
 check: setup  ## lint, format, templates, types, import contracts, migrations, deployment settings
 	@scripts/check.sh
@@ -55,3 +65,6 @@ lock: setup  ## pin requirements*.txt to what requirements*.in allow today
 	.venv/bin/python -m pip install --quiet uv
 	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements.in -o requirements.txt
 	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
+	# What only torch for CUDA needs comes with it, by itself; named here it would come to machines without a GPU too.
+	.venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --upgrade requirements-gpu.in \
+		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-gpu.txt

@@ -1,7 +1,7 @@
 from django.utils import timezone
 
 from annotation.actions import sessions
-from background import task
+from background.decorator import task
 from studies.actions.events import TIMETABLE
 
 

@@ -1,63 +1,6 @@
-"""Background work: the one decorator that every Celery task of the platform wears; what is asked for is a `Job`.
+"""Background work: what is asked for is a `Job`; every Celery task of the platform wears `background.decorator.task`.
 
-Imported before Django's models are: nothing here knows them. What a job is stands in `background.models` and
-`background.work`, what happens to it in `background.jobs`, and `background.tasks.send` has one run.
+Imported before Django's models are, and by workers that have no Django at all: nothing here knows either. What a job
+is stands in `background.models` and `background.work`, what happens to it in `background.jobs`, and
+`background.tasks.send` has one run. `background.broker` is how messages travel.
 """
-
-import logging
-from collections.abc import Callable
-from functools import partial
-from typing import Any, ParamSpec, Protocol
-
-from celery import shared_task
-from celery.contrib.django.task import DjangoTask
-from django.db import transaction
-from kombu.exceptions import OperationalError
-
-logger = logging.getLogger(__name__)
-
-P = ParamSpec("P")
-
-
-class BackgroundTask(DjangoTask[P, None]):
-    """A task whose sending never fails the page that asked for it.
-
-    What is to be done stands in the database; the message only says "now". A message that cannot be sent, or dies with
-    its worker, is made up for by a periodic task, which looks for rows that wait too long.
-    """
-
-    def delay_on_commit(self, *args: P.args, **kwargs: P.kwargs) -> None:  # type: ignore[override]
-        transaction.on_commit(partial(self.send, args, kwargs))
-
-    def send(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **options: Any) -> None:
-        """Send a message now, with `options` of Celery's."""
-        try:
-            self.apply_async(args, kwargs or {}, **options)
-        except OperationalError as error:
-            logger.error("%s is sent again later: the broker cannot be reached (%s).", self.name, error)
-
-
-class TaskMaker(Protocol):
-    def __call__(self, function: Callable[P, None], /) -> BackgroundTask[P]: ...
-
-
-def task(*, name: str, minutes: int = 60) -> TaskMaker:
-    """Make a function of ids a task. It must do nothing new when it runs twice: the task of a lost worker runs again.
-
-    `name` starts with the room, which decides the queue (the routes in config.celery). `minutes` is how long it may
-    take before its worker process is ended.
-    """
-
-    def make(function: Callable[P, None], /) -> BackgroundTask[P]:
-        made: BackgroundTask[P] = shared_task(
-            name=name,
-            base=BackgroundTask,
-            acks_late=True,
-            reject_on_worker_lost=True,
-            ignore_result=True,
-            time_limit=minutes * 60,
-            soft_time_limit=minutes * 60 - 30,
-        )(function)
-        return made
-
-    return make

@@ -6,7 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from background import jobs, task
+from background import jobs
+from background.decorator import task
 from background.models import Job
 from background.running import run
 from background.work import get_work

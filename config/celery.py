@@ -1,12 +1,11 @@
 """The Celery application: an embedded broker of files by default, Redis when CELERY_BROKER_URL names one."""
 
 import os
-from pathlib import Path
-from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from kombu.transport import TRANSPORT_ALIASES
+
+from background.broker import transport_options
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -14,28 +13,6 @@ from django.conf import settings
 
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
-EMBEDDED = "filesystem"
-
-TRANSPORT_ALIASES[EMBEDDED] = "config.broker:Transport"
-
-
-def transport_options(broker_url: str, folder: Path) -> dict[str, Any]:
-    """Return what the broker's client needs to know; `folder` is where the embedded broker keeps its messages."""
-    if not broker_url.startswith(EMBEDDED):
-        # A task unacknowledged for this long is given to another worker; longer than any task may run.
-        return {"visibility_timeout": 2 * 3600, "socket_connect_timeout": 2, "socket_timeout": 10}
-    folders = {name: folder / name for name in ("queue", "processed", "control")}
-    for each in folders.values():
-        each.mkdir(parents=True, exist_ok=True)
-    return {
-        "data_folder_in": str(folders["queue"]),
-        "data_folder_out": str(folders["queue"]),
-        "processed_folder": str(folders["processed"]),
-        "control_folder": str(folders["control"]),
-        "store_processed": False,
-        "polling_interval": 0.3,
-    }
-
 
 app = Celery("lineup")
 app.conf.update(
@@ -47,7 +24,6 @@ app.conf.update(
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
     task_default_queue="default",
-    task_routes={"predictions.*": {"queue": "gpu"}},
     timezone="UTC",
     beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
     beat_schedule={
@@ -55,6 +31,11 @@ app.conf.update(
         # While all workers are busy only the last of these messages is worth anything.
         "go on with jobs whose worker was lost": {
             "task": "background.resume_jobs",
+            "schedule": EVERY_MINUTE,
+            "options": {"expires": 60},
+        },
+        "send again what models were to score": {
+            "task": "predictions.send_again",
             "schedule": EVERY_MINUTE,
             "options": {"expires": 60},
         },

@@ -169,6 +169,8 @@ ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
+# Workers with models that do not share this machine's media folder get pictures by this; nobody does without one.
+WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",

@@ -12,6 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("annotation.urls")),
     path("", include("studies.urls")),
+    path("", include("predictions.urls")),
     path("", include("results.urls")),
     # Last: its pattern of old addresses takes what is no page of today.
     path("", include("workspace.urls")),

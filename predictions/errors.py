@@ -18,3 +18,7 @@ def first_of(sentences: Sequence[str], what: str) -> list[str]:
     """Return the sentences, of many only the first and how many more there are."""
     more = len(sentences) - MOST_PROBLEMS
     return [*sentences[:MOST_PROBLEMS], *([f"... and {more:,} more {what}."] if more > 0 else [])]
+
+
+class CannotPredict(Exception):
+    """A model cannot be asked this; the message is a sentence that says why and what to do."""

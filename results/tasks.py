@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from background import task
+from background.decorator import task
 from results.actions import exports, kept_numbers
 from results.models import Export, KeptNumbers
 

@@ -20,6 +20,7 @@ class Verb(StrEnum):
 
     VIEW = "view"
     IMPORT = "import"
+    PREDICT = "predict"
     DESIGN = "design"
     RUN = "run"
     SETTLE = "settle"
@@ -35,6 +36,7 @@ class Verb(StrEnum):
 WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
+    Verb.PREDICT: "have models answer questions",
     Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
     Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
     Verb.SETTLE: "settle questions",
@@ -50,6 +52,7 @@ WORDS: Mapping[Verb, str] = {
 _VIEWS = frozenset({Verb.VIEW})
 _EDITS = _VIEWS | {
     Verb.IMPORT,
+    Verb.PREDICT,
     Verb.DESIGN,
     Verb.RUN,
     Verb.SETTLE,

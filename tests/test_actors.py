@@ -147,6 +147,12 @@ STEPS = {
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {
+    "predictions.actions.runs.due",
+    "predictions.actions.runs.items_of",
+    "predictions.actions.runs.waiting_for_too_long",
+    "predictions.actions.storing.note_begun",
+    "predictions.actions.storing.plan",
+    "predictions.actions.storing.store",
     "results.actions.exports.adopt_exports",
     "results.actions.exports.job_of",
     "results.actions.exports.make_export",

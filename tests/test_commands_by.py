@@ -22,6 +22,7 @@ TABLE: dict[str, tuple[list[str], set[str]]] = {
     "import_instances": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
     "import_instances --in-background": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
     "import_predictions": (["birds", "no-such-file", "--format", "scores", "--model", "clip"], CHANGES),
+    "predict": (["birds", "--model", "no-such-model", "--study", "open"], CHANGES),
     "create_study": (["FILE", "--project", "birds"], CHANGES),
     "create_study --replace": (["FILE", "--project", "birds"], CHANGES),
     "set_dataset": (["birds"], CHANGES),

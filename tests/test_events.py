@@ -16,6 +16,8 @@ from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early, expire
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.runs import cancel_run, request_run, resume_run
+from predictions.models import Run
 from rehearsal.actions.announcing import announce_replay, announce_simulation
 from results.actions import people
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
@@ -103,6 +105,20 @@ def predicted(folder: Path) -> dict[str, Any]:
     return {"project": project, "file": file, "format": "bivlc-results", "model": ModelName("CLIP")}
 
 
+def asked_of_model() -> dict[str, Any]:
+    return {"project": make_project(), "spec": "open_clip:ViT-B-32/openai"}
+
+
+def running() -> Run:
+    return request_run(study=visited(), **asked_of_model(), by=make_person("ben"), now=NOON)
+
+
+def _cancelled_run() -> Run:
+    run = running()
+    cancel_run(run=run, by=make_person("cora"), now=NOON)
+    return run
+
+
 def quiet(done: int, total: int) -> None:
     pass
 
@@ -128,6 +144,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
+    "request_run": ("predictions requested", lambda _: with_fixed(request_run, study=visited(), **asked_of_model())),
+    "cancel_run": ("predictions cancelled", lambda _: with_fixed(cancel_run, run=running())),
+    "resume_run": ("predictions resumed", lambda _: with_fixed(resume_run, run=_cancelled_run())),
     "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
     "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
     "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),

@@ -110,6 +110,16 @@ def _predicted(study: str, told: Details) -> str:
     return f"imported {_counted(told['predictions'], 'prediction')} of {told['model']}"
 
 
+def _of_model(template: str) -> Callable[[str, Details], str]:
+    """Return a sentence about what a model is asked: the questions of a study, or of a kind about all instances."""
+    return lambda study, told: template.format(model=told["model"], about=study or f"all {told['kind']}")
+
+
+def _computed(study: str, told: Details) -> str:
+    wrong = f"; {_counted(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
+    return f"had {_counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
+
+
 def _exported(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
 
@@ -152,6 +162,10 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
     What.INSTANCES_IMPORTED: _imported,
     What.PREDICTIONS_IMPORTED: _predicted,
+    What.PREDICTIONS_REQUESTED: _of_model("asked {model} for its answers to {about}"),
+    What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
+    What.PREDICTIONS_RESUMED: _of_model("went on with what {model} was asked about {about}"),
+    What.PREDICTIONS_COMPUTED: _computed,
     What.DATASET_SET: _dataset,
     What.GROUP_SET: _grouped,
     What.STUDY_CREATED: _simple("created {study}"),

@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Min
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
+from predictions.queries.contents import stale_predictions
 from results.queries.added import planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
@@ -271,7 +272,8 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
     own_rules = set(
         Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
     )
-    predictions = Prediction.objects.about(project)
+    # A model's answer is never compared over other pictures than people saw.
+    predictions = Prediction.objects.about(project).exclude(pk__in=stale_predictions(project))
     for model, rule, _ in predictions.evaluations():
         outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
         captions: dict[int, bool] = {}

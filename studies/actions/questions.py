@@ -9,7 +9,7 @@ from django.db.models import Prefetch, QuerySet
 
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
-from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind
+from studies.kinds import Built, CannotAsk, ImageFacts, InstanceFacts, Kind, get_kind, usual_ask
 from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
 
 BATCH = 500
@@ -174,6 +174,22 @@ def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> 
             images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
     said = source.content if source else {}
     return InstanceFacts(key=instance.key, captions=captions, images=images, source=said, type=instance.type)
+
+
+def asked_by_kind(kind: Kind, instances: QuerySet[Instance]) -> Iterator[tuple[Instance, Built | CannotAsk]]:
+    """Yield what `kind`, as it usually asks, would ask about each of `instances`, without any study; or why it cannot.
+
+    A kind that asks about answers asks about the descriptions that came with them.
+    """
+    ask = usual_ask(kind)
+    asked = (
+        imported_answers(instances) if kind.asks_about_answers else map(About, instances.values_list("pk", flat=True))
+    )
+    for _, instance, facts in _with_facts(list(asked)):
+        try:
+            yield from ((instance, built) for built in kind.questions(facts, ask, seed=facts.key))
+        except CannotAsk as error:
+            yield instance, error
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:

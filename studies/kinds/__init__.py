@@ -28,6 +28,7 @@ from studies.kinds.base import (
     posted_values,
     shown_order,
 )
+from studies.kinds.content import Match, content_hash, matches
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -77,6 +78,7 @@ __all__ = [
     "ImageFacts",
     "InstanceFacts",
     "Kind",
+    "Match",
     "NotAnAnswer",
     "Option",
     "Picture",
@@ -85,11 +87,13 @@ __all__ = [
     "Shown",
     "Text",
     "Writing",
+    "content_hash",
     "fields_of",
     "finer_scores",
     "get_kind",
     "in_shown_order",
     "last_keys",
+    "matches",
     "posted_values",
     "shown_order",
     "usual_ask",

@@ -48,7 +48,7 @@ def test_every_registered_piece_of_work_is_there() -> None:
         assert isinstance(found, Work), kind
         assert found.trouble.endswith("."), kind
         assert len(kind) <= 50, kind
-        # A message that is not acknowledged for two hours is given to another worker (config.celery).
+        # A message that is not acknowledged for two hours is given to another worker (background.broker).
         assert found.minutes < 120, kind
 
 

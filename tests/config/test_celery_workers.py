@@ -10,9 +10,10 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from background import jobs
+from background.broker import transport_options
 from background.models import Job, JobState
 from background.tasks import resume_jobs, run_job
-from config.celery import app, transport_options
+from config.celery import app
 from results.actions.exports import job_of, request_export
 from results.models import Export
 from studies.models import Study

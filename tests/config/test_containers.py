@@ -7,6 +7,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ONCE = {"migrate"}
+FILES = ("Dockerfile", "Dockerfile.models")
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +49,12 @@ def test_nothing_that_runs_has_more_rights_room_or_processes_than_it_needs(compo
 
 
 def test_images_of_others_are_pinned_to_a_release(compose: dict[str, Any]) -> None:
-    images = [service["image"] for service in compose["services"].values() if service["image"] != "lineup"]
-    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    images += [line.split()[1] for line in lines if line.startswith("FROM ")]
-    assert len(images) == 4
+    ours = {"lineup", "lineup-models"}
+    images = [service["image"] for service in compose["services"].values() if service["image"] not in ours]
+    for name in FILES:
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        images += [line.split()[1] for line in lines if line.startswith("FROM ")]
+    assert len(images) == 6
     assert [image for image in images if not re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+", image)] == []
 
 
@@ -62,7 +65,15 @@ def test_every_setting_in_it_is_one_of_the_readme(compose: dict[str, Any]) -> No
     assert {name for name in settings if f"`{name}`" not in readme} == set()
 
 
-def test_the_image_runs_as_nobody_special() -> None:
-    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+def test_the_worker_with_models_is_given_no_database_and_no_key(compose: dict[str, Any]) -> None:
+    worker = compose["services"]["gpu-worker"]
+    assert set(worker["environment"]) == {"CELERY_BROKER_URL_FILE", "LINEUP_IMAGES"}
+    assert worker["secrets"] == ["broker_url"]
+    assert "data:/data:ro" in worker["volumes"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_image_runs_as_nobody_special(file: str) -> None:
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.startswith("USER ")] == ["USER lineup"]
     assert lines.index("USER lineup") < next(number for number, line in enumerate(lines) if line.startswith("CMD "))

@@ -1,4 +1,7 @@
-"""`make demo` installs requirements.txt alone: what the application imports must be in it."""
+"""`make demo` installs requirements.txt alone: what the application imports must be in it.
+
+Only scorers import more, when they load a model: that is in requirements-gpu.txt.
+"""
 
 import ast
 import re
@@ -22,11 +25,18 @@ OURS = {
 }
 
 
-def _imported() -> set[str]:
-    """Return the outside packages that the application imports, anywhere in its code."""
+SCORERS = ROOT / "predictions" / "scorers"
+# Import name -> what its package is called, where that is something else. None of them is installed for these tests.
+PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
+
+
+def _imported(*, by_scorers: bool = False) -> set[str]:
+    """Return the outside packages that the application imports, anywhere in its code but in scorers, or only there."""
     found = set()
     for room in OURS:
         for file in [ROOT / f"{room}.py", *(ROOT / room).rglob("*.py")]:
+            if file.is_relative_to(SCORERS) != by_scorers:
+                continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")):
                 if isinstance(node, ast.Import):
                     found |= {name.name.split(".")[0] for name in node.names}
@@ -39,13 +49,31 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def _pinned(name: str) -> dict[str, str]:
+    """Return package -> version of a file of requirements."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    pins = [line.partition("==") for line in lines if line and not line.startswith((" ", "#"))]
+    return {_normal(package.split("[")[0]): version for package, _, version in pins}
+
+
+def test_scorers_import_what_a_worker_with_models_has() -> None:
+    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(by_scorers=True)}
+    assert {"torch", "transformers", "open-clip-torch"} <= imported
+    assert imported <= _pinned("requirements-gpu.txt").keys()
+
+
+def test_both_ends_of_a_message_have_the_same_versions() -> None:
+    site, worker = _pinned("requirements.txt"), _pinned("requirements-gpu.txt")
+    assert {"celery", "kombu", "redis", "pillow", "numpy"} <= site.keys() & worker.keys()
+    assert {name: worker[name] for name in site.keys() & worker.keys() if site[name] != worker[name]} == {}
+
+
+def test_a_worker_without_a_gpu_is_not_made_to_have_what_gpus_need() -> None:
+    assert not [name for name in _pinned("requirements-gpu.txt") if name.startswith(("nvidia", "cuda", "triton"))]
+
+
 def test_everything_the_application_imports_is_required_at_run_time() -> None:
-    required = {
-        _normal(line.split("==")[0].split("[")[0])
-        for file in ("requirements.txt", "requirements-video.txt")
-        for line in (ROOT / file).read_text(encoding="utf-8").splitlines()
-        if line and not line.startswith((" ", "#"))
-    }
+    required = _pinned("requirements.txt").keys() | _pinned("requirements-video.txt").keys()
     known = packages_distributions()
     imported = _imported()
     assert "django" in imported

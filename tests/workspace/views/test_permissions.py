@@ -18,6 +18,7 @@ import results.urls
 import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
+from predictions.models import Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
 from studies.design import Endings, Lobby
@@ -106,6 +107,11 @@ PRIVATE = {
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
+    "/projects/birds/models/": all_alike(LOOK),
+    # One that was cancelled: there is nothing to cancel, and one can go on with it.
+    "/runs/1/": all_alike(LOOK),
+    "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/runs/1/go-on/": changing((ELSEWHERE, ELSEWHERE)),
     "/exports/1/": all_alike(LOOK),
     "/exports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/exports/1/download/": changing(LOOK),
@@ -174,6 +180,15 @@ def make_what_the_addresses_name() -> str:
         finished_at=NOON,
     )
     Import.objects.filter(pk=wanted.pk).update(id=1)
+    asked = Run.objects.create(
+        project=study.project,
+        study=study,
+        spec="open_clip:ViT-B-32/openai",
+        state=Run.State.CANCELLED,
+        requested_at=NOON,
+        finished_at=NOON,
+    )
+    Run.objects.filter(pk=asked.pk).update(id=1)
     release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
     Release.objects.filter(pk=release.pk).update(id=1)
     return researcher.get_username()
@@ -186,6 +201,7 @@ made = kept(make_what_the_addresses_name)
 def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
     monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
+    monkeypatch.setattr("workspace.views.models.send_to_worker", lambda run: None)
 
 
 @pytest.fixture
@@ -260,6 +276,7 @@ def state_of_everything() -> dict[str, Any]:
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
         "imports": Import.objects.count(),
+        "runs": dict(Run.objects.values_list("pk", "state")),
         "releases": Release.objects.count(),
         "studies": dict(Study.objects.values_list("slug", "state")),
         "sessions": dict(Session.objects.values_list("pk", "state")),
@@ -320,7 +337,7 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("exclude_person", "withdraw_person", "project_dataset", "import_again"),
+    *("exclude_person", "withdraw_person", "project_dataset", "import_again", "run_go_on"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete"),

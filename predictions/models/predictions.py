@@ -1,9 +1,11 @@
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.db import models
 from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
+from predictions.models.runs import Conditions
 from studies.kinds import finer_scores
 from studies.models import Instance, Project
 
@@ -31,6 +33,10 @@ QUESTIONS = {score.lower(): question for score, question in finer_scores().items
 
 # The widths of the columns that are a model's identity.
 LONGEST = {"name": 100, "version": 100, "weights": 200}
+
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+DIGITS_SHOWN = 12
 
 
 class Evaluation(NamedTuple):
@@ -64,7 +70,13 @@ class Model(models.Model):
         constraints = (models.UniqueConstraint(fields=("name", "version", "weights"), name="model_once"),)
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.name, self.version, self.weights and f"({self.weights})") if part)
+        weights = self.short_weights
+        return " ".join(part for part in (self.name, self.version, weights and f"({weights})") if part)
+
+    @property
+    def short_weights(self) -> str:
+        """Return what tells its weights apart; of a digest as much as people compare."""
+        return self.weights[:DIGITS_SHOWN] if _DIGEST.fullmatch(self.weights) else self.weights
 
 
 class PredictionQuerySet(models.QuerySet["Prediction"]):
@@ -110,7 +122,8 @@ class Prediction(models.Model):
     `scores` maps the key of every option to the model's score, and is null when the source gives outcomes only.
     `is_right` is null for a kind whose right answer nobody knows; a right option that ties with another is wrong.
     `caption_rule` made the captions that the model read: models answer otherwise when the same caption is written
-    otherwise, so that is another question.
+    otherwise, so that is another question. `content_hash` is what the model was shown (`studies.kinds.content_hash`);
+    empty where a file declares answers and names no pictures, so that nobody can verify what they are about.
     """
 
     model = models.ForeignKey(Model, on_delete=models.CASCADE, related_name="predictions")
@@ -118,10 +131,21 @@ class Prediction(models.Model):
     kind = models.CharField(max_length=30)
     variant = models.CharField(max_length=30, blank=True)
     caption_rule = models.CharField(max_length=50)
+    content_hash = models.CharField(max_length=64, blank=True, default="", db_default="")
     scores = models.JSONField(null=True)
     is_right = models.BooleanField(null=True)
-    source_file = models.CharField(max_length=255)
-    source_row = models.PositiveIntegerField(help_text="Record number in the source file, from 1, header not counted.")
+    conditions = models.ForeignKey(
+        Conditions,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="predictions",
+        help_text="What it was computed under; null where it comes from a file.",
+    )
+    source_file = models.CharField(max_length=255, blank=True, help_text="Empty where it was computed here.")
+    source_row = models.PositiveIntegerField(
+        help_text="Record number in the source file, from 1, header not counted; 0 where it was computed here."
+    )
     created_at = models.DateTimeField()
 
     objects = PredictionQuerySet.as_manager()
@@ -130,8 +154,8 @@ class Prediction(models.Model):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(
-                fields=("model", "instance", "kind", "variant", "caption_rule"),
-                name="one_prediction_per_model_and_question",
+                fields=("model", "instance", "kind", "variant", "caption_rule", "content_hash"),
+                name="one_prediction_per_model_and_content",
             ),
             models.CheckConstraint(
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"

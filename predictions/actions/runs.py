@@ -1,0 +1,255 @@
+"""Runs: what somebody asks of a model, from asking to the messages that are due. The clock is passed in."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from predictions.errors import CannotPredict
+from predictions.messages import Item
+from predictions.models import Chunk, Prediction, Run
+from predictions.scorers import problem_with_spec
+from studies.actions.events import Actor, What, name_of, person, record
+from studies.actions.questions import asked_by_kind
+from studies.actions.statistics import refresh_statistics
+from studies.kinds import KINDS, Built, CannotAsk, content_hash, get_kind, matches, usual_ask
+from studies.models import Instance, Project, Question, Study, StudyState
+
+# A message that was not answered for so long was lost, with its worker or its broker: it is sent again, and whoever
+# finds the old one leaves it. Ten times what a chunk may take, and longer than models take to load.
+LOST_AFTER = timedelta(minutes=10)
+# So many chunks of a run are with the workers at once: enough for several of them, few enough for a quick cancel.
+WINDOW = 4
+# Begun this often without an answer, it is not begun again: it may be what ends its workers.
+MOST_BEGUN = 5
+LOST_TOO_OFTEN = (
+    f"A worker began this {MOST_BEGUN} times and was lost each time. Its machine may be short of memory: see its log."
+)
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that a model is asked: about which instance, what it shows, which option is right ("" if unknown).
+
+    `question`: the id of the study's question, 0 where a kind asks without a study.
+    """
+
+    instance: int
+    kind: str
+    variant: str
+    content: Mapping[str, Any]
+    right: str
+    question: int = 0
+
+    @property
+    def hash(self) -> str:
+        return content_hash(get_kind(self.kind), self.content)
+
+
+@dataclass(frozen=True)
+class Due:
+    """What a worker is to be asked now: to load a model, or to score chunks."""
+
+    load: Run | None = None
+    chunks: list[Chunk] = field(default_factory=list)
+
+
+@transaction.atomic
+def request_run(
+    *,
+    project: Project,
+    spec: str,
+    by: Actor,
+    now: datetime,
+    study: Study | None = None,
+    kind: str = "",
+    variant: str = "",
+) -> Run:
+    """Note that `by` wants a model's scores for the questions of `study`, or for those of `kind` about all instances.
+
+    Asked for again before it is over, it is that one. Raises CannotPredict.
+    """
+    _refuse(spec, study, kind, variant)
+    wanted = {"project": project, "spec": spec.strip(), "study": study, "kind": kind, "variant": variant}
+    same = Run.objects.unfinished().filter(**wanted)
+    if (found := same.first()) is not None:
+        return found
+    run = Run.objects.create(**wanted, requested_by=person(by), by_name=name_of(by), requested_at=now)
+    record(project=project, study=study, what=What.PREDICTIONS_REQUESTED, by=by, now=now, **_told(run))
+    return run
+
+
+def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
+    if problem := problem_with_spec(spec):
+        raise CannotPredict(problem)
+    longest = Run._meta.get_field("spec").max_length
+    if longest is not None and len(spec) > longest:
+        raise CannotPredict(f"The model's name has {len(spec):,} characters; at most {longest} fit.")
+    if (study is None) == (not kind):
+        raise CannotPredict("Name either a study or a kind of question.")
+    if study is not None and study.state == StudyState.DRAFT:
+        raise CannotPredict(f"{study.slug} has no questions before it is launched.")
+    if kind:
+        if kind not in KINDS:
+            raise CannotPredict(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
+        variants = get_kind(kind).variants(usual_ask(get_kind(kind)))
+        if variant and variant not in variants:
+            raise CannotPredict(f"{kind} has no variant {variant!r}. Use one of {', '.join(variants)}.")
+
+
+@transaction.atomic
+def cancel_run(*, run: Run, by: Actor, now: datetime) -> None:
+    """Send nothing more of `run`; what is with a worker is still stored. Raises CannotPredict when it is over."""
+    stopped = Run.objects.unfinished().filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=now)
+    if not stopped:
+        raise CannotPredict("This is over already, so there was nothing to cancel.")
+    record(project=run.project, study=run.study, what=What.PREDICTIONS_CANCELLED, by=by, now=now, **_told(run))
+
+
+@transaction.atomic
+def resume_run(*, run: Run, by: Actor, now: datetime) -> None:
+    """Go on with a run that was cancelled, failed or left questions out, with what is missing. Raises CannotPredict."""
+    begun_anew = {"state": Run.State.LOADING, "error": "", "sent_at": None, "begun": 0, "finished_at": None}
+    over = Q(state__in=(Run.State.CANCELLED, Run.State.FAILED)) | Q(state=Run.State.DONE, wrong__gt=0)
+    if not Run.objects.filter(over, pk=run.pk).update(**begun_anew):
+        raise CannotPredict("There is nothing to go on with: it is not over, or nothing is missing.")
+    record(project=run.project, study=run.study, what=What.PREDICTIONS_RESUMED, by=by, now=now, **_told(run))
+
+
+def _told(run: Run) -> dict[str, str]:
+    return {"model": run.spec, "kind": f"{run.kind} {run.variant}".strip()}
+
+
+@transaction.atomic
+def due(*, run_id: int, now: datetime) -> Due:
+    """Return what is to be sent now, and note that it is sent: what was not yet, and what was lost."""
+    run = lock(run_id)
+    if run is None or not run.is_unfinished:
+        return Due()
+    if run.state == Run.State.LOADING:
+        return _due_load(run, now)
+    open_chunks = run.chunks.filter(stored_at=None).order_by("number")
+    lost = list(open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__lt=MOST_BEGUN))
+    _give_up(run, open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__gte=MOST_BEGUN), now)
+    with_workers = open_chunks.filter(sent_at__isnull=False).count()
+    fresh = list(open_chunks.filter(sent_at=None)[: max(0, WINDOW - with_workers)])
+    Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)
+    return Due(chunks=_with_run(lost + fresh, run))
+
+
+def _due_load(run: Run, now: datetime) -> Due:
+    if run.sent_at is not None and run.sent_at >= now - LOST_AFTER:
+        return Due()
+    if run.begun >= MOST_BEGUN:
+        fail(run, LOST_TOO_OFTEN, now)
+        return Due()
+    run.sent_at = now
+    run.save(update_fields=["sent_at"])
+    return Due(load=run)
+
+
+def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
+    """Note on chunks that they seem to end whatever worker begins them."""
+    for chunk in chunks:
+        chunk.problems, chunk.stored_at = [LOST_TOO_OFTEN] * len(chunk.items), now
+        chunk.save(update_fields=["problems", "stored_at"])
+        run.wrong += len(chunk.items)
+        run.save(update_fields=["wrong"])
+    finish_if_over(run, now)
+
+
+def _with_run(chunks: list[Chunk], run: Run) -> list[Chunk]:
+    for chunk in chunks:
+        chunk.run = run
+    return chunks
+
+
+def lock(run_id: int) -> Run | None:
+    """Return a run whose row is ours until the end of the transaction; None where it is gone."""
+    return Run.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
+
+
+def fail(run: Run, error: str, now: datetime) -> None:
+    """Note on a run whose row is ours why it cannot go on."""
+    run.state, run.error, run.finished_at = Run.State.FAILED, error, now
+    run.save(update_fields=["state", "error", "finished_at"])
+
+
+def finish_if_over(run: Run, now: datetime) -> None:
+    """Note on a run whose row is ours that it is done, if all of it has been stored."""
+    if run.state != Run.State.RUNNING or run.chunks.filter(stored_at=None).exists():
+        return
+    run.state, run.finished_at = Run.State.DONE, now
+    run.save(update_fields=["state", "finished_at"])
+    told = {"model": str(run.model), "predictions": run.stored, "wrong": run.wrong}
+    by = run.requested_by or run.by_name
+    record(project=run.project, study=run.study, what=What.PREDICTIONS_COMPUTED, by=by, now=now, **told)
+    refresh_statistics(Prediction)
+
+
+def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
+    """Return the runs of which something is to be sent: a message was lost, or the process that would have sent it."""
+    lost = Q(sent_at=None) | Q(sent_at__lt=now - LOST_AFTER)
+    loading = Run.objects.filter(lost, state=Run.State.LOADING, requested_at__lt=now - timedelta(minutes=1))
+    running = Run.objects.filter(
+        Q(chunks__sent_at=None) | Q(chunks__sent_at__lt=now - LOST_AFTER),
+        state=Run.State.RUNNING,
+        chunks__stored_at=None,
+    )
+    return Run.objects.filter(Q(pk__in=loading.values("pk")) | Q(pk__in=running.values("pk"))).order_by("pk")
+
+
+def questions_of(run: Run) -> Iterator[Asked | str]:
+    """Yield every question that a run is about, or a sentence where one cannot be asked."""
+    if run.study is not None:
+        yield from _of_study(Question.objects.filter(study=run.study, taken_out_at=None))
+    else:
+        yield from _of_kind(run, run.project.instances.order_by("pk"))
+
+
+def _of_study(questions: QuerySet[Question]) -> Iterator[Asked]:
+    for each in questions.order_by("instance_id", "pk").iterator(chunk_size=BATCH):
+        yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right, each.pk)
+
+
+def _of_kind(run: Run, instances: QuerySet[Instance]) -> Iterator[Asked | str]:
+    for instance, built in asked_by_kind(get_kind(run.kind), instances):
+        if isinstance(built, CannotAsk):
+            yield str(built)
+        elif run.variant in ("", built.variant):
+            yield _asked(run, instance, built)
+
+
+def _asked(run: Run, instance: Instance, built: Built) -> Asked:
+    return Asked(instance.pk, run.kind, built.variant, built.content, built.right)
+
+
+def items_of(*, chunk: Chunk) -> list[Item]:
+    """Return what a worker is told of a chunk: what its questions show now, each once.
+
+    A question that shows something else by now than when it was planned, or is gone, is left out.
+    """
+    planned = {item["content"] for item in chunk.items}
+    found = {asked.hash: asked for asked in _asked_in(chunk)}
+    return [
+        Item(
+            content=content,
+            matches={
+                option: (match.text, match.picture)
+                for option, match in matches(get_kind(asked.kind), asked.content).items()
+            },
+        )
+        for content, asked in found.items()
+        if content in planned
+    ]
+
+
+def _asked_in(chunk: Chunk) -> Iterable[Asked]:
+    if chunk.run.study_id is not None:
+        return _of_study(Question.objects.filter(pk__in=[item["question"] for item in chunk.items], taken_out_at=None))
+    instances = Instance.objects.filter(pk__in={item["instance"] for item in chunk.items}).order_by("pk")
+    return (asked for asked in _of_kind(chunk.run, instances) if isinstance(asked, Asked))

@@ -1,0 +1,213 @@
+"""What follows from the answers of workers. Each may come twice, late, or after the run is over: stored once."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from analytics.scores import right_choices
+from predictions.actions.runs import Asked, fail, finish_if_over, lock, questions_of
+from predictions.errors import MOST_PROBLEMS
+from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
+from studies.kinds import get_kind, matches
+from studies.models import Instance
+
+# How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
+SECONDS_PER_CHUNK = 20
+# More would be a message of megabytes.
+MOST_PER_CHUNK = 2_000
+BATCH = 2_000
+NOT_FOR_MODELS = "{count} of {kind} ask otherwise than which text and picture belong together, so no model is asked."
+CHANGED = "What it shows has changed since, or it is gone. Go on with the run to ask anew."
+NOT_ANSWERED = "The worker gave scores for other options than it was asked about."
+OTHER_WEIGHTS = (
+    "The worker has other weights under this name than when the run began, so nothing more is stored of it. Go on with "
+    "the run to have them scored as another model."
+)
+
+
+@transaction.atomic
+def note_begun(*, run_id: int, chunk_id: int) -> None:
+    """Note that a worker has begun a chunk or, with no chunk, to load the model."""
+    if chunk_id:
+        Chunk.objects.filter(pk=chunk_id, run=run_id, stored_at=None).update(begun=F("begun") + 1)
+    else:
+        Run.objects.filter(pk=run_id, state=Run.State.LOADING).update(begun=F("begun") + 1)
+
+
+def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
+    """Divide what a run is still to score into chunks, once a worker has said which model it loaded."""
+    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
+    if run is None:
+        return
+    if "error" in answer:
+        with transaction.atomic():
+            if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
+                fail(locked, str(answer["error"]), now)
+        return
+    model = _model(answer["identity"], now)
+    missing, there, left_out = _missing(run, model)
+    pictures = _pictures_per_question(missing)
+    per_chunk = int(float(answer["pictures_per_second"]) * SECONDS_PER_CHUNK / pictures)
+    size = max(1, min(MOST_PER_CHUNK, per_chunk))
+    items = [_item(asked) for asked in missing]
+    with transaction.atomic():
+        locked = lock(run_id)
+        if locked is None or locked.state != Run.State.LOADING:
+            return
+        # Of before it was resumed: what they asked about and was not stored is in the new ones.
+        locked.chunks.filter(stored_at=None).delete()
+        last = locked.chunks.order_by("-number").values_list("number", flat=True).first() or 0
+        Chunk.objects.bulk_create(
+            Chunk(run=locked, number=number, items=items[start : start + size])
+            for number, start in enumerate(range(0, len(items), size), start=last + 1)
+        )
+        locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
+        locked.total, locked.wrong = locked.stored + len(items), 0
+        locked.already_there = there - locked.stored if there > locked.stored else 0
+        locked.left_out, locked.why_left_out = sum(left_out.values()), list(left_out)[:MOST_PROBLEMS]
+        locked.save()
+        finish_if_over(locked, now)
+
+
+def _model(identity: Mapping[str, str], now: datetime) -> Model:
+    names = {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
+    return Model.objects.get_or_create(**names, defaults={"created_at": now})[0]
+
+
+def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
+    """Return the questions that have no prediction yet, how many have one, and why others are left out -> how many."""
+    known = set(
+        Prediction.objects.about(run.project)
+        .filter(model=model)
+        .exclude(content_hash="")
+        .values_list("instance_id", "kind", "variant", "content_hash")
+    )
+    missing: dict[tuple[int, str, str, str], Asked] = {}
+    there: set[tuple[int, str, str, str]] = set()
+    left_out: Counter[str] = Counter()
+    silent: Counter[str] = Counter()
+    for asked in questions_of(run):
+        if isinstance(asked, str):
+            left_out[asked] += 1
+            continue
+        if not matches(get_kind(asked.kind), asked.content):
+            silent[asked.kind] += 1
+            continue
+        name = (asked.instance, asked.kind, asked.variant, asked.hash)
+        if name in known:
+            there.add(name)
+        else:
+            missing.setdefault(name, asked)
+    for kind, count in silent.items():
+        left_out[NOT_FOR_MODELS.format(count=f"{count:,} question{'' if count == 1 else 's'}", kind=kind)] += count
+    return list(missing.values()), len(there), left_out
+
+
+def _pictures_per_question(asked: list[Asked]) -> float:
+    pictures = sum(len({m.picture for m in matches(get_kind(one.kind), one.content).values()}) for one in asked)
+    return max(1.0, pictures / max(1, len(asked)))
+
+
+def _item(asked: Asked) -> dict[str, Any]:
+    return {
+        "instance": asked.instance,
+        "kind": asked.kind,
+        "variant": asked.variant,
+        "content": asked.hash,
+        "question": asked.question,
+        "right": asked.right,
+    }
+
+
+@transaction.atomic
+def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
+    """Store the scores of a chunk, once: a second answer about it changes nothing."""
+    run = lock(run_id)
+    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    if run is None or run.model is None or chunk is None:
+        return
+    if "error" in answer:
+        made, problems = 0, [str(answer["error"])] * len(chunk.items)
+    elif any(
+        str(answer["identity"][field])[:longest] != getattr(run.model, field) for field, longest in LONGEST.items()
+    ):
+        made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
+    else:
+        made, problems = _store_scores(run, run.model, chunk, answer, now)
+    chunk.stored, chunk.problems, chunk.stored_at = made, problems, now
+    chunk.save(update_fields=["stored", "problems", "stored_at"])
+    run.stored += made
+    run.wrong += len(problems)
+    run.save(update_fields=["stored", "wrong"])
+    finish_if_over(run, now)
+
+
+def _store_scores(
+    run: Run, model: Model, chunk: Chunk, answer: Mapping[str, Any], now: datetime
+) -> tuple[int, list[str]]:
+    conditions = _conditions(answer["conditions"])
+    said = {each["content"]: each for each in answer["results"]}
+    instances = Instance.objects.in_bulk({item["instance"] for item in chunk.items})
+    rows, problems = [], []
+    for item in chunk.items:
+        instance, result = instances.get(item["instance"]), said.get(item["content"])
+        problem = _problem(result) if instance is not None else CHANGED
+        if instance is None or result is None or problem:
+            problems.append(f"{instance.key if instance else item['instance']}: {problem}")
+            continue
+        scores = {option: float(score) for option, score in result["scores"].items()}
+        rows.append(
+            Prediction(
+                model=model,
+                instance=instance,
+                kind=item["kind"],
+                variant=item["variant"],
+                caption_rule=instance.caption_rule,
+                content_hash=item["content"],
+                scores=scores,
+                is_right=_is_right(scores, item["right"]),
+                conditions=conditions,
+                source_row=0,
+                created_at=now,
+            )
+        )
+    # What another run has stored in the meantime stays as it is.
+    Prediction.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+    return len(rows), problems
+
+
+def _problem(result: Mapping[str, Any] | None) -> str:
+    """Return why there are no scores in what a worker said of a question, "" if there are."""
+    if result is None:
+        return CHANGED
+    if "error" in result:
+        return str(result["error"])
+    scores = result.get("scores")
+    if not isinstance(scores, dict) or len(scores) < 2 or not all(_is_number(score) for score in scores.values()):
+        return NOT_ANSWERED
+    return ""
+
+
+def _is_number(score: Any) -> bool:
+    return isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
+
+
+def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
+    """Tell whether the right option has the strictly highest score; None where it is unknown or has no score."""
+    if right not in scores:
+        return None
+    (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
+    return bool(is_right)
+
+
+def _conditions(details: Mapping[str, Any]) -> Conditions:
+    canonical = json.dumps(details, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    return Conditions.objects.get_or_create(digest=digest, defaults={"details": dict(details)})[0]

@@ -1,0 +1,70 @@
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+from django.utils import timezone
+
+from predictions.actions.runs import request_run
+from predictions.errors import CannotPredict
+from predictions.models import Run
+from predictions.tasks import send_to_worker
+from studies.actions.finding import find_study_of
+from studies.errors import StudyError
+from studies.kinds import KINDS
+from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
+
+LOOK_EVERY_SECONDS = 1.0
+
+
+class Command(BaseCommand):
+    help = "Ask a model for its scores: a worker with models computes them, and only those that are missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="The project's slug.")
+        parser.add_argument(
+            "--model", required=True, metavar="SPEC", help="FAMILY:NAME, such as open_clip:ViT-B-32/openai."
+        )
+        about = parser.add_mutually_exclusive_group(required=True)
+        about.add_argument("--study", default="", metavar="SLUG", help="The questions that this study asks people.")
+        about.add_argument(
+            "--kind", default="", help=f"Its usual questions about all instances; one of {', '.join(KINDS)}."
+        )
+        parser.add_argument("--variant", default="", help="With --kind: only these of its questions.")
+        parser.add_argument("--wait", action="store_true", help="Return when it is over, and say what came of it.")
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        by = actor_named(options, Verb.PREDICT, project)
+        try:
+            run = request_run(
+                project=project,
+                spec=options["model"],
+                study=find_study_of(project, options["study"]) if options["study"] else None,
+                kind=options["kind"],
+                variant=options["variant"],
+                by=by,
+                now=timezone.now(),
+            )
+        except (CannotPredict, StudyError) as error:
+            raise CommandError(str(error)) from error
+        send_to_worker(run)
+        page = f"{settings.SITE_URL}{reverse('project_models', args=[project.slug])}"
+        self.stdout.write(f"{run.spec} is asked about {run.about}. {page} shows how far it is.")
+        if options["wait"]:
+            self._wait(run)
+
+    def _wait(self, run: Run) -> None:
+        while run.is_unfinished:
+            time.sleep(LOOK_EVERY_SECONDS)
+            run.refresh_from_db()
+        if run.state != Run.State.DONE:
+            raise CommandError(run.error or "It was cancelled.")
+        self.stdout.write(
+            f"{run.stored:,} scored, {run.already_there:,} were there already, {run.wrong:,} could not be scored, "
+            f"{run.left_out:,} left out."
+        )

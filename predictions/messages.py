@@ -1,0 +1,59 @@
+"""What the site and a worker with models say to each other: names of tasks, queues, and what each message holds.
+
+Pure. Whatever crosses is plain JSON; a worker knows no database, so ids are only given back. Messages may come twice
+or not at all: whoever gets one does nothing new the second time, and the site sends again what was not answered.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+# The queue of the workers that have models; what they answer goes to DEFAULT, which the workers of the site take.
+GPU, DEFAULT = "gpu", "default"
+
+# To a worker: load a model and say which one it is; score questions with it.
+LOAD, SCORE = "predictions.load", "predictions.score"
+# To the site: a worker has begun something; the model is loaded, or not; these are the scores.
+BEGUN, LOADED, STORE = "predictions.begun", "predictions.loaded", "predictions.store"
+
+
+class Item(TypedDict):
+    """One question: what it shows by its hash, and for each option a text and a picture (SHA-256) to be matched."""
+
+    content: str
+    matches: Mapping[str, tuple[str, str]]
+
+
+class Scored(TypedDict, total=False):
+    """Either the score of every option of a question (higher is better), or a sentence that says why there is none."""
+
+    content: str
+    scores: Mapping[str, float]
+    error: str
+
+
+class Identity(TypedDict):
+    """Which model it is: other weights are another model."""
+
+    name: str
+    version: str
+    weights: str
+
+
+class LoadedModel(TypedDict, total=False):
+    """A model as it was loaded, or a sentence that says why it was not.
+
+    `pictures_per_second`: how fast it is on that worker, fetching and decoding not counted.
+    """
+
+    identity: Identity
+    pictures_per_second: float
+    error: str
+
+
+class ScoredChunk(TypedDict, total=False):
+    """The scores of a chunk with what they were computed under, or a sentence that says why there are none."""
+
+    identity: Identity
+    conditions: Mapping[str, Any]
+    results: Sequence[Scored]
+    error: str

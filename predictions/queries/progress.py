@@ -1,0 +1,124 @@
+"""How far runs are: how fast the workers score, and how long what is left will take."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min, Q, QuerySet, Sum
+
+from predictions.models import Chunk, Model, Prediction, Run
+from studies.models import Project
+
+# The speed is that of the last minutes: workers come and go.
+LOOKED_BACK = timedelta(minutes=5)
+PROBLEMS_SHOWN = 10
+MOMENT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run as its page tells of it.
+
+    `done`: questions that are over, scored or not. `per_second`: None while nothing was stored lately; `left`: None
+    where that cannot be said. `is_begun`: a worker is at it, or was. `problems`: a sentence and of how many questions.
+    """
+
+    run: Run
+    done: int
+    per_second: float | None
+    left: timedelta | None
+    is_begun: bool
+    problems: Sequence[tuple[str, int]]
+    more_problems: int
+
+    @property
+    def missing(self) -> int:
+        return self.run.total - self.run.stored
+
+    @property
+    def left_in_words(self) -> str:
+        """Return how long what is left will take, as people say it."""
+        seconds = int(self.left.total_seconds()) if self.left else 0
+        for unit, size in (("hour", 3600), ("minute", 60)):
+            if seconds >= size:
+                count = round(seconds / size)
+                return f"{count:,} {unit}{'' if count == 1 else 's'}"
+        return "a minute" if seconds > MOMENT_SECONDS else "a moment"
+
+    @property
+    def why_left_out(self) -> Sequence[str]:
+        return self.run.why_left_out[:PROBLEMS_SHOWN]
+
+    @property
+    def can_go_on(self) -> bool:
+        over = {Run.State.FAILED, Run.State.CANCELLED}
+        return self.run.state in over or (self.run.state == Run.State.DONE and self.run.wrong > 0)
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
+    files that name no pictures, so that nobody can verify what they are about."""
+
+    model: Model
+    verified: int
+    declared: int
+
+
+def models_of(project: Project) -> list[ModelLine]:
+    """Return the models that have answered in a project, by name, with how many of their predictions are of each sort;
+    two queries."""
+    counted = (
+        Prediction.objects.about(project)
+        .order_by()
+        .values("model")
+        .annotate(verified=Count("pk", filter=~Q(content_hash="")), declared=Count("pk", filter=Q(content_hash="")))
+    )
+    counts = {row["model"]: row for row in counted}
+    models = Model.objects.filter(pk__in=counts)
+    return [ModelLine(model, counts[model.pk]["verified"], counts[model.pk]["declared"]) for model in models]
+
+
+def progress_of(run: Run, *, now: datetime) -> Progress:
+    return progress_of_all([run], now=now)[0]
+
+
+def progress_of_all(runs: Sequence[Run], *, now: datetime) -> list[Progress]:
+    """Return how far each run is; three queries, however many there are."""
+    chunks = Chunk.objects.filter(run__in=[run.pk for run in runs])
+    begun = set(chunks.filter(begun__gt=0).order_by().values_list("run", flat=True).distinct())
+    speeds = _speeds(chunks, now)
+    problems = _problems(chunks)
+    return [_progress(run, run.pk in begun, speeds.get(run.pk), problems[run.pk]) for run in runs]
+
+
+def _progress(run: Run, is_begun: bool, speed: float | None, problems: Counter[str]) -> Progress:
+    done = run.stored + run.wrong
+    if run.state != Run.State.RUNNING:
+        speed = None
+    return Progress(
+        run=run,
+        done=done,
+        per_second=speed,
+        left=timedelta(seconds=round((run.total - done) / speed)) if speed else None,
+        is_begun=run.begun > 0 if run.state == Run.State.LOADING else is_begun,
+        problems=problems.most_common(PROBLEMS_SHOWN),
+        more_problems=max(0, len(problems) - PROBLEMS_SHOWN),
+    )
+
+
+def _speeds(chunks: QuerySet[Chunk], now: datetime) -> dict[int, float]:
+    """Return the questions per second of the chunks stored lately, by run: from when the first was sent until now."""
+    lately = chunks.filter(stored_at__gt=now - LOOKED_BACK, sent_at__isnull=False, stored__gt=0)
+    found = lately.order_by().values_list("run").annotate(Sum("stored"), Min("sent_at"))
+    seconds = {run: (now - max(sent_at, now - LOOKED_BACK)).total_seconds() for run, _, sent_at in found}
+    return {run: stored / seconds[run] for run, stored, _ in found if seconds[run] > 0}
+
+
+def _problems(chunks: QuerySet[Chunk]) -> dict[int, Counter[str]]:
+    """Return what was wrong in each run, with questions that have the same wrong counted together."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for run, problems in chunks.exclude(problems=[]).values_list("run", "problems"):
+        found[run].update(problems)
+    return found

@@ -1,0 +1,59 @@
+"""The families of models, by name. A new one is one file, its test, and one line here.
+
+A model is named by a spec, FAMILY:REST, and the family's `load` reads the rest.
+"""
+
+from importlib import import_module
+from typing import Protocol
+
+from predictions.scorers.base import (
+    CannotLoad,
+    ModelIdentity,
+    NoPicture,
+    OpenPicture,
+    OutOfMemory,
+    Scorer,
+)
+
+SCORERS = {
+    "open_clip": "predictions.scorers.open_clip.load",
+    "hf": "predictions.scorers.hf.load",
+}
+
+
+class Load(Protocol):
+    def __call__(self, rest: str) -> Scorer:
+        """Load the model that the rest of a spec names. Raises CannotLoad."""
+
+
+def problem_with_spec(spec: str) -> str:
+    """Return what is wrong with a spec on its face, in a sentence; "" where a worker may be asked to load it."""
+    family, colon, rest = spec.partition(":")
+    if not colon or not rest.strip():
+        return f"{spec!r} names no model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."
+    if family not in SCORERS:
+        return f"The family {family!r} of models is unknown. Use one of {', '.join(SCORERS)}."
+    return ""
+
+
+def scorer_of(spec: str) -> Scorer:
+    """Load the model that `spec` names. Raises CannotLoad."""
+    if problem := problem_with_spec(spec):
+        raise CannotLoad(problem)
+    family, _, rest = spec.partition(":")
+    module, _, attribute = SCORERS[family].rpartition(".")
+    load: Load = getattr(import_module(module), attribute)
+    return load(rest.strip())
+
+
+__all__ = [
+    "SCORERS",
+    "CannotLoad",
+    "ModelIdentity",
+    "NoPicture",
+    "OpenPicture",
+    "OutOfMemory",
+    "Scorer",
+    "problem_with_spec",
+    "scorer_of",
+]

@@ -1,0 +1,71 @@
+"""What a scorer is: a model that says how well a text and a picture belong together. Pure.
+
+Each family of models is a file of this folder. What is heavy (torch, transformers) is imported inside its functions:
+the site imports this folder too, and must not load them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image
+
+# Gives the pixels of a picture by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
+OpenPicture = Callable[[str], Image.Image]
+
+
+class CannotLoad(Exception):
+    """The model cannot be loaded; the message is for people, and says what to do."""
+
+
+class NoPicture(Exception):
+    """There is no such picture, or it is broken; the message is for people, and says what to do."""
+
+
+class OutOfMemory(Exception):
+    """A batch did not fit into the memory of the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Which model it is. `weights`: the SHA-256 of its numbers, however they are stored; `version`: what else tells it
+    apart for people, such as a tag."""
+
+    name: str
+    version: str
+    weights: str
+
+
+class Scorer(ABC):
+    """A model that is loaded."""
+
+    identity: ModelIdentity
+
+    @abstractmethod
+    def conditions(self) -> Mapping[str, Any]:
+        """Return what its scores are computed under by now, plain JSON: numbers' type, shape of a batch, libraries."""
+
+    @abstractmethod
+    def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
+        """Return for each text and picture (its name) how well they belong together, higher is better, no unit.
+
+        Where a picture cannot be had, the exception that says why stands in place of the score. Raises OutOfMemory when
+        not even a batch of one fits.
+        """
+
+    @abstractmethod
+    def pictures_per_second(self) -> float:
+        """Return how many pictures it takes in a second, measured now on made-up ones; more than 0."""
+
+
+def in_batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Yield the items in lists of `size`, the last one shorter; nothing is taken from `items` before it is needed."""
+    batch = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

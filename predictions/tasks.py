@@ -1,0 +1,75 @@
+"""The messages of the site about models: what it sends to workers that have them, what it does with their answers.
+
+A task takes what a worker said and calls one action; the same answer again changes nothing. What is to be sent stands
+in the database: a message that is lost is sent again by the clock.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from background.decorator import task
+from predictions.actions import runs, storing
+from predictions.messages import BEGUN, GPU, LOAD, LOADED, SCORE, STORE
+from predictions.models import Chunk, Run
+
+logger = logging.getLogger(__name__)
+
+
+def send_to_worker(run: Run) -> None:
+    """Ask a worker for what is due of a run, once this transaction is through."""
+    transaction.on_commit(partial(send_due, run.pk))
+
+
+def send_due(run_id: int, *, now: datetime | None = None) -> None:
+    """Send what is due of a run, by the clock or as of `now`."""
+    due = runs.due(run_id=run_id, now=now or timezone.now())
+    if due.load is not None:
+        _send(LOAD, run=due.load.pk, spec=due.load.spec)
+    _send_chunks(due.chunks)
+
+
+def _send_chunks(chunks: Iterable[Chunk]) -> None:
+    for chunk in chunks:
+        items = runs.items_of(chunk=chunk)
+        _send(SCORE, run=chunk.run_id, chunk=chunk.pk, spec=chunk.run.spec, items=items)
+
+
+def _send(name: str, **content: Any) -> None:
+    """Send a message that is worth nothing once it would be sent again."""
+    try:
+        current_app.send_task(name, kwargs=content, queue=GPU, expires=runs.LOST_AFTER.total_seconds())
+    except OperationalError as error:
+        logger.error("%s is sent again later: the broker cannot be reached (%s).", name, error)
+
+
+@task(name=BEGUN, minutes=5)
+def begun(run: int, chunk: int) -> None:
+    storing.note_begun(run_id=run, chunk_id=chunk)
+
+
+@task(name=LOADED, minutes=30)
+def loaded(run: int, answer: Mapping[str, Any]) -> None:
+    storing.plan(run_id=run, answer=answer, now=timezone.now())
+    send_due(run)
+
+
+@task(name=STORE, minutes=10)
+def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
+    storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    send_due(run)
+
+
+@task(name="predictions.send_again", minutes=10)
+def send_again() -> None:
+    """Make up for messages that were lost, in either direction, with a worker or with the broker."""
+    now = timezone.now()
+    for run in runs.waiting_for_too_long(now=now):
+        send_due(run.pk)

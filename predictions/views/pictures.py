@@ -1,0 +1,39 @@
+"""The original of a picture, for workers with models that do not share the site's folder."""
+
+import re
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+
+from studies.actions.images import original_name
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@require_safe
+def picture(request: HttpRequest, sha256: str) -> HttpResponse:
+    """Give the stored bytes to who has the token. Anybody else does not learn that there is anything: 404, as for a
+    picture that there is not."""
+    if not _is_worker(request) or not _SHA256.fullmatch(sha256):
+        return _nothing()
+    try:
+        with default_storage.open(original_name(sha256)) as file:
+            content: bytes = file.read()
+    except FileNotFoundError:
+        return _nothing()
+    response = HttpResponse(content, content_type="application/octet-stream")
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _is_worker(request: HttpRequest) -> bool:
+    given = request.headers.get("Authorization", "")
+    # Without a token of the site nobody has it, whatever they send.
+    return bool(settings.WORKER_TOKEN) and constant_time_compare(given, f"Bearer {settings.WORKER_TOKEN}")
+
+
+def _nothing() -> HttpResponse:
+    return HttpResponse("There is nothing here.", status=404, content_type="text/plain; charset=utf-8")

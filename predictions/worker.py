@@ -1,0 +1,154 @@
+"""The worker with models: a Celery application of its own, for a machine that has a GPU and no database.
+
+    celery -A predictions.worker worker
+
+It needs the broker and the pictures, and knows no Django: what it is told and what it answers stands in
+`predictions.messages`. One process does one message at a time, so that a model is alone on its device; start one for
+each GPU (CUDA_VISIBLE_DEVICES).
+
+Settings, by environment; each can also be given as the name of a file that holds it, NAME_FILE:
+
+CELERY_BROKER_URL    as the site has it; files in DATA_DIR/broker unless it is set
+DATA_DIR             the site's folder, where it is on the same machine; `var` unless it is set
+LINEUP_IMAGES        the site's media folder as this machine sees it, or the site's address; DATA_DIR/media unless set
+LINEUP_WORKER_TOKEN  with an address: what the site has there
+IMAGE_MAX_PIXELS     a larger picture is refused; 50000000 unless it is set
+"""
+
+import logging
+import os
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from celery import Celery
+
+from background.broker import transport_options
+from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item, LoadedModel, ScoredChunk
+from predictions.pictures import CannotReadPictures, opener, reader_of
+from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
+from predictions.scoring import identity_of, score_items
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED_URL = "filesystem://localhost"
+MAX_PIXELS = "50000000"
+# What was computed is offered to a broker that is away for about five minutes; then the site asks again.
+PATIENCE = {"max_retries": 60, "interval_start": 1, "interval_step": 1, "interval_max": 5}
+
+
+class CannotStart(Exception):
+    """A setting cannot be meant; the message says what to write."""
+
+
+def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return a setting, or the content of the file that NAME_FILE names. Raises CannotStart."""
+    if name in environment or f"{name}_FILE" not in environment:
+        return environment.get(name, default)
+    file = Path(environment[f"{name}_FILE"])
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise CannotStart(f"{name}_FILE names {file}, which cannot be read ({error.strerror}).") from error
+
+
+def _pictures(folder: Path) -> OpenPicture:
+    most = read("IMAGE_MAX_PIXELS", MAX_PIXELS)
+    if not most.isdecimal() or int(most) < 1:
+        raise CannotStart(f"IMAGE_MAX_PIXELS is {most!r}. Write a whole number, 1 or more.")
+    try:
+        source = reader_of(read("LINEUP_IMAGES", str(folder / "media")), token=read("LINEUP_WORKER_TOKEN", ""))
+    except CannotReadPictures as error:
+        raise CannotStart(str(error)) from error
+    return opener(source, max_pixels=int(most))
+
+
+def _make() -> tuple[Celery, OpenPicture]:
+    folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
+    url = read("CELERY_BROKER_URL", EMBEDDED_URL)
+    # No fixups: with DJANGO_SETTINGS_MODULE set, by accident, Celery would load Django. Not the current application of
+    # a process that has another one.
+    made = Celery("predictions", fixups=[], set_as_current=False)
+    made.conf.update(
+        broker_url=url,
+        broker_transport_options=transport_options(url, folder / "broker"),
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        task_publish_retry_policy=PATIENCE,
+        task_default_queue=GPU,
+        task_ignore_result=True,
+        # A message is done when its answer is on its way, and not before.
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        worker_pool="solo",
+        worker_concurrency=1,
+        worker_prefetch_multiplier=1,
+        timezone="UTC",
+    )
+    return made, _pictures(folder)
+
+
+try:
+    app, open_picture = _make()
+except CannotStart as stop:
+    sys.exit(str(stop))
+
+
+class _Loaded:
+    """The model that was asked for last: there is no memory for two."""
+
+    def __init__(self) -> None:
+        self.spec = ""
+        self.scorer: Scorer | None = None
+
+    def get(self, spec: str) -> Scorer:
+        if self.scorer is None or self.spec != spec:
+            self.scorer = None
+            self.scorer, self.spec = scorer_of(spec), spec
+        return self.scorer
+
+
+_loaded = _Loaded()
+
+
+@app.task(name=LOAD)
+def load(*, run: int, spec: str) -> None:
+    """Load the model that `spec` names, and say which one it is and how fast."""
+    _answer(BEGUN, run=run, chunk=0)
+
+    def work() -> LoadedModel:
+        scorer = _loaded.get(spec)
+        return LoadedModel(identity=identity_of(scorer), pictures_per_second=scorer.pictures_per_second())
+
+    _answer(LOADED, run=run, answer=_in_words(work))
+
+
+@app.task(name=SCORE)
+def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
+    """Score questions with the model that `spec` names."""
+    _answer(BEGUN, run=run, chunk=chunk)
+
+    def work() -> ScoredChunk:
+        return score_items(_loaded.get(spec), items, open_picture)
+
+    _answer(STORE, run=run, chunk=chunk, answer=_in_words(work))
+
+
+def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what came of it, or a sentence for people; what nobody foresaw has its trace in the log."""
+    try:
+        return work()
+    except CannotLoad as error:
+        return {"error": str(error)}
+    except OutOfMemory:
+        return {"error": "The memory of the worker does not suffice for a single picture. Use a larger device."}
+    except Exception:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("a message could not be done, reference %s", reference)
+        return {"error": f"The worker failed. Its log says why: look for the reference {reference}."}
+
+
+def _answer(task: str, **content: Any) -> None:
+    app.send_task(task, kwargs=content, queue=DEFAULT)

@@ -1,0 +1,136 @@
+"""`open_clip:` on a tiny model: it says what OpenCLIP says of the same model."""
+
+import json
+from pathlib import Path
+
+import open_clip
+import pytest
+import torch
+from PIL import Image
+
+from predictions.scorers import CannotLoad, NoPicture, scorer_of
+from predictions.scorers.open_clip import OpenClip
+
+TEXTS = ["a dog on a cat", "a cat on a dog", "two red birds, and a very long sentence about them " * 9]
+TINY = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
+    "text_cfg": {"context_length": 20, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make OpenCLIP know a tiny architecture, with and without QuickGELU, and save weights for it."""
+    folder = tmp_path_factory.mktemp("open_clip")
+    (folder / "tiny-test.json").write_text(json.dumps(TINY), encoding="utf-8")
+    (folder / "tiny-test-quickgelu.json").write_text(json.dumps(TINY | {"quick_gelu": True}), encoding="utf-8")
+    open_clip.add_model_config(folder)
+    torch.manual_seed(1)
+    model = open_clip.create_model("tiny-test")
+    # As NegCLIP's file has it: among other things of the training.
+    torch.save({"epoch": 3, "state_dict": model.state_dict()}, folder / "tiny.pt")
+    return folder / "tiny.pt"
+
+
+def cosines(architecture: str, checkpoint: Path, pictures: dict[str, Image.Image]) -> dict[tuple[str, str], float]:
+    """Return what the library says of every text and picture, one at a time."""
+    model, _, transform = open_clip.create_model_and_transforms(architecture, pretrained=str(checkpoint))
+    model.eval()
+    read = open_clip.get_tokenizer(architecture)
+    with torch.no_grad():
+        seen = {name: model.encode_image(transform(image)[None], normalize=True) for name, image in pictures.items()}
+        said = {text: model.encode_text(read([text]), normalize=True) for text in TEXTS}
+    return {(text, name): float((said[text] @ seen[name].T).item()) for text in TEXTS for name in pictures}
+
+
+def load(checkpoint: Path, architecture: str = "tiny-test") -> OpenClip:
+    scorer = scorer_of(f"open_clip:{architecture}/{checkpoint}")
+    assert isinstance(scorer, OpenClip)
+    return scorer
+
+
+@pytest.mark.parametrize("architecture", ["tiny-test", "tiny-test-quickgelu"])
+def test_scores_are_the_librarys_cosines(checkpoint: Path, pictures: dict[str, Image.Image], architecture: str) -> None:
+    expected = cosines(architecture, checkpoint, pictures)
+    scores = load(checkpoint, architecture).score(list(expected), pictures.__getitem__)
+    assert scores == pytest.approx(list(expected.values()), abs=1e-5)
+
+
+def test_the_two_kinds_of_gelu_do_not_say_the_same(checkpoint: Path, pictures: dict[str, Image.Image]) -> None:
+    plain, quick = (cosines(name, checkpoint, pictures) for name in ("tiny-test", "tiny-test-quickgelu"))
+    assert max(abs(plain[pair] - quick[pair]) for pair in plain) > 1e-3
+
+
+def test_openai_weights_get_the_gelu_that_they_were_trained_with(
+    checkpoint: Path, pictures: dict[str, Image.Image], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tag that says so, of an architecture that does not, as openai of ViT-B-32."""
+    tag = {"file": str(checkpoint), "quick_gelu": True}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny-test", {"openai": tag})
+    expected = cosines("tiny-test-quickgelu", checkpoint, pictures)
+    scorer = scorer_of("open_clip:tiny-test/openai")
+    assert scorer.score(list(expected), pictures.__getitem__) == pytest.approx(list(expected.values()), abs=1e-5)
+    assert (scorer.identity.name, scorer.identity.version) == ("OpenCLIP tiny-test", "openai")
+
+
+def test_a_score_is_the_same_in_any_company_and_any_order(checkpoint: Path, pictures: dict[str, Image.Image]) -> None:
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    together = dict(zip(pairs, load(checkpoint).score(pairs, pictures.__getitem__), strict=True))
+    alone = {pair: load(checkpoint).score([pair], pictures.__getitem__)[0] for pair in reversed(pairs)}
+    assert alone == together
+
+
+def test_other_weights_are_another_model_and_the_same_in_another_file_are_not(checkpoint: Path, tmp_path: Path) -> None:
+    state = torch.load(checkpoint, weights_only=True)["state_dict"]
+    torch.save(dict(reversed(state.items())), tmp_path / "again.pt")
+    state["logit_scale"] += 0.5
+    torch.save(state, tmp_path / "other.pt")
+    one, again, other = (
+        load(file).identity.weights for file in (checkpoint, tmp_path / "again.pt", tmp_path / "other.pt")
+    )
+    assert one == again
+    assert one != other
+    assert len(one) == 64
+
+
+def test_a_picture_that_cannot_be_had_costs_only_its_own_score(
+    checkpoint: Path, pictures: dict[str, Image.Image]
+) -> None:
+    def open_picture(name: str) -> Image.Image:
+        if name == "picture-1":
+            raise NoPicture("It is gone.")
+        return pictures[name]
+
+    expected = cosines("tiny-test", checkpoint, pictures)
+    scores = load(checkpoint).score(list(expected), open_picture)
+    for (_, name), score in zip(expected, scores, strict=True):
+        assert isinstance(score, NoPicture) == (name == "picture-1")
+
+
+def test_conditions_say_how_the_scores_came_about(checkpoint: Path) -> None:
+    conditions = load(checkpoint).conditions()
+    assert json.loads(json.dumps(conditions)) == conditions
+    assert (conditions["dtype"], conditions["device"], conditions["batch"]) == ("float32", "cpu", 16)
+    assert conditions["libraries"].keys() == {"torch", "open_clip_torch", "torchvision", "Pillow"}
+    assert any("Resize" in step for step in conditions["preprocessing"])
+    assert conditions == load(checkpoint).conditions()
+
+
+@pytest.mark.parametrize(
+    ("rest", "sentence"),
+    [
+        ("ViT-B-32", "names no weights"),
+        ("ViT-B-33/openai", "knows no architecture 'ViT-B-33'"),
+        ("ViT-B-32/no-such-tag", "neither a file on the worker's machine nor a tag of ViT-B-32. Its tags: openai,"),
+    ],
+)
+def test_a_model_that_cannot_be_loaded_is_told_in_a_sentence(rest: str, sentence: str) -> None:
+    with pytest.raises(CannotLoad, match=sentence):
+        scorer_of(f"open_clip:{rest}")
+
+
+def test_a_file_of_something_else_is_told_in_a_sentence(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.pt").write_bytes(b"no weights at all")
+    with pytest.raises(CannotLoad, match=r"tiny-test/.*broken.pt cannot be loaded"):
+        load(tmp_path / "broken.pt")

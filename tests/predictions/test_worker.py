@@ -1,0 +1,249 @@
+"""Scores from real workers: asked for, lost on the way, sent again, and stored once."""
+
+import ast
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import redis
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from background.broker import transport_options
+from config.celery import app
+from predictions.actions import runs
+from predictions.actions.runs import LOST_AFTER, WINDOW, request_run
+from predictions.messages import GPU, SCORE
+from predictions.models import Model, Prediction, Run
+from predictions.queries.progress import progress_of
+from predictions.tasks import send_due, send_to_worker
+from studies.actions.images import original_name
+from studies.models import Project
+from tests.factories import TESTS, draw_image, draw_instance, make_project
+from tests.predictions.model_worker import MISSING, model_worker, worker_environment
+from tests.predictions.plain_scorer import BROKEN, digest_score
+from tests.workers import celery_worker
+
+WAIT_SECONDS = 60
+SPEC = "plain:w1"
+EMBEDDED_BROKER = "filesystem://localhost"
+INSTANCES = 40
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project("birds")
+    for number in range(1, INSTANCES + 1):
+        draw_instance(project, number, candidates=2)
+    return project
+
+
+@pytest.fixture(params=["files", "redis"])
+def broker_url(request: pytest.FixtureRequest) -> str:
+    return EMBEDDED_BROKER if request.param == "files" else str(request.getfixturevalue("redis_server"))
+
+
+@contextmanager
+def sending_to(broker_url: str, folder: Path) -> Iterator[None]:
+    """Let this process send where the workers of the test listen."""
+    options = transport_options(broker_url, folder / "broker")
+    with app.connection_for_write(broker_url, transport_options=options) as connection:
+        sent = app.send_task
+
+        def send(name: str, **kwargs: Any) -> Any:
+            return sent(name, **{**kwargs, "connection": connection})
+
+        with mock.patch.object(app, "send_task", send):
+            yield
+
+
+@pytest.fixture
+def _sends_there(broker_url: str, tmp_path: Path) -> Iterator[None]:
+    with sending_to(broker_url, tmp_path):
+        yield
+
+
+def wait_until(is_so: Callable[[], bool], folder: Path) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        if is_so():
+            return
+        time.sleep(0.1)
+    logs = [path.read_text(encoding="utf-8")[-3000:] for path in folder.glob("*.log")]
+    pytest.fail(f"{list(Run.objects.values())}: {logs}")
+
+
+def state(run: Run) -> str:
+    return Run.objects.values_list("state", flat=True).get(pk=run.pk)
+
+
+def ask(project: Project, spec: str) -> Run:
+    run = request_run(project=project, spec=spec, kind="best_of_n", by=TESTS, now=timezone.now())
+    send_to_worker(run)
+    return run
+
+
+@pytest.mark.usefixtures("_sends_there")
+def test_a_worker_without_database_scores_what_people_are_asked(
+    project: Project, broker_url: str, tmp_path: Path
+) -> None:
+    run = ask(project, SPEC)
+    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
+        wait_until(lambda: state(run) != Run.State.LOADING, tmp_path)
+        wait_until(lambda: state(run) != Run.State.RUNNING, tmp_path)
+    run.refresh_from_db()
+    assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
+    assert [(model.name, model.version, model.weights) for model in Model.objects.all()] == [("plain", "1", "w1")]
+    third = Prediction.objects.get(instance__key="row-3")
+    # Three pictures to an instance, numbered on: the original and two candidates.
+    candidates = [draw_image(number).sha256 for number in (10, 11)]
+    text = "A bird under 3 roofs."
+    assert third.scores == {f"candidate-{at}": digest_score("w1", text, sha) for at, sha in enumerate(candidates)}
+    assert third.conditions is not None
+    assert third.conditions.details == {"dtype": "none", "batch": 1}
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """As when a machine loses its power."""
+    process.kill()
+    process.wait()
+
+
+def everything_is_there_once(run: Run) -> None:
+    run.refresh_from_db()
+    assert (run.state, run.stored, run.wrong, run.total) == (Run.State.DONE, INSTANCES, 0, INSTANCES)
+    assert Prediction.objects.count() == INSTANCES
+    for prediction in Prediction.objects.select_related("instance"):
+        number = int(prediction.instance.key.removeprefix("row-"))
+        pictures = [draw_image(3 * number + 1 + at).sha256 for at in range(2)]
+        text = f"A bird under {number} roofs."
+        assert prediction.scores == {
+            f"candidate-{at}": digest_score("w1", text, sha) for at, sha in enumerate(pictures)
+        }
+
+
+def send_again(run: Run) -> None:
+    """What the clock does ten minutes later."""
+    later = timezone.now() + LOST_AFTER + timedelta(seconds=1)
+    assert run in runs.waiting_for_too_long(now=later)
+    send_due(run.pk, now=later)
+
+
+@pytest.mark.usefixtures("_sends_there")
+def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
+    project: Project, broker_url: str, tmp_path: Path
+) -> None:
+    run = ask(project, SPEC)
+    with celery_worker(folder=tmp_path, broker_url=broker_url):
+        with model_worker(folder=tmp_path, broker_url=broker_url, PLAIN_GATE=str(tmp_path)) as worker:
+            wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
+            stop(worker)
+        with model_worker(folder=tmp_path, broker_url=broker_url):
+            # What it was at is lost with it; all others are scored.
+            wait_until(lambda: run.chunks.filter(stored_at=None).count() == 1, tmp_path)
+            assert state(run) == Run.State.RUNNING
+            send_again(run)
+            wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
+    everything_is_there_once(run)
+
+
+@pytest.mark.usefixtures("_sends_there")
+def test_messages_that_come_twice_are_stored_once(project: Project, broker_url: str, tmp_path: Path) -> None:
+    run = ask(project, SPEC)
+    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
+        wait_until(lambda: state(run) != Run.State.LOADING, tmp_path)
+        for chunk in run.chunks.all():
+            items = runs.items_of(chunk=chunk)
+            app.send_task(SCORE, kwargs={"run": run.pk, "chunk": chunk.pk, "spec": SPEC, "items": items}, queue=GPU)
+        wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
+        # The last of the second messages has been answered too.
+        wait_until(lambda: answers(tmp_path) >= 2 * run.chunks.count(), tmp_path)
+    everything_is_there_once(run)
+
+
+def answers(folder: Path) -> int:
+    """Return how many scored chunks the site's worker has taken in."""
+    log = (folder / "worker.log").read_text(encoding="utf-8")
+    return len(re.findall(r"Task predictions\.store\[\S+\] succeeded", log))
+
+
+def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, redis_server: str, tmp_path: Path) -> None:
+    with sending_to(redis_server, tmp_path), celery_worker(folder=tmp_path, broker_url=redis_server):
+        run = ask(project, SPEC)
+        with model_worker(folder=tmp_path, broker_url=redis_server, PLAIN_GATE=str(tmp_path)):
+            wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
+            with redis.Redis.from_url(redis_server) as broker:
+                broker.flushall()
+            (tmp_path / "open").touch()
+            # The three that waited in the broker are lost; those that are sent from now on are not.
+            wait_until(lambda: run.chunks.filter(stored_at=None).count() == WINDOW - 1, tmp_path)
+            assert state(run) == Run.State.RUNNING
+            send_again(run)
+            wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
+    everything_is_there_once(run)
+
+
+@pytest.mark.usefixtures("_sends_there")
+def test_what_a_worker_cannot_do_is_told_in_words(project: Project, broker_url: str, tmp_path: Path) -> None:
+    lost = draw_image(10).sha256
+    default_storage.delete(original_name(lost))
+    broken, run = ask(project, "plain:broken"), ask(project, SPEC)
+    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
+        wait_until(lambda: {state(broken), state(run)} == {Run.State.FAILED, Run.State.DONE}, tmp_path)
+    broken.refresh_from_db()
+    run.refresh_from_db()
+    assert broken.error == BROKEN
+    assert (run.stored, run.wrong) == (INSTANCES - 1, 1)
+    ((sentence, count),) = progress_of(run, now=timezone.now()).problems
+    assert sentence.startswith(
+        f"row-3: The picture {lost[:12]} cannot be read on the worker (No such file or directory"
+    )
+    assert count == 1
+
+
+def python(program: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=worker_environment(folder, EMBEDDED_BROKER, **environment),
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+    )
+
+
+@pytest.mark.parametrize("module", ["", "config.settings"])
+def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path, module: str) -> None:
+    """Not even where the environment names settings of Django's, by accident."""
+    program = "import predictions.worker, sys; print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    done = python(program, tmp_path, DJANGO_SETTINGS_MODULE=module)
+    assert done.returncode == 0, done.stderr
+    found = set(ast.literal_eval(done.stdout))
+    assert {"celery", "PIL", "predictions"} <= found
+    assert not {*MISSING, "sqlite3"} & found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which gives pictures to "),
+        ("LINEUP_IMAGES", "s3://bucket", "LINEUP_IMAGES is 's3://bucket'. Write the site's media folder"),
+        ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
+        ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_stops_the_worker_with_a_sentence(
+    tmp_path: Path, name: str, value: str, sentence: str
+) -> None:
+    done = python("import predictions.worker", tmp_path, **{name: value})
+    assert done.returncode == 1
+    assert done.stderr.startswith(sentence)

@@ -1,0 +1,57 @@
+"""The one address by which workers get pictures from the site."""
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.factories import draw_image, make_person
+
+pytestmark = pytest.mark.django_db
+TOKEN = "a long random text"
+
+
+@pytest.fixture(autouse=True)
+def _token(settings: Settings) -> None:
+    settings.WORKER_TOKEN = TOKEN
+
+
+def get(name: str, authorization: str = f"Bearer {TOKEN}", client: Client | None = None) -> tuple[int, bytes]:
+    response = (client or Client()).get(f"/worker/images/{name}", headers={"Authorization": authorization})
+    return response.status_code, response.content
+
+
+def test_a_worker_gets_the_bytes_that_were_imported() -> None:
+    image = draw_image(1)
+    status, content = get(image.sha256)
+    assert status == 200
+    assert content.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "authorization", ["", TOKEN, "Bearer ", "Bearer another text", f"Bearer {TOKEN} ", f"bearer {TOKEN}", "Bearer ü"]
+)
+def test_whoever_has_not_the_token_learns_nothing(authorization: str) -> None:
+    there, not_there = get(draw_image(1).sha256, authorization), get("a" * 64, authorization)
+    assert there == not_there == (404, b"There is nothing here.")
+
+
+def test_a_researcher_who_has_signed_in_is_no_worker() -> None:
+    client = Client()
+    client.force_login(make_person("root", superuser=True))
+    assert get(draw_image(1).sha256, "", client)[0] == 404
+
+
+def test_without_a_token_of_the_site_nobody_has_it(settings: Settings) -> None:
+    settings.WORKER_TOKEN = ""
+    image = draw_image(1)
+    assert {get(image.sha256, sent)[0] for sent in ("", "Bearer ", "Bearer", f"Bearer {TOKEN}")} == {404}
+
+
+@pytest.mark.parametrize("name", ["a" * 64, "A" * 64, "x", "..%2F..%2Fdb.sqlite3"])
+def test_there_is_nothing_but_pictures(name: str) -> None:
+    assert get(name)[0] == 404
+
+
+def test_it_can_only_be_looked_at() -> None:
+    address = f"/worker/images/{draw_image(1).sha256}"
+    assert Client().post(address, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 405

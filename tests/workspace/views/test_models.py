@@ -1,0 +1,150 @@
+"""The page of a project's models: what was asked of them, how far it is, cancel and go on."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from predictions.actions.runs import request_run
+from predictions.models import Chunk, Model, Prediction, Run
+from studies.models import Project
+from tests.factories import NOON, TESTS, make_instance, make_member, make_project
+
+pytestmark = pytest.mark.django_db
+SPEC = "open_clip:ViT-B-32/openai"
+PAGE = "/projects/vases/models/"
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project()
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    client = Client()
+    client.force_login(make_member(project, "editor"))
+    return client
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The runs of which messages were to be sent."""
+    found: list[int] = []
+    monkeypatch.setattr("workspace.views.models.send_to_worker", lambda run: found.append(run.pk))
+    return found
+
+
+def asked(project: Project, **fields: Any) -> Run:
+    run = request_run(project=project, spec=SPEC, kind="image_to_text", by=TESTS, now=NOON)
+    Run.objects.filter(pk=run.pk).update(**fields)
+    run.refresh_from_db()
+    return run
+
+
+def text_of(client: Client, page: str = PAGE) -> str:
+    return " ".join(client.get(page).content.decode().split())
+
+
+def test_a_project_without_models_says_how_to_ask_one(client: Client) -> None:
+    text = text_of(client)
+    assert "No model has answered here yet." in text
+    assert "python manage.py predict vases --model open_clip:ViT-B-32/openai --study SLUG" in text
+
+
+def test_a_run_that_waits_and_one_that_is_at_it_say_so(client: Client, project: Project) -> None:
+    run = asked(project)
+    assert "Waiting for a worker with models" in text_of(client)
+    Run.objects.update(begun=1)
+    assert "Loading the model" in text_of(client, f"/runs/{run.pk}/")
+
+
+def test_progress_tells_questions_speed_and_time_left(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """300 of 1,500 in the minute since the first was sent are 5 a second; for the rest that is 4 minutes."""
+    run = asked(project, state=Run.State.RUNNING, total=1500, stored=300, started_at=NOON)
+    Chunk.objects.create(run=run, number=1, items=[], sent_at=NOON, stored_at=NOON, stored=300, begun=1)
+    monkeypatch.setattr("workspace.views.models.timezone.now", lambda: NOON + timedelta(seconds=60))
+    text = text_of(client, f"/runs/{run.pk}/")
+    assert "300 of 1,500 questions, 5.0 a second, about 4 minutes left" in text
+    assert 'value="300" max="1500"' in text
+
+
+def test_what_went_wrong_is_told_in_sentences_with_how_many(client: Client, project: Project) -> None:
+    run = asked(project, state=Run.State.DONE, finished_at=NOON, total=5, stored=2, wrong=3, left_out=2)
+    Run.objects.update(why_left_out=["Instance 7 has no caption to show."])
+    lost = ["row-1: <b>gone</b>", "The worker failed.", "The worker failed."]
+    Chunk.objects.create(run=run, number=1, items=[], stored_at=NOON, stored=2, problems=lost)
+    text = text_of(client)
+    assert "3 questions could not be scored:" in text
+    assert "<li>row-1: &lt;b&gt;gone&lt;/b&gt;</li>" in text
+    assert 'The worker failed. <span class="muted">(2 questions)</span>' in text
+    assert "2 questions left out:" in text
+    assert "Instance 7 has no caption to show." in text
+
+
+def test_cancel_and_go_on(client: Client, project: Project, sent: list[int]) -> None:
+    run = asked(project)
+    text = client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
+    assert "It was cancelled." in text
+    assert "over already" in client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
+    assert sent == []
+    text = client.post(f"/runs/{run.pk}/go-on/", follow=True).content.decode()
+    assert "Waiting for a worker with models" in text
+    assert sent == [run.pk]
+    assert "nothing to go on with" in client.post(f"/runs/{run.pk}/go-on/", follow=True).content.decode()
+
+
+def test_a_failed_run_says_why(client: Client, project: Project) -> None:
+    asked(project, state=Run.State.FAILED, finished_at=NOON, error="ViT-B-33 is unknown.")
+    assert "ViT-B-33 is unknown." in text_of(client)
+
+
+def test_a_run_that_is_over_takes_the_place_of_its_progress(client: Client, project: Project) -> None:
+    run = asked(project, state=Run.State.DONE, finished_at=NOON, stored=7)
+    response = client.get(f"/runs/{run.pk}/", headers={"HX-Request": "true"})
+    assert (response["HX-Retarget"], response["HX-Reswap"]) == (f"#run-{run.pk}", "outerHTML")
+
+
+def predicted(project: Project, name: str, content_hash: str, key: str) -> None:
+    model, _ = Model.objects.get_or_create(name=name, weights="ab" * 32, defaults={"created_at": NOON})
+    Prediction.objects.create(
+        model=model,
+        instance=make_instance(project, key),
+        kind="image_to_text",
+        variant="image",
+        caption_rule="as-is-v1",
+        content_hash=content_hash,
+        is_right=True,
+        source_row=0,
+        created_at=NOON,
+    )
+
+
+def test_what_nobody_can_verify_is_called_declared(client: Client, project: Project) -> None:
+    predicted(project, "CLIP", "c" * 64, "one")
+    predicted(project, "CLIP", "", "two")
+    predicted(project, "CLIP", "", "three")
+    text = text_of(client)
+    assert (
+        "1 computed on the very pictures and texts; 2 from files that name no pictures: declared, not verified" in text
+    )
+    # A digest is shortened to what people compare.
+    assert ">abababababab</span>" in text
+
+
+def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            client.get(PAGE)
+        return len(captured)
+
+    asked(project, state=Run.State.DONE, finished_at=NOON)
+    one = queries()
+    for _ in range(3):
+        asked(project, state=Run.State.DONE, finished_at=NOON)
+    assert queries() == one

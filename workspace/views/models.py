@@ -1,0 +1,95 @@
+"""Models: which ones answered in a project, and what is being asked of them: how far it is, cancel, go on.
+
+They are asked on the command line, as their files lie on the machines of the workers.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
+
+from predictions.actions.runs import cancel_run, resume_run
+from predictions.errors import CannotPredict
+from predictions.models import Run
+from predictions.queries.progress import models_of, progress_of, progress_of_all
+from predictions.tasks import send_to_worker
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
+from studies.models import Project
+from studies.permissions import Verb
+
+RUNS_PER_PAGE = 20
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def models(request: HttpRequest, project: Project) -> HttpResponse:
+    found = Run.objects.filter(project=project).select_related("study", "model")
+    page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "models": models_of(project),
+        "page": page,
+        "runs": progress_of_all(list(page), now=timezone.now()),
+        "may": may_do(request, project),
+    }
+    return render(request, "workspace/models/list.html", context)
+
+
+def _run_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Run], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Run], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_run(request: HttpRequest, pk: int) -> Response:
+            found = Run.objects.select_related("project", "study", "model")
+            run = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            return refusal(request, run.project, verb) or view(request, run)
+
+        return with_run
+
+    return guard
+
+
+@_run_view(Verb.VIEW)
+@require_safe
+def status(request: HttpRequest, run: Run) -> HttpResponse:
+    """How far a run is, which asks for itself again; once it is over, its entry in the list."""
+    context = {"progress": progress_of(run, now=timezone.now()), "may": may_do(request, run.project)}
+    if run.is_unfinished:
+        return render(request, "workspace/models/_run.html#progress", context)
+    whole = render(request, "workspace/models/_run.html", context)
+    return reswap(retarget(whole, f"#run-{run.pk}"), "outerHTML")
+
+
+@_run_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, run: Run) -> HttpResponse:
+    """Give a run up. Reached by GET (after signing in again, say) it only leads to the list."""
+    if request.method == "POST":
+        try:
+            cancel_run(run=run, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            messages.error(request, str(error))
+    return redirect("project_models", run.project.slug)
+
+
+@_run_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def go_on(request: HttpRequest, run: Run) -> HttpResponse:
+    """Go on with what is missing of a run. Reached by GET it only leads to the list."""
+    if request.method == "POST":
+        try:
+            resume_run(run=run, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            messages.error(request, str(error))
+        else:
+            send_to_worker(run)
+    return redirect("project_models", run.project.slug)
