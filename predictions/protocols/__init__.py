@@ -10,6 +10,8 @@ from predictions.protocols.problems import BenchmarkError
 PROTOCOLS = {
     "bivlc": "predictions.protocols.bivlc.BiVLC",
     "sugarcrepe": "predictions.protocols.sugarcrepe.SugarCrepe",
+    "aro": "predictions.protocols.aro.ARO",
+    "rococo": "predictions.protocols.rococo.RoCOCO",
     "imagecode": "predictions.protocols.imagecode.ImageCoDe",
 }
 

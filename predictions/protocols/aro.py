@@ -63,7 +63,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
     are in the paper's table. VG-Attribution (1 of 2) is the mean over pairs of attributes with at least 25 cases. The
     orders are 1 of 5: Precision@1 over all captions, which are read as `retrieval-v1` makes them.
 
-    Data, each where it is there: `visual_genome_relation.json`, `visual_genome_attribution.json`, regions of the images
+    Data: what is there of `visual_genome_relation.json`, `visual_genome_attribution.json`, regions of the images
     that they name; `coco_order.json`, `flickr30k_order.json` with the captions in other orders, which --prepare makes
     of `coco_karpathy_test.json` and `flickr30k_test.json` (a list of objects with image and caption). Two of the four
     orders need a tagger, and without them only 1 of 2 can be asked for each of the others.

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.captions import retrieval
 from studies.importing.parts import Part
 from studies.importing.rows import BYTE_ORDER_MARK, Row, read_list, read_table, text_of
 
@@ -114,7 +115,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
         yield from problems
         return
     captions = {role: text for role, text in zip(("caption", *SHUFFLED), options, strict=True) if text is not None}
-    altered = [text for role, text in captions.items() if role != "caption"]
+    altered = [retrieval(text) for role, text in captions.items() if role != "caption"]
     source = name.partition("_order")[0] or ORDER
     yield from checked(
         Record(
@@ -124,7 +125,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
             images=[SourceImage(role="image", filename=image)],
             type=ORDER,
             # Where an order is that of the caption itself, nobody can say which of the two is right.
-            subtype="unchanged" if captions["caption"] in altered else source[:50],
+            subtype="unchanged" if retrieval(captions["caption"]) in altered else source[:50],
             reference=_others(fields, {"image", "caption_options"}),
         )
     )

@@ -39,6 +39,8 @@ def _read_image(item: Row, policy: str) -> Iterator[Record | RowProblem]:
     row, fields = item
     problems: list[RowProblem] = []
     image = text_of(row, fields, "image", problems)
+    if not image.strip() and not problems:
+        problems.append(RowProblem(row, "image", "No image is named."))
     captions: Any = fields.get("caption")
     if not isinstance(captions, list) or not all(isinstance(text, str) for text in captions):
         problems.append(RowProblem(row, "caption", "The field must be a list of texts."))
