@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> ImageFolder:
     image = Image.new("RGB", (8, 6), "red")
     image.paste("blue", (4, 0, 8, 6))
     image.save(tmp_path / "a.png")
-    (tmp_path / "broken.png").write_bytes((tmp_path / "a.png").read_bytes()[:60])
+    (tmp_path / "broken.png").write_bytes((tmp_path / "a.png").read_bytes()[:45])
     return ImageFolder(tmp_path)
 
 
