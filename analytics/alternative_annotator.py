@@ -69,7 +69,7 @@ Alignment = Callable[[Any, Sequence[Any]], float]
 
 def agreement(answer: Any, others: Sequence[Any]) -> float:
     """Return the share of the others' answers that are the same, 0 to 1, for labels (ACC in the paper)."""
-    return sum(answer == other for other in others) / len(others)
+    return float(np.mean([answer == other for other in others]))
 
 
 def nearness(answer: float, others: Sequence[float]) -> float:

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analytics.results_files import ResultsFileError
-from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, Scorer, evaluate, get_protocol
+from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
+from predictions.protocols.loaded import Loaded, ScoresPairs, text_embedder
+from predictions.protocols.pictures import Pictures
 from predictions.protocols.rendering import Line, as_json, as_text
 from predictions.protocols.score_files import ScoreFile
 
@@ -28,6 +30,7 @@ class Command(BaseCommand):
             help="file:PATH, or a scorer's spec; as often as wanted.",
         )
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
+        parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
         parser.add_argument("--out", type=Path, metavar="FILE", help="Write the tables there too, as JSON with counts.")
         parser.add_argument("--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored there, as CSV.")
         parser.add_argument(
@@ -44,17 +47,32 @@ class Command(BaseCommand):
             raise CommandError("Name a model with --model, or write the pairs to be scored with --pairs.")
         protocol, folder = get_protocol(options["benchmark"]), options["data"]
         try:
+            loaded = {spec: model_called(spec) for spec in options["model"] if not spec.startswith(FILE)}
             if options["prepare"]:
-                for sentence in protocol.prepare(folder, seed=options["seed"], embed=None):
+                embed = next(filter(None, map(text_embedder, loaded.values())), None)
+                for sentence in protocol.prepare(folder, seed=options["seed"], embed=embed):
                     self.stdout.write(sentence)
+            if not (options["model"] or options["pairs"]):
+                return
             data = protocol.read(folder)
             if options["pairs"]:
                 self._write_pairs(protocol, data, options["pairs"])
-            if options["model"]:
-                lines = [Line(called(spec), evaluated(protocol, data, spec)) for spec in options["model"]]
+            pictures = Pictures(options["images"] or folder)
+            lines = [
+                Line(called(spec), evaluated_from_file(protocol, data, Path(spec.removeprefix(FILE))))
+                if spec.startswith(FILE)
+                else Line(spec, evaluate(protocol, data, Loaded(loaded[spec], pictures)))
+                for spec in options["model"]
+            ]
+            if lines:
                 self._show(protocol, lines, protocol.chance(data), options["out"])
         except (BenchmarkError, ResultsFileError) as error:
             raise CommandError(f"Nothing was evaluated.\n{error}") from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise CommandError(
+                f"Nothing was evaluated. A file could not be written: {error.strerror}{where}."
+            ) from error
 
     def _show(self, protocol: Benchmark[Any, Any], lines: list[Line], chance: Any, out: Path | None) -> None:
         n = lines[0].evaluation.whole.n
@@ -75,27 +93,28 @@ class Command(BaseCommand):
 
 
 def called(spec: str) -> str:
-    """Return what a table calls a model: a file by its name without its ending."""
-    return Path(spec.removeprefix(FILE)).stem if spec.startswith(FILE) else spec
+    """Return what a table calls a file: its name without its ending."""
+    return Path(spec.removeprefix(FILE)).stem
 
 
-def evaluated(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
-    """Evaluate one model. Raises BenchmarkError, and ResultsFileError for a file of results."""
-    if not spec.startswith(FILE):
-        return evaluate(protocol, data, scorer_called(spec))
-    path = Path(spec.removeprefix(FILE))
+def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, path: Path) -> Evaluation:
+    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
     if not path.exists():
         raise BenchmarkError([f"There is no file {path}."])
     found = protocol.published(data, path)
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
 
-def scorer_called(spec: str) -> Scorer:
-    """Return the scorer of a spec. Raises BenchmarkError where there is none."""
+def model_called(spec: str) -> ScoresPairs:
+    """Load the model of a spec. Raises BenchmarkError where it cannot be."""
     try:
-        scorer: Scorer = import_module("predictions.scorers").scorer_of(spec)
-    except (ImportError, AttributeError) as error:
+        scorers: Any = import_module("predictions.scorers")
+    except ModuleNotFoundError as error:
         raise BenchmarkError(
             [f"Models such as {spec!r} cannot be loaded here. Give their scores as a file, file:PATH."]
         ) from error
-    return scorer
+    try:
+        model: ScoresPairs = scorers.scorer_of(spec)
+    except scorers.CannotLoad as error:
+        raise BenchmarkError([str(error)]) from error
+    return model
