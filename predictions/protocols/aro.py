@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from analytics.scores import Bools, Floats, Mean, Score, macro, score, scores_by
 from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, EmbedTexts, Evaluation
 from predictions.protocols.problems import BenchmarkError
-from predictions.protocols.reading import filename_of, json_list, nothing_there, records_of
+from predictions.protocols.reading import filename_of, json_list, json_object, nothing_there, records_of
+from predictions.protocols.scene_graphs import attribution_cases, relation_cases
 from predictions.protocols.word_order import TAGGER, installed_tagger, shuffled
 from studies.importing import Record
 from studies.importing.aro import SHUFFLED
@@ -22,6 +23,7 @@ from studies.importing.captions import retrieval
 RELATION, ATTRIBUTION = "VG-Relation", "VG-Attribution"
 REGIONS = {RELATION: "visual_genome_relation.json", ATTRIBUTION: "visual_genome_attribution.json"}
 ORDERS = {"COCO-Order": "coco_order.json", "Flickr30k-Order": "flickr30k_order.json"}
+SCENE_GRAPHS = "val_sceneGraphs.json"
 CAPTIONS = {"COCO-Order": "coco_karpathy_test.json", "Flickr30k-Order": "flickr30k_test.json"}
 # Fewer cases than these say nothing of a relation or of a pair of attributes.
 LEAST_CASES = {RELATION: 10, ATTRIBUTION: 25}
@@ -63,10 +65,11 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
     are in the paper's table. VG-Attribution (1 of 2) is the mean over pairs of attributes with at least 25 cases. The
     orders are 1 of 5: Precision@1 over all captions, which are read as `retrieval-v1` makes them.
 
-    Data: what is there of `visual_genome_relation.json`, `visual_genome_attribution.json`, regions of the images
-    that they name; `coco_order.json`, `flickr30k_order.json` with the captions in other orders, which --prepare makes
-    of `coco_karpathy_test.json` and `flickr30k_test.json` (a list of objects with image and caption). Two of the four
-    orders need a tagger, and without them only 1 of 2 can be asked for each of the others.
+    Data: what is there of `visual_genome_relation.json`, `visual_genome_attribution.json`, regions of the images that
+    they name, which --prepare makes of `val_sceneGraphs.json` (GQA's) where they are not there; `coco_order.json`,
+    `flickr30k_order.json` with the captions in other orders, which --prepare makes of `coco_karpathy_test.json` and
+    `flickr30k_test.json` (a list of objects with image and caption). Two of the four orders need a tagger, and without
+    them only 1 of 2 can be asked for each of the others.
     """
 
     name = "aro"
@@ -101,7 +104,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
         return found
 
     def prepare(self, folder: Path, *, seed: int, embed: EmbedTexts | None) -> list[str]:
-        said: list[str] = []
+        said = _make_regions(folder)
         tagger = installed_tagger()
         for dataset, file in ORDERS.items():
             if (folder / file).exists():
@@ -157,6 +160,23 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
             if dataset in ORDERS:
                 shares[f"{dataset}, ties wrong"] = shares[dataset]
         return shares
+
+
+def _make_regions(folder: Path) -> list[str]:
+    """Make the files of regions that are not there, of scene graphs."""
+    if not (folder / SCENE_GRAPHS).is_file():
+        return []
+    graphs = json_object(folder / SCENE_GRAPHS)
+    said = []
+    for dataset, make in ((RELATION, relation_cases), (ATTRIBUTION, attribution_cases)):
+        file = REGIONS[dataset]
+        if (folder / file).exists():
+            said.append(f"{file} is there already, and stays.")
+            continue
+        cases = make(graphs, SCENE_GRAPHS)
+        (folder / file).write_text(json.dumps(cases, ensure_ascii=False), encoding="utf-8")
+        said.append(f"{file}: {len(cases):,} cases of {len(graphs):,} scenes.")
+    return said
 
 
 def _captions(path: Path) -> Iterator[tuple[str, int, str]]:
