@@ -120,10 +120,22 @@ def test_orders_are_made_once_and_the_same_for_the_same_seed(
     assert (tmp_path / "first" / "coco_order.json").read_text() == made["first"]
 
 
-def test_as_many_cases_as_the_paper_has_but_other_relations_are_told(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setitem(aro.PUBLISHED, "VG-Relation", (10, 2))
-    came_out = evaluated("aro", write(tmp_path, relations(eating=10)), matrices(*[RIGHT] * 10))
-    assert came_out.notes == ["VG-Relation counts 1 kinds of case here and 2 in the paper."]
+def test_other_relations_than_the_paper_has_are_told(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = write(tmp_path, relations(eating=10))
+    came_out = evaluated("aro", folder, matrices(*[RIGHT] * 10))
+    assert came_out.notes == ["VG-Relation is the mean over 1 here, and over 48 in the paper."]
+    monkeypatch.setitem(aro.PUBLISHED, "VG-Relation", 1)
+    assert evaluated("aro", folder, matrices(*[RIGHT] * 10)).notes == []
+
+
+def test_relations_may_be_left_out_by_name_as_the_authors_do(tmp_path: Path) -> None:
+    folder = write(tmp_path, relations(eating=2, riding=12, near=1) | {"left_out_relations.txt": "riding\nhugging\n"})
+    came_out = evaluated("aro", folder, matrices(RIGHT, WRONG, *[WRONG] * 12, RIGHT))
+    # 1 of 2 and 1 of 1: however few there are.
+    assert plain(came_out.whole) == {"VG-Relation": 0.75}
+    (folder / "left_out_relations.txt").write_bytes(b"\xff")
+    with pytest.raises(BenchmarkError, match=r"left_out_relations\.txt is not UTF-8 text"):
+        protocol.read(folder)
 
 
 @pytest.mark.parametrize(
