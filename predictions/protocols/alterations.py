@@ -92,9 +92,9 @@ class Substitutes:
         return [other for other in found if other and other != word.lower()]
 
 
-def substitutes_of(content: Mapping[str, Any], file: str) -> Substitutes:
+def substitutes_of(said: Mapping[str, Any], file: str) -> Substitutes:
     """Return what a JSON object says under groups, vocabulary and danger. Raises BenchmarkError."""
-    groups, vocabulary, danger = (content.get(name) for name in ("groups", "vocabulary", "danger"))
+    groups, vocabulary, danger = (said.get(name) for name in ("groups", "vocabulary", "danger"))
     if (
         not isinstance(groups, dict)
         or not all(_are_texts(words) for words in groups.values())

@@ -168,15 +168,15 @@ def _add(scores: dict[tuple[str, str], float], number: int, row: dict[str, Any],
 
 
 def _read_npz(path: Path) -> _ByName:
-    content = _load(path)
-    if not isinstance(content, np.lib.npyio.NpzFile):
+    arrays = _load(path)
+    if not isinstance(arrays, np.lib.npyio.NpzFile):
         raise BenchmarkError([f"{path.name} is one array, not several with names. {FORMS}"])
-    with content:
-        lacking = [name for name in ("images", "texts", "scores") if name not in content.files]
+    with arrays:
+        lacking = [name for name in ("images", "texts", "scores") if name not in arrays.files]
         if lacking:
             raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}. {FORMS}"])
-        images, texts = ([str(name) for name in content[part].ravel()] for part in ("images", "texts"))
-        scores = _numbers(path, content["scores"])
+        images, texts = ([str(name) for name in arrays[part].ravel()] for part in ("images", "texts"))
+        scores = _numbers(path, arrays["scores"])
     if scores.shape != (len(images), len(texts)):
         raise BenchmarkError(
             [f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."]
