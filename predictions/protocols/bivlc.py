@@ -20,12 +20,15 @@ from predictions.protocols.reading import (
     places_of,
     records_of,
 )
+from predictions.protocols.tables_with_images import cell_name, shards_of, texts_of
 from studies.importing import Record, RowProblem
 from studies.importing.captions import bivlc_release
 from studies.importing.rows import read_table
 
 RELEASES = ("bivlc.jsonl", "bivlc.csv", "instances.jsonl", "instances.csv")
 MANIFEST, ACCEPTED = "BiVLC_negative_imgs.csv", "accepted.csv"
+IMAGES = ("image", "negative_image")
+TEXTS = ("caption", "negative_caption", "type", "subtype")
 OUTCOMES = ({"text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1"}, {"Ipos_2T", "Ineg_2T"})
 DETECTIONS = {"text_pred", "label"}
 
@@ -57,9 +60,9 @@ class BiVLC(Benchmark[Instances, Outcomes]):
     of their 24 orders 6 give I2T, 6 T2I and 4 Group.
 
     Data: the release as `bivlc.jsonl` or `bivlc.csv` (as `export` writes it too, `instances.jsonl` or `instances.csv`)
-    with its images; or `BiVLC_negative_imgs.csv` with `accepted.csv`, which say all but which image was chosen, so that
-    only results can be counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors
-    (`BiVLC_Classifier_*.csv`).
+    with its images; or as the Hugging Face Hub has it, `data/test-*.parquet` (as `export --format hf` does); or
+    `BiVLC_negative_imgs.csv` with `accepted.csv`, which say all but which image was chosen, so that only results can be
+    counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors (`BiVLC_Classifier_*.csv`).
     """
 
     name = "bivlc"
@@ -76,9 +79,12 @@ class BiVLC(Benchmark[Instances, Outcomes]):
         if release is not None:
             records = records_of(release, "bivlc")
             return Instances([described(one) for one in records], [_pair(one) for one in records])
+        shards = shards_of(folder, "test")
+        if shards:
+            return _of_tables(shards)
         if (folder / MANIFEST).is_file() and (folder / ACCEPTED).is_file():
             return Instances(_accepted(folder), None)
-        expected = f"{', '.join(RELEASES[:2])}, or {MANIFEST} with {ACCEPTED}, must be there."
+        expected = f"{', '.join(RELEASES[:2])}, data/test-*.parquet, or {MANIFEST} with {ACCEPTED}, must be there."
         raise nothing_there(folder, expected)
 
     def blocks(self, data: Instances) -> Iterator[Block]:
@@ -131,6 +137,18 @@ class BiVLC(Benchmark[Instances, Outcomes]):
 
 def _pair(record: Record) -> tuple[str, str]:
     return filename_of(record, "image"), filename_of(record, "negative_image")
+
+
+def _of_tables(paths: Sequence[Path]) -> Instances:
+    """Return the release as the Hugging Face Hub has it, and as `export --format hf` writes it."""
+    instances: list[Described] = []
+    images: list[tuple[str, str]] = []
+    for path in paths:
+        for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
+            instances.append(Described(*(texts[name] for name in TEXTS)))
+            positive, negative = (cell_name(f"{path.parent.name}/{path.name}", row, column) for column in IMAGES)
+            images.append((positive, negative))
+    return Instances(instances, images)
 
 
 def _accepted(folder: Path) -> list[Described]:

@@ -1,4 +1,4 @@
-"""Opens the images of a benchmark by the names that its importer gives them: files, their parts, places in folders."""
+"""Opens the images of a benchmark by their names: files, their parts, places in folders, cells of tables."""
 
 from functools import cache
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from PIL import Image
 
 from predictions.protocols.problems import BenchmarkError
+from predictions.protocols.tables_with_images import Cells
 from studies.importing.folders import NoSuchPlace, in_order, place_named
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut, decode
@@ -21,12 +22,13 @@ class Pictures:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._places = cache(self._listed)
+        self._cells = Cells(folder)
 
     def open(self, name: str) -> Image.Image:
         """Return the pixels of an image, upright, 8-bit sRGB. Raises BenchmarkError when it cannot be had."""
         part = part_named(name)
         try:
-            data = self._bytes(part.file if part else self._file_of(name))
+            data = self._cells.read(name) or self._bytes(part.file if part else self._file_of(name))
             if part is not None:
                 data = cut(data, part.box, max_pixels=MOST_PIXELS)
             return decode(data, max_pixels=MOST_PIXELS)[1]

@@ -122,7 +122,7 @@ def test_the_manifest_and_what_was_accepted_say_all_but_the_images(tmp_path: Pat
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({}, "holds nothing of the benchmark: bivlc.jsonl, bivlc.csv, or BiVLC_negative_imgs.csv with accepted.csv"),
+        ({}, "holds nothing of the benchmark: bivlc.jsonl, bivlc.csv, data/test-*.parquet, or BiVLC_neg"),
         ({"bivlc.csv": "image,caption\na.jpg,A cat.\n"}, "bivlc.csv: The file: It lacks the columns negative_image"),
         (
             {"BiVLC_negative_imgs.csv": MANIFEST, "accepted.csv": "index,accepted,release_row\n7,true,0\n"},
