@@ -103,7 +103,7 @@ def alternative_annotator_test(
 
     Raises ValueError for different lengths, when a person has answered an instance twice, and for an epsilon or a rate
     outside 0 to 1.
-    Source: see the head of this module, sections 3 and 4.
+    Source: see the head of this module, and the authors' notebook in nitaytech/AltTest.
 
     Example: where the model says on every instance what all people say, its advantage is 1 for everybody, every d is 0,
     and it wins over everybody.

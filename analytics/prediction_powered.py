@@ -71,7 +71,7 @@ def prediction_powered_mean(
 
     Raises ValueError for different lengths, nan, a labelled instance without a prediction, a weight outside 0 to 1, and
     a level outside 0 to 1.
-    Source: see the head of this module: PPI algorithm 1, PPI++ section 6 and example 6.1.
+    Source: see the head of this module: PPI for the mean, PPI++ for the weight ("power tuning").
 
     Example: people right on 3 of 4 instances and the model on 2 of these (both right on 2 of the 3), the model on 5 of
     8 others: with weight 1 the estimate is 0.75 + (0.625 - 0.5) = 0.875.
@@ -100,7 +100,8 @@ def prediction_powered_mean(
 
 
 def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
-    """Return the weight of the predictions that makes the variance of the estimate smallest, 0 to 1 (PPI++ section 6).
+    """Return the weight of the predictions that makes the variance of the estimate smallest, 0 to 1 (PPI++, "power
+    tuning").
 
     labelled, predicted: n values each, what people say and what the model predicts; further: N other predictions. 0
     with less than two labelled instances, without further ones, and where all predictions are the same.

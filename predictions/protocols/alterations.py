@@ -21,7 +21,7 @@ SIDE, SHARE = 384, 0.9
 def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
     """Return the first image with the other shining through it: `share` of its colours and the rest of the other's.
 
-    Both are brought to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO), section 3; `mix_images.py` in
+    Both are brought to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO); `mix_images.py` in
     pseulki/rococo, where `lam` is 0.9.
 
     Example: white (255) with black (0) is 230 (229.5, rounded to even).
@@ -116,8 +116,9 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     """Return how much each word influences the embedding of a caption: 1 less the cosine of the embeddings with the
     word and without it, 0 (none) to 2, one for each word.
 
-    embed: texts -> texts x dimensions. Raises BenchmarkError when an embedding has the length 0.
-    Source: Park et al. 2024 (RoCOCO), section 3 (embedding influence).
+    embed: texts -> texts x dimensions. Raises BenchmarkError when an embedding has the length 0. Source: Park et al.
+    2024 (RoCOCO) choose the word to replace by its "embedding influence"; that it is the distance by cosine is our
+    reading.
 
     Example: with embeddings (1, 0) of the caption and (0, 1) without its second word, that word's influence is 1.
     """
@@ -137,7 +138,8 @@ def altered(
     """Return the caption with one word replaced, by policy; nothing where none of its words is in a group.
 
     Replaced is, under all policies the same, the noun with the least influence on the embedding, so that the caption is
-    wrong and its embedding nearly what it was: the released files replace general words most often (man, people, top).
+    wrong and its embedding nearly what it was. That it is the least influence is our reading of the released files,
+    which replace general words most often (man, people, top, person), the same ones under every policy.
     """
     words = tokens_of(caption)
     nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]

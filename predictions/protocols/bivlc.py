@@ -53,11 +53,12 @@ class Instances:
 class BiVLC(Benchmark[Instances, Outcomes]):
     """Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval".
 
-    Tie rule: comparisons are strict, so that a tie is wrong (section 4; `misc/evaluate.py` in IMirandaM/BiVLC compares
-    with >). Order of options: images and captions alike, the positive first and the negative second. An instance counts
-    for I2T when both images are given their captions, for T2I when both captions are given their images, for Group when
-    both hold. Captions are read as released (`bivlc-release-v1`). Guessing means four distinct scores in random order:
-    of their 24 orders 6 give I2T, 6 T2I and 4 Group.
+    Tie rule: comparisons are strict, so that a tie is wrong (section 4; `evaluate_BiVLC` in
+    `src/CLIP_fine_tuning/CLIP_utils.py` of IMirandaM/BiVLC compares with >). Order of options: images and captions
+    alike, the positive first and the negative second. An instance counts for I2T when both images are given their
+    captions, for T2I when both captions are given their images, for Group when both hold. Captions are read as released
+    (`bivlc-release-v1`). Guessing means four distinct scores in random order: of their 24 orders 6 give I2T, 6 T2I and
+    4 Group.
 
     Data: the release as `bivlc.jsonl` or `bivlc.csv` (as `export` writes it too, `instances.jsonl` or `instances.csv`)
     with its images; or as the Hugging Face Hub has it, `data/test-*.parquet` (as `export --format hf` does); or

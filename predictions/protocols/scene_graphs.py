@@ -33,7 +33,7 @@ def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]
     true and "the Y is R the X" false; so the second is not annotated as well, both names are of one object each, and
     they differ. The region is the smallest one that has both. Raises BenchmarkError for what is no scene graph.
 
-    Source: Yuksekgonul et al. 2023, section 2.1; the published files go before these, whose rules for what counts as
+    Source: Yuksekgonul et al. 2023, section 2; the published files go before these, whose rules for what counts as
     large and as told apart are stated here.
     """
     cases: list[dict[str, Any]] = []

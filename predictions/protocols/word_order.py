@@ -41,7 +41,7 @@ def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list
     words change places within each three in a row; the threes in a row change places. A shuffle may bring back the
     order that was: a caption with one noun and one adjective has no other.
 
-    Source: Yuksekgonul et al. 2023, section 2.2 and appendix; `dataset_zoo/perturbations.py` in
+    Source: Yuksekgonul et al. 2023, section 2; `dataset_zoo/perturbations.py` in
     mertyg/vision-language-models-are-bows. There the generators are shared by all captions, so that the same captions
     come out only of the same run over the same data; here each caption has its own.
     """

@@ -110,7 +110,7 @@ def test_what_cannot_be_estimated_is_refused(labels: Any, instances: Any, option
 def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_it() -> None:
     """200 labelled instances of 2,200; people are right on 80 %, and the model says so with a correlation of rho.
 
-    The variance of the best estimate is var(Y) / n (1 - rho^2 N / (n + N)) (PPI++, section 6).
+    The variance of the best estimate is var(Y) / n (1 - rho^2 N / (n + N)) (PPI++).
     """
     n, further, times = 200, 2000, 1000
     rng = np.random.default_rng(20_260)
