@@ -23,7 +23,8 @@ class ScoresPairs(Protocol):
 
 
 class Loaded:
-    """A `predictions.protocols.base.Scorer` that asks a loaded model, many blocks at once."""
+    """A `predictions.protocols.base.Scorer` that asks a loaded model: many small blocks at once, of a large one the
+    images of a few rows."""
 
     def __init__(self, model: ScoresPairs, pictures: Pictures) -> None:
         self.model, self.pictures = model, pictures
@@ -32,24 +33,39 @@ class Loaded:
         waiting: list[Block] = []
         count = 0
         for block in blocks:
-            waiting.append(block)
-            count += len(block.images) * len(block.texts)
-            if count >= PAIRS_AT_ONCE:
+            size = len(block.images) * len(block.texts)
+            if count + size > PAIRS_AT_ONCE:
                 yield from self._matrices(waiting)
                 waiting, count = [], 0
+            waiting.append(block)
+            count += size
         yield from self._matrices(waiting)
 
     def _matrices(self, blocks: Sequence[Block]) -> Iterator[Floats]:
-        pairs = [(text, image) for block in blocks for image in block.images for text in block.texts]
-        scores = list(self.model.score(pairs, self.pictures.open)) if pairs else []
+        if len(blocks) == 1:
+            (block,) = blocks
+            rows = max(1, PAIRS_AT_ONCE // max(1, len(block.texts)))
+            parts = [
+                self._scores([(text, image) for image in block.images[start : start + rows] for text in block.texts])
+                for start in range(0, len(block.images), rows)
+            ]
+            yield np.concatenate(parts).reshape(len(block.images), len(block.texts))
+        elif blocks:
+            scores = self._scores([(text, image) for block in blocks for image in block.images for text in block.texts])
+            at = 0
+            for block in blocks:
+                shape = len(block.images), len(block.texts)
+                yield scores[at : at + shape[0] * shape[1]].reshape(shape)
+                at += shape[0] * shape[1]
+
+    def _scores(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        scores = list(self.model.score(pairs, self.pictures.open))
         failed = next((each for each in scores if isinstance(each, Exception)), None)
         if failed is not None:
             raise BenchmarkError([str(failed)])
-        at = 0
-        for block in blocks:
-            shape = len(block.images), len(block.texts)
-            yield np.array(scores[at : at + shape[0] * shape[1]], dtype=np.float64).reshape(shape)
-            at += shape[0] * shape[1]
+        if len(scores) != len(pairs):
+            raise BenchmarkError([f"The model gave {len(scores):,} scores for {len(pairs):,} pairs."])
+        return np.array(scores, dtype=np.float64)
 
 
 def text_embedder(model: Any) -> EmbedTexts | None:
