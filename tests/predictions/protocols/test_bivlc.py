@@ -115,6 +115,8 @@ def test_the_manifest_and_what_was_accepted_say_all_but_the_images(tmp_path: Pat
     accepted = "index,accepted,release_row\n0,true,0\n1,false,\n"
     data = protocol.read(write(tmp_path, {"BiVLC_negative_imgs.csv": MANIFEST, "accepted.csv": accepted}))
     assert [(one.caption, one.negative_caption) for one in data.described] == [("A dj.", "A dog.")]
+    write(tmp_path, {"accepted.csv": "index,accepted,release_row\n0,true,1\n1,true,0\n"})
+    assert [one.caption for one in protocol.read(tmp_path).described] == ["A cat.", "A dj."]
     with pytest.raises(BenchmarkError, match="do not say which image was chosen"):
         list(protocol.blocks(data))
 
