@@ -16,9 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analytics.scores import Floats
+from analytics.scores import Floats, Outcomes
 
 LEVEL = 0.95
+# With fewer labelled instances than this, or fewer on which people and the model differ, variances are hardly known.
+FEW_INSTANCES, FEW_APART = 20, 10
+SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
+HARDLY_APART = f"People and the model differ on fewer than {FEW_APART} instances: the interval may be too short."
 FEW = "An estimate takes two instances that people answered, and there {}."
 ALL_ALIKE = "All instances that people answered are alike, so how far others differ cannot be told."
 NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
@@ -31,7 +35,7 @@ class PredictionPowered:
     value, low, high: with the predictions. alone, alone_low, alone_high: from people's answers alone. weight: how far
     the predictions were relied on, 0 (not at all) to 1. n_labelled: instances that people answered; n_unlabelled: those
     that only the model did. value and alone are None without a labelled instance; the limits are None exactly when
-    `reason` says why.
+    `reason` says why. warning: why not to rely on the interval, "" mostly.
     """
 
     value: float | None
@@ -44,6 +48,7 @@ class PredictionPowered:
     n_labelled: int
     n_unlabelled: int
     reason: str | None = None
+    warning: str = ""
 
 
 def prediction_powered_mean(
@@ -99,6 +104,41 @@ def prediction_powered_mean(
     return _estimate(labelled, predicted, further, weight, bounds, level)
 
 
+def prediction_powered_scores(
+    people: Outcomes,
+    instances: Sequence[Hashable],
+    model: Outcomes,
+    model_instances: Sequence[Hashable],
+    *,
+    level: float = LEVEL,
+) -> dict[str, PredictionPowered]:
+    """Estimate the seven scores of people (I2T, T2I, Group and the finer ones) over all instances of a model.
+
+    people: one place per person and instance, whose four questions this person answered; instances: which it is, of the
+    same length. model: one place per instance, all of `instances` among them; model_instances: which. Shares, 0 to 1.
+
+    Raises ValueError as `prediction_powered_mean`, and when the model has answered an instance twice.
+    """
+    if len(people) != len(instances) or len(model) != len(model_instances):
+        raise ValueError(
+            f"Outcomes are one per instance, not {len(people)} for {len(instances)} and {len(model)} for "
+            f"{len(model_instances)}."
+        )
+    if len(set(model_instances)) < len(model_instances):
+        raise ValueError("The model has answered an instance twice.")
+    predicted = model.columns()
+    return {
+        name: prediction_powered_mean(
+            right,
+            instances,
+            dict(zip(model_instances, predicted[name].astype(float).tolist(), strict=True)),
+            bounds=(0.0, 1.0),
+            level=level,
+        )
+        for name, right in people.columns().items()
+    }
+
+
 def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
     """Return the weight of the predictions that makes the variance of the estimate smallest, 0 to 1 (PPI++, "power
     tuning").
@@ -133,9 +173,15 @@ def _estimate(
     half, alone_half = _half_width(parts, level), _half_width([_Part(labelled)], level)
     if half is None or alone_half is None:
         return PredictionPowered(value, None, None, weight, alone, None, None, *counts, ALL_ALIKE)
-    return PredictionPowered(
-        value, *_limits(value, half, bounds), weight, alone, *_limits(alone, alone_half, bounds), *counts
-    )
+    limits = _limits(value, half, bounds), _limits(alone, alone_half, bounds)
+    warning = _warning(labelled, predicted, weight)
+    return PredictionPowered(value, *limits[0], weight, alone, *limits[1], *counts, None, warning)
+
+
+def _warning(labelled: Floats, predicted: Floats, weight: float) -> str:
+    if labelled.size < FEW_INSTANCES:
+        return SMALL
+    return HARDLY_APART if weight and int((labelled != predicted).sum()) < FEW_APART else ""
 
 
 def _value(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> float:

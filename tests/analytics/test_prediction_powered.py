@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analytics.prediction_powered import ALL_ALIKE, PredictionPowered, prediction_powered_mean
+from analytics.prediction_powered import (
+    ALL_ALIKE,
+    HARDLY_APART,
+    SMALL,
+    PredictionPowered,
+    prediction_powered_mean,
+    prediction_powered_scores,
+)
+from analytics.scores import Outcomes
 
 # People on four instances, the model on these and on eight others.
 PEOPLE = {"a": 1, "b": 1, "c": 0, "d": 1}
@@ -105,6 +113,54 @@ def test_too_little_gives_no_interval(labels: dict[str, int], reason: str, value
 def test_what_cannot_be_estimated_is_refused(labels: Any, instances: Any, options: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         prediction_powered_mean(labels, instances, MODEL, **options)
+
+
+def outcomes(*rows: str) -> Outcomes:
+    """Return outcomes from four digits each, in the order Ipos2T Ineg2T Tpos2I Tneg2I."""
+    return Outcomes(*np.array([[digit == "1" for digit in row] for row in rows], dtype=np.bool_).reshape(-1, 4).T)
+
+
+def test_i2t_t2i_and_group_are_estimated_by_instance() -> None:
+    # Two people on instance a, one on b; the model on these and two others.
+    people, model = outcomes("1111", "1101", "0111"), outcomes("1111", "0101", "1100", "1111")
+    came_out = prediction_powered_scores(people, ["a", "a", "b"], model, ["a", "b", "c", "d"])
+    assert list(came_out) == ["I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"]
+    # Of a, both people have I2T and one has T2I and Group; of b, T2I alone.
+    assert [came_out[name].alone for name in ("I2T", "T2I", "Group")] == [0.5, 0.75, 0.25]
+    assert {(each.n_labelled, each.n_unlabelled) for each in came_out.values()} == {(2, 2)}
+    # I2T: people 1 and 0 as the model, whose four have a variance of 3/4 / 3. The weight is (1/2) / (2 x 1/4), the
+    # others' mean 1: 1/2 + (1 - 1/2).
+    assert (came_out["I2T"].weight, came_out["I2T"].value, came_out["I2T"].reason) == (1, 1, ALL_ALIKE)
+    # Group: people 1/2 and 0, the model 1 and 0, then 0 and 1: the weight is (1/4) / (2 x 1/3), the others' mean 1/2.
+    assert came_out["Group"].weight == pytest.approx(3 / 8)
+    assert came_out["Group"].value == pytest.approx(0.25)
+    assert (came_out["Group"].low, came_out["Group"].high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "apart", "warning"), [(19, 15, SMALL), (20, 9, HARDLY_APART), (20, 10, ""), (200, 9, HARDLY_APART)]
+)
+def test_few_instances_and_few_on_which_the_model_differs_are_a_warning(n: int, apart: int, warning: str) -> None:
+    labels = [at % 2 for at in range(n)]
+    model = {at: label if at >= apart else 1 - label for at, label in enumerate(labels)} | {-1: 1, -2: 0}
+    assert prediction_powered_mean(labels, range(n), model, weight=0.5).warning == warning
+    assert prediction_powered_mean(labels, range(n), model, weight=0).warning == (SMALL if n < 20 else "")
+
+
+@pytest.mark.parametrize(
+    ("instances", "model_instances", "sentence"),
+    [
+        (["a"], ["a", "b"], "Outcomes are one per instance, not 2 for 1 and 2 for 2"),
+        (["a", "b"], ["a", "a"], "The model has answered an instance twice"),
+        (["a", "c"], ["a", "b"], "The model predicts nothing for 'c'"),
+    ],
+)
+def test_outcomes_that_do_not_belong_together_are_refused(
+    instances: list[str], model_instances: list[str], sentence: str
+) -> None:
+    both = outcomes("1111", "0000")
+    with pytest.raises(ValueError, match=sentence):
+        prediction_powered_scores(both, instances, both, model_instances)
 
 
 def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_it() -> None:
