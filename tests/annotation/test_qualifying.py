@@ -1,7 +1,6 @@
 """The whole way of people who qualify by finding images, through their pages: two tries, then the study itself."""
 
 from dataclasses import replace
-
 from typing import Any
 
 import pytest
