@@ -265,7 +265,7 @@ def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: C
     assert answer()["go"] == page
     shown = client.get(page).content.decode()
     assert "Nothing more is ready at the moment" in shown
-    assert "Your 2 answers are saved." in shown
+    assert "All your 2 answers are saved." in shown
     assert "We wait with you for 10 more minutes at most." in shown
     # Neither what is paid to whoever waited in vain, nor what would end this submission elsewhere.
     assert "for waiting" not in shown
