@@ -1,15 +1,27 @@
 """What holds for every kind of question, whatever it asks: as a class, before there is a database."""
 
+import json
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 from django.conf import settings
 
 from studies.design import read_design
-from studies.kinds import KINDS, NotAnAnswer, get_kind, last_keys, posted_values, shown_order, usual_ask
+from studies.kinds import (
+    KINDS,
+    NotAnAnswer,
+    content_hash,
+    get_kind,
+    last_keys,
+    matches,
+    posted_values,
+    shown_order,
+    usual_ask,
+)
 from studies.kinds.base import Built, Kind, digits_of
 from studies.rules import fitting
 from tests.config.translations import ROOT, read_po
@@ -236,3 +248,34 @@ def test_a_study_of_it_is_read_as_it_is_written(name: str) -> None:
     design = read_design(file_of(kind, ask))
     assert design.parts[0].kind == name
     assert design.parts[0].ask == ask
+
+
+@every_kind
+def test_what_it_shows_has_a_hash_that_no_order_changes_and_every_picture_and_text_does(name: str) -> None:
+    kind, questions = asked(name)
+    _, others = asked(name, number=2)
+    hashes = [content_hash(kind, built.content) for built in questions]
+    assert all(re.fullmatch(r"[0-9a-f]{64}", each) for each in hashes)
+    # Of one instance and of another: other texts, other pictures.
+    assert not set(hashes) & {content_hash(kind, built.content) for built in others}
+    for built, known in zip(questions, hashes, strict=True):
+        # As a database may hand its entries back.
+        assert content_hash(kind, dict(reversed(built.content.items()))) == known
+        for shown in sorted(shas_in(built.content)):
+            changed = json.loads(json.dumps(built.content).replace(shown, "f" * 64))
+            assert content_hash(kind, changed) != known
+
+
+def shas_in(content: dict[str, Any]) -> set[str]:
+    return set(re.findall(r"[0-9a-f]{64}", json.dumps(content)))
+
+
+@every_kind
+def test_what_models_are_asked_is_about_its_own_options_pictures_and_texts(name: str) -> None:
+    kind, questions = asked(name)
+    for built in questions:
+        found = matches(kind, built.content)
+        assert found.keys() <= {option.key for option in kind.options(built.content)}
+        assert {match.picture for match in found.values()} <= shas_in(built.content)
+        whole = json.dumps(built.content, ensure_ascii=False)
+        assert all(match.text and match.text in whole for match in found.values())

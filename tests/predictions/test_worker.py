@@ -16,6 +16,8 @@ import pytest
 import redis
 from django.core.files.storage import default_storage
 from django.utils import timezone
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
 
 from background.broker import transport_options
 from config.celery import app
@@ -208,6 +210,18 @@ def test_what_a_worker_cannot_do_is_told_in_words(project: Project, broker_url: 
         f"row-3: The picture {lost[:12]} cannot be read on the worker (No such file or directory"
     )
     assert count == 1
+
+
+def test_pictures_come_from_the_site_where_the_worker_has_a_token_and_no_folder(
+    project: Project, live_server: LiveServer, settings: Settings, tmp_path: Path
+) -> None:
+    settings.WORKER_TOKEN = "a long random text"
+    place = {"LINEUP_IMAGES": live_server.url, "LINEUP_WORKER_TOKEN": settings.WORKER_TOKEN}
+    with sending_to(EMBEDDED_BROKER, tmp_path), celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
+        run = ask(project, SPEC)
+        with model_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **place):
+            wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
+    everything_is_there_once(run)
 
 
 def python(program: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
