@@ -14,6 +14,7 @@ import pytest
 
 from annotation.actions import responses, sessions
 from annotation.actions.adjudication import settle, unsettle
+from annotation.actions.fates import fates_of
 from annotation.actions.skipping import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -481,6 +482,24 @@ def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by
     assert Question.objects.get(study=find).right == f"image_{target + 1}"
     choose(session, place=target)
     assert states_of(write) == states_of(find) == ["accepted"]
+
+
+@pytest.mark.django_db
+def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
+    project = make_project()
+    make_set(project, "kitchen")
+    write = write_study(project, max_answers=2)
+    find = find_study(project, selection={"from": "write"})
+    other = find_study(project, study="people", purpose="baseline", selection={"from": "write"})
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    choose(arrive_at_work(other, "ben"), place=2)
+    assert states_of(write) == ["undecided"]
+    assert fates_of(Response.objects.filter(study=write)) == {}
+    choose(arrive_at_work(find, "cleo"), place=5)
+    assert states_of(find) == ["rejected"]
+    # So that it is written once more.
+    assert Decision.objects.get(study=write).asks_more
+    assert list(fates_of(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
 
 
 @pytest.mark.django_db
