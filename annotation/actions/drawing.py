@@ -81,9 +81,11 @@ def _answers_for(
         answers = answers.filter(received_at__lte=now - UNDO)
     if bars:
         answers = answers.exclude(pk__in=bars.answers).exclude(question__instance__in=bars.instances)
+    asking = [kind for part in study.design.parts if (kind := get_kind(part.kind)).asks_about_answers]
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
         handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
-        if handed_on is not None:
+        # A study that feeds others may ask for more than what they ask about.
+        if handed_on is not None and all(kind.can_ask_about(handed_on) for kind in asking):
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
 

@@ -31,8 +31,18 @@ from studies.descriptions import TARGETS, role_of
 from studies.errors import StudyError
 from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, get_kind
 from studies.kinds.base import Kind, image_option, picture_of
-from studies.models import Instance, Project, Question, Study
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project, redesign
+from studies.models import Instance, InstanceImage, Project, Question, Study
+from tests.factories import (
+    NOON,
+    arrive,
+    arrive_at_work,
+    launch_study,
+    make_image,
+    make_instance,
+    make_project,
+    redesign,
+)
+from tests.results.describing import launched
 from tests.together import at_once
 
 TEN = {"images": "candidate"}
@@ -500,6 +510,27 @@ def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
     # So that it is written once more.
     assert Decision.objects.get(study=write).asks_more
     assert list(fates_of(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
+
+
+@pytest.mark.django_db
+def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_about() -> None:
+    project = make_project()
+    made = make_set(project, "kitchen")
+    Instance.objects.update(captions={"caption": "A door."})
+    InstanceImage.objects.create(instance=made, role="image", filename="door.png", image=make_image("door"))
+    parts = "[{kind: write_about}, {kind: rating}]"
+    write = launched(project, study="write", parts=parts, rule="collected-v1", purpose="collection")
+    find = find_study(project, selection={"from": "write"})
+    session = arrive_at_work(write, "ann")
+    send(session, text="The one that is half open.")
+    sessions.begin(session=session, part=1, now=NOON)
+    session.refresh_from_db()
+    send(session, choice="1")
+    assert Response.objects.filter(study=write).count() == 2
+    (slot,) = responses.open_slots(session=arrive_at_work(find, "ben"), limit=9)
+    assert slot.question.source == {"text": "The one that is half open.", "target": 2}
+    with pytest.raises(NothingLeft):
+        arrive_at_work(find, "cleo")
 
 
 @pytest.mark.django_db
