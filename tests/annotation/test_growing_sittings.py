@@ -105,16 +105,26 @@ def test_it_ends_at_the_size_of_a_survey() -> None:
     assert arrive_at_work(study, "eve").questions_total == 1
 
 
-def test_a_free_place_with_more_questions_than_there_is_room_for_stays_for_somebody_else() -> None:
-    describe, study = make_roles(sets=5, find={"surveys": {"size": 2}})
+@pytest.mark.parametrize("waits", [False, True])
+def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: bool) -> None:
+    describe, study = make_roles(sets=5, find={"surveys": {"size": 3}})
     session = led_on(describe, study)
-    write(describe, "cleo", "dora")
-    sessions.leave(session=arrive_at_work(study, "eve"), to=SessionState.GIVEN_UP, now=NOON)
-    assert find(session).state == SessionState.WAITING
-    write(describe, "finn")
-    sessions.look_again(session=session, now=NOON)
-    assert (session.state, session.questions_total) == (SessionState.WORKING, 2)
-    assert arrive_at_work(study, "gil").questions_total == 2
+    if waits:
+        find(session)
+    write(describe, "cleo", "dora", "eve")
+    sessions.leave(session=arrive_at_work(study, "finn"), to=SessionState.GIVEN_UP, now=NOON)
+    if waits:
+        sessions.look_again(session=session, now=NOON)
+    else:
+        find(session)
+    assert (session.state, session.questions_total) == (SessionState.WORKING, 3)
+    # The one that is left is free at once, and there are as many places as before.
+    assert arrive_at_work(study, "gil").questions_total == 1
+    assert Slot.objects.filter(question__study=study).count() == 4
+    for _ in range(2):
+        find(session)
+    assert session.state == SessionState.FINISHED
+    assert not Seat.objects.filter(session=session, filled_at=None).exists()
 
 
 def test_it_ends_at_once_where_nothing_more_can_come() -> None:
