@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.actions import drafts
+from annotation.actions import drafts, growing
 from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -65,7 +65,16 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
         slots = slots.exclude(_barred_in(study, bars))
     if annotator is None:
         return slots
+    if growing.may_grow(study):
+        slots = slots.exclude(_known_to(annotator))
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
+
+
+def _known_to(annotator: Annotator) -> Q:
+    """Pick the slots of questions that `annotator` holds, or has answered."""
+    held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
+    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
+    return Q(Exists(held)) | Q(Exists(answered))
 
 
 def _barred_in(study: Study, bars: Barred) -> Q:
@@ -74,14 +83,17 @@ def _barred_in(study: Study, bars: Barred) -> Q:
 
 def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
     """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
-    already hold or answered."""
+    already hold or answered, unless these can be left to others.
+
+    Where sittings grow they are: there seats are split, and two people could each be kept from a seat by one question.
+    """
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     if annotator is None:
         return seats
-    held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
-    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
-    clash = Slot.objects.filter(Exists(held) | Exists(answered), seat=OuterRef("pk"), answered_at=None)
-    return seats.exclude(Exists(clash)).order_by("survey_id", "number")
+    if not growing.may_grow(study):
+        clash = Slot.objects.filter(_known_to(annotator), seat=OuterRef("pk"), answered_at=None)
+        seats = seats.exclude(Exists(clash))
+    return seats.order_by("survey_id", "number")
 
 
 def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
@@ -113,6 +125,8 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: in
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
     if bars:
         _leave_to_others(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
+    if growing.may_grow(session.study):
+        _leave_to_others(taken, Slot.objects.filter(_known_to(session.annotator), seat=taken, answered_at=None))
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
         _leave_to_others(taken, Slot.objects.filter(pk__in=list(too_many)))

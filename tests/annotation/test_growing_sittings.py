@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 
-from annotation.actions import responses, sessions
+from annotation.actions import responses, seats, sessions
 from annotation.actions.removals import exclude, include, reopen_slots
 from annotation.actions.responses import Receipt, Sent
 from annotation.errors import CannotTakePart, NothingLeft
@@ -125,6 +126,32 @@ def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: 
         find(session)
     assert session.state == SessionState.FINISHED
     assert not Seat.objects.filter(session=session, filled_at=None).exists()
+
+
+def claim(session: Session, *, room: int) -> None:
+    """Give a session that waits as many questions of a free place as this."""
+    with transaction.atomic():
+        given = seats.claim(session=session, now=NOON, room=room)
+    Session.objects.filter(pk=session.pk).update(state="working", questions_total=given, first_question_at=NOON)
+    session.refresh_from_db()
+
+
+def test_two_people_alone_leave_nothing_that_each_is_kept_from_by_another_question_of_the_place() -> None:
+    describe, study = make_roles(sets=5, find={"answers": 2, "surveys": {"size": 4}})
+    ben, cleo = wait(study, "ben"), wait(study, "cleo")
+    write(describe, "ann", "dora", "eve", "finn")
+    # Two places with the same four questions, a to d.
+    sessions.leave(session=arrive_at_work(study, "gil"), to=SessionState.GIVEN_UP, now=NOON)
+    claim(ben, room=2)
+    claim(cleo, room=1)
+    # Ben has a and b of the first place, cleo a of the second; c and d are free, and b to d of the second.
+    for _ in range(4):
+        find(cleo)
+    assert (cleo.state, cleo.questions_answered) == (SessionState.FINISHED, 4)
+    for _ in range(4):
+        find(ben)
+    assert (ben.state, ben.questions_answered) == (SessionState.FINISHED, 4)
+    assert Response.objects.counted_in(study).count() == Slot.objects.filter(question__study=study).count() == 8
 
 
 def test_it_ends_at_once_where_nothing_more_can_come() -> None:
