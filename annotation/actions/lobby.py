@@ -62,12 +62,9 @@ def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annota
     return _may_be_answered(study.fed_by, about & selected_instances(study).order_by(), besides=besides, now=now)
 
 
-def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything.
-
-    `room`: one with no more questions than this.
-    """
-    free = seats.is_one_free(study=study, annotator=annotator, room=room)
+def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything."""
+    free = seats.is_one_free(study=study, annotator=annotator)
     return free or drawing.could_draw(study=study, annotator=annotator, now=now)
 
 

@@ -354,7 +354,7 @@ def look_again(*, session: Session, now: datetime) -> None:
     elif study.state == StudyState.PAUSED:
         # Until it goes on nobody gets a place, and nobody is sent away.
         return
-    elif lobby.is_something_ready(study=study, annotator=annotator, now=now, room=room):
+    elif lobby.is_something_ready(study=study, annotator=annotator, now=now):
         _lead_on(session=session, now=now)
     elif not _may_bring_more(session, now):
         _end_waiting(session, to=SessionState.WAITED, now=now)

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 
-from annotation.actions import responses, sessions
+from annotation.actions import responses, seats, sessions
 from annotation.actions.removals import exclude, include, reopen_slots
 from annotation.actions.responses import Receipt, Sent
 from annotation.errors import CannotTakePart, NothingLeft
@@ -105,16 +106,52 @@ def test_it_ends_at_the_size_of_a_survey() -> None:
     assert arrive_at_work(study, "eve").questions_total == 1
 
 
-def test_a_free_place_with_more_questions_than_there_is_room_for_stays_for_somebody_else() -> None:
-    describe, study = make_roles(sets=5, find={"surveys": {"size": 2}})
+@pytest.mark.parametrize("waits", [False, True])
+def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: bool) -> None:
+    describe, study = make_roles(sets=5, find={"surveys": {"size": 3}})
     session = led_on(describe, study)
-    write(describe, "cleo", "dora")
-    sessions.leave(session=arrive_at_work(study, "eve"), to=SessionState.GIVEN_UP, now=NOON)
-    assert find(session).state == SessionState.WAITING
-    write(describe, "finn")
-    sessions.look_again(session=session, now=NOON)
-    assert (session.state, session.questions_total) == (SessionState.WORKING, 2)
-    assert arrive_at_work(study, "gil").questions_total == 2
+    if waits:
+        find(session)
+    write(describe, "cleo", "dora", "eve")
+    sessions.leave(session=arrive_at_work(study, "finn"), to=SessionState.GIVEN_UP, now=NOON)
+    if waits:
+        sessions.look_again(session=session, now=NOON)
+    else:
+        find(session)
+    assert (session.state, session.questions_total) == (SessionState.WORKING, 3)
+    # The one that is left is free at once, and there are as many places as before.
+    assert arrive_at_work(study, "gil").questions_total == 1
+    assert Slot.objects.filter(question__study=study).count() == 4
+    for _ in range(2):
+        find(session)
+    assert session.state == SessionState.FINISHED
+    assert not Seat.objects.filter(session=session, filled_at=None).exists()
+
+
+def claim(session: Session, *, room: int) -> None:
+    """Give a session that waits as many questions of a free place as this."""
+    with transaction.atomic():
+        given = seats.claim(session=session, now=NOON, room=room)
+    Session.objects.filter(pk=session.pk).update(state="working", questions_total=given, first_question_at=NOON)
+    session.refresh_from_db()
+
+
+def test_two_people_alone_leave_nothing_that_each_is_kept_from_by_another_question_of_the_place() -> None:
+    describe, study = make_roles(sets=5, find={"answers": 2, "surveys": {"size": 4}})
+    ben, cleo = wait(study, "ben"), wait(study, "cleo")
+    write(describe, "ann", "dora", "eve", "finn")
+    # Two places with the same four questions, a to d.
+    sessions.leave(session=arrive_at_work(study, "gil"), to=SessionState.GIVEN_UP, now=NOON)
+    claim(ben, room=2)
+    claim(cleo, room=1)
+    # Ben has a and b of the first place, cleo a of the second; c and d are free, and b to d of the second.
+    for _ in range(4):
+        find(cleo)
+    assert (cleo.state, cleo.questions_answered) == (SessionState.FINISHED, 4)
+    for _ in range(4):
+        find(ben)
+    assert (ben.state, ben.questions_answered) == (SessionState.FINISHED, 4)
+    assert Response.objects.counted_in(study).count() == Slot.objects.filter(question__study=study).count() == 8
 
 
 def test_it_ends_at_once_where_nothing_more_can_come() -> None:
