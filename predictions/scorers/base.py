@@ -5,7 +5,7 @@ the site imports this folder too, and must not load them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,15 +57,3 @@ class Scorer(ABC):
     @abstractmethod
     def pictures_per_second(self) -> float:
         """Return how many pictures it takes in a second, measured now on made-up ones; more than 0."""
-
-
-def in_batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Yield the items in lists of `size`, the last one shorter; nothing is taken from `items` before it is needed."""
-    batch = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -5,10 +5,8 @@ vectors kept, batches halved when memory does not suffice. Pure: the library is 
 """
 
 from abc import abstractmethod
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from os import cpu_count
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -16,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer, in_batches
+from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
+from predictions.scorers.batches import filled, in_batches, read_ahead
 
 Vector = NDArray[np.float32]
 # What one process keeps of vectors: of 1,024 numbers each, 131,072 of them.
 BYTES_KEPT = 512 * 2**20
-# Pictures that are decoded while the model is at earlier ones, in batches.
-BATCHES_AHEAD = 2
 TRIALS = 2
 
 
@@ -100,34 +97,22 @@ class Contrastive(Scorer):
     def _of_texts(self, texts: Sequence[str]) -> dict[str, Vector]:
         found, missing = self._texts.split(texts)
         for batch in in_batches(missing, self.batch):
-            vectors = self.embed_texts(self._filled([self.tokenize(text) for text in batch]))
+            vectors = self.embed_texts(filled([self.tokenize(text) for text in batch], self.batch))
             found |= self._texts.keep(dict(zip(batch, _normalized(vectors[: len(batch)]), strict=True)))
         return found
 
     def _of_pictures(self, names: Sequence[str], open_picture: OpenPicture) -> dict[str, Vector | NoPicture]:
-        known, missing = self._pictures.split(names)
-        found: dict[str, Vector | NoPicture] = dict(known)
+        found, missing = self._pictures.split(names)
+        gone: dict[str, NoPicture] = {}
 
         def read(name: str) -> NDArray[Any]:
             return self.preprocess(open_picture(name))
 
-        def good() -> Iterator[tuple[str, NDArray[Any]]]:
-            for name, read_picture in _ahead(read, missing, depth=BATCHES_AHEAD * self.batch):
-                try:
-                    yield name, read_picture()
-                except NoPicture as error:
-                    found[name] = error
-
-        for batch in in_batches(good(), self.batch):
-            vectors = self.embed_pictures(self._filled([pixels for _, pixels in batch]))
-            names_of_batch = [name for name, _ in batch]
-            found |= self._pictures.keep(dict(zip(names_of_batch, _normalized(vectors[: len(batch)]), strict=True)))
-        return found
-
-    def _filled(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        stacked = np.zeros((self.batch, *rows[0].shape), dtype=rows[0].dtype)
-        stacked[: len(rows)] = np.stack(rows)
-        return stacked
+        for batch in read_ahead(missing, read, batch=self.batch, missing=gone):
+            vectors = self.embed_pictures(filled([pixels for _, pixels in batch], self.batch))
+            read_names = [name for name, _ in batch]
+            found |= self._pictures.keep(dict(zip(read_names, _normalized(vectors[: len(batch)]), strict=True)))
+        return {**found, **gone}
 
 
 class _Kept:
@@ -156,24 +141,6 @@ class _Kept:
 
     def clear(self) -> None:
         self._vectors.clear()
-
-
-def _ahead(
-    read: Callable[[str], NDArray[Any]], names: Sequence[str], *, depth: int
-) -> Iterator[tuple[str, Callable[[], NDArray[Any]]]]:
-    """Yield each name with a function that waits for what was read of it, `depth` names being read ahead by threads."""
-    waiting: deque[tuple[str, Future[NDArray[Any]]]] = deque()
-    with ThreadPoolExecutor(max_workers=min(16, cpu_count() or 1)) as threads:
-        try:
-            for name in names:
-                waiting.append((name, threads.submit(read, name)))
-                if len(waiting) > depth:
-                    first, future = waiting.popleft()
-                    yield first, future.result
-            for first, future in waiting:
-                yield first, future.result
-        finally:
-            threads.shutdown(cancel_futures=True)
 
 
 def _normalized(vectors: NDArray[np.float32]) -> Vector:

@@ -1,11 +1,14 @@
-"""`hf:NAME` or `hf:FOLDER`: a CLIP or SigLIP of Hugging Face's transformers.
+"""`hf:NAME` or `hf:FOLDER`: a CLIP, a SigLIP, or an image-text matching BLIP of Hugging Face's transformers.
 
 NAME is one of its hub, which is downloaded; FOLDER holds a model with its tokenizer and image processor on the worker's
 machine. Nothing that a repository brings as code is run.
+
+The score of BLIP is what its matching head says for "they match" less what it says for "they do not", before these are
+made probabilities: it puts pairs in the same order, and tells those apart whose probability is rounded to 1.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from PIL import Image
 
 from predictions.scorers.base import CannotLoad, ModelIdentity
 from predictions.scorers.contrastive import Contrastive
+from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import (
     device_of_this_machine,
     digest_of_weights,
@@ -24,27 +28,33 @@ from predictions.scorers.with_torch import (
 )
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
-INPUTS: Mapping[str, tuple[str, ...]] = {"clip": ("input_ids", "attention_mask"), "siglip": ("input_ids",)}
+INPUTS: Mapping[str, tuple[str, ...]] = {
+    "clip": ("input_ids", "attention_mask"),
+    "siglip": ("input_ids",),
+    "blip": ("input_ids", "attention_mask"),
+}
+# BLIP itself was trained with 35; a description may be longer.
+LONGEST_FOR_BLIP = 128
 
 
-class HuggingFaceTowers(Contrastive):
-    """A model of two towers of transformers on a device."""
+class _Library:
+    """A model of transformers on a device, and how pictures and texts are made ready for it."""
 
-    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, processor: Any, device: Any) -> None:
-        super().__init__(identity, batch=usual_batch(device))
+    def __init__(self, model: Any, tokenizer: Any, processor: Any, device: Any, *, longest: int) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.processor = processor
         self.device = device
         self.inputs = INPUTS[model.config.model_type]
-        self.longest = model.config.text_config.max_position_embeddings
+        self.longest = longest
 
     def facts(self) -> Mapping[str, Any]:
         known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
         steps = {name: value for name, value in self.processor.to_dict().items() if _is_plain(value)}
         # Read back, so that it is what JSON makes of it: a tuple is a list.
         plain = json.loads(json.dumps(steps, default=str))
-        return {"scorer": f"hf {self.model.config.model_type}", **known, "preprocessing": plain}
+        scorer = {"scorer": f"hf {self.model.config.model_type}", "longest": self.longest}
+        return {**scorer, **known, "preprocessing": plain}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
         pixels: NDArray[Any] = self.processor(images=picture, return_tensors="pt")["pixel_values"][0].numpy()
@@ -57,20 +67,75 @@ class HuggingFaceTowers(Contrastive):
         )
         return np.array([read[name] for name in self.inputs], dtype=np.int64)
 
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+    def pixels(self, batch: NDArray[Any]) -> Any:
         import torch
 
+        return torch.from_numpy(batch).to(self.device, self.model.dtype)
+
+    def texts(self, batch: NDArray[Any]) -> dict[str, Any]:
+        import torch
+
+        rows = torch.from_numpy(batch).to(self.device)
+        return {name: rows[:, place] for place, name in enumerate(self.inputs)}
+
+
+class HuggingFaceTowers(Contrastive):
+    """A model of two towers of transformers."""
+
+    def __init__(self, identity: ModelIdentity, library: _Library) -> None:
+        super().__init__(identity, batch=usual_batch(library.device))
+        self.library = library
+
+    def facts(self) -> Mapping[str, Any]:
+        return self.library.facts()
+
+    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
+        return self.library.preprocess(picture)
+
+    def tokenize(self, text: str) -> NDArray[Any]:
+        return self.library.tokenize(text)
+
+    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
         with memory_that_may_not_suffice():
-            pixels = torch.from_numpy(batch).to(self.device, self.model.dtype)
-            return _vectors(self.model.get_image_features(pixel_values=pixels))
+            return _vectors(self.library.model.get_image_features(pixel_values=self.library.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+        with memory_that_may_not_suffice():
+            return _vectors(self.library.model.get_text_features(**self.library.texts(batch)))
+
+
+class HuggingFaceMatching(Matching):
+    """A BLIP of transformers with its head for matching."""
+
+    def __init__(self, identity: ModelIdentity, library: _Library) -> None:
+        super().__init__(identity, batch=usual_batch(library.device))
+        self.library = library
+
+    def facts(self) -> Mapping[str, Any]:
+        return {**self.library.facts(), "score": "logit of match less logit of no match"}
+
+    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
+        return self.library.preprocess(picture)
+
+    def tokenize(self, text: str) -> NDArray[Any]:
+        return self.library.tokenize(text)
+
+    def look(self, batch: NDArray[Any]) -> Any:
+        with memory_that_may_not_suffice():
+            return self.library.model.vision_model(pixel_values=self.library.pixels(batch)).last_hidden_state
+
+    def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
         with memory_that_may_not_suffice():
-            rows = torch.from_numpy(batch).to(self.device)
-            given = {name: rows[:, place] for place, name in enumerate(self.inputs)}
-            return _vectors(self.model.get_text_features(**given))
+            of_each = states[torch.tensor(list(places), device=states.device)]
+            seen = torch.ones(of_each.shape[:-1], dtype=torch.long, device=states.device)
+            read = self.library.model.text_encoder(
+                **self.library.texts(texts), encoder_hidden_states=of_each, encoder_attention_mask=seen
+            )
+            logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :])
+            scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
+            return scores
 
 
 def _vectors(found: Any) -> NDArray[np.float32]:
@@ -84,10 +149,16 @@ def _is_plain(value: Any) -> bool:
     return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
 
 
-def load(rest: str) -> HuggingFaceTowers:
+def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
     try:
-        from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer
+        from transformers import (
+            AutoConfig,
+            AutoImageProcessor,
+            AutoModel,
+            AutoTokenizer,
+            BlipForImageTextRetrieval,
+        )
     except ImportError as error:
         raise CannotLoad(
             f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
@@ -100,7 +171,15 @@ def load(rest: str) -> HuggingFaceTowers:
                 f"{rest} is a model of the type {config.model_type!r}; those of {', '.join(INPUTS)} can be used."
             )
         device = device_of_this_machine()
-        model = AutoModel.from_pretrained(rest, dtype="float32").to(device).eval()
+        is_blip = config.model_type == "blip"
+        made = BlipForImageTextRetrieval if is_blip else AutoModel
+        model, told = made.from_pretrained(rest, dtype="float32", output_loading_info=True)
+        if told["missing_keys"]:
+            raise CannotLoad(
+                f"{rest} lacks weights that are needed ({', '.join(sorted(told['missing_keys'])[:3])}). Of BLIP only "
+                "those for image-text matching can be used."
+            )
+        model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
     except CannotLoad:
         raise
@@ -115,4 +194,8 @@ def load(rest: str) -> HuggingFaceTowers:
         str(getattr(config, "_commit_hash", None) or "")[:100],
         digest_of_weights(model.state_dict()),
     )
-    return HuggingFaceTowers(identity, model, tokenizer, processor, device)
+    longest = config.text_config.max_position_embeddings
+    if is_blip:
+        library = _Library(model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest))
+        return HuggingFaceMatching(identity, library)
+    return HuggingFaceTowers(identity, _Library(model, tokenizer, processor, device, longest=longest))

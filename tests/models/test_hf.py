@@ -1,6 +1,7 @@
 """`hf:` on tiny models of each type: it says what transformers says of the same model."""
 
 import json
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from transformers import (
     AutoImageProcessor,
     AutoModel,
     AutoTokenizer,
+    BlipConfig,
+    BlipForImageTextRetrieval,
+    BlipImageProcessor,
+    BlipModel,
     CLIPConfig,
     CLIPImageProcessor,
     CLIPModel,
@@ -21,9 +26,10 @@ from transformers import (
     SiglipModel,
 )
 
-from predictions.scorers import CannotLoad, scorer_of
+from predictions.scorers import CannotLoad, NoPicture, scorer_of
 
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", *["a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the"]]
+SHORT = ["a dog on a cat", "a cat on a dog", "two red birds"]
 TEXTS = ["a dog on a cat", "a cat on a dog", "two red birds " * 20]
 LONGEST = 12
 VISION = {
@@ -88,6 +94,74 @@ def cosines(folder: Path, pictures: dict[str, Image.Image]) -> dict[tuple[str, s
     return found
 
 
+@pytest.fixture(scope="module")
+def blip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("blip") / "tiny-blip"
+    torch.manual_seed(1)
+    text = TEXT | {"encoder_hidden_size": 32, "max_position_embeddings": 40}
+    config = BlipConfig(text_config=text, vision_config=VISION, projection_dim=16, image_text_hidden_size=16)
+    BlipForImageTextRetrieval(config).save_pretrained(folder)
+    BlipImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    save_tokenizer(folder)
+    return folder
+
+
+def probabilities(folder: Path, pictures: dict[str, Image.Image]) -> dict[tuple[str, str], float]:
+    """Return how probable the library's own `forward` calls it that they match, one text and picture at a time."""
+    model, read = BlipForImageTextRetrieval.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    process = AutoImageProcessor.from_pretrained(folder)
+    found = {}
+    for text in SHORT:
+        said = read(text, return_tensors="pt")
+        for name, image in pictures.items():
+            with torch.no_grad():
+                told = model(
+                    input_ids=said["input_ids"],
+                    attention_mask=said["attention_mask"],
+                    pixel_values=process(images=image, return_tensors="pt")["pixel_values"],
+                )
+            found[text, name] = float(told.itm_score.softmax(dim=1)[0, 1])
+    return found
+
+
+def test_scores_of_blip_are_its_probabilities_as_log_odds(blip: Path, pictures: dict[str, Image.Image]) -> None:
+    expected = probabilities(blip, pictures)
+    assert max(expected.values()) - min(expected.values()) > 1e-4
+    scores = scorer_of(f"hf:{blip}").score(list(expected), pictures.__getitem__)
+    for probability, score in zip(expected.values(), scores, strict=True):
+        assert not isinstance(score, NoPicture)
+        assert 1 / (1 + exp(-score)) == pytest.approx(probability, abs=1e-5)
+
+
+def test_a_score_of_blip_is_the_same_in_any_company(blip: Path, pictures: dict[str, Image.Image]) -> None:
+    pairs = [(text, name) for text in SHORT for name in pictures]
+    together = dict(zip(pairs, scorer_of(f"hf:{blip}").score(pairs, pictures.__getitem__), strict=True))
+    scorer = scorer_of(f"hf:{blip}")
+    assert {pair: scorer.score([pair], pictures.__getitem__)[0] for pair in reversed(pairs)} == together
+    assert scorer.pictures_per_second() > 0
+
+
+def test_a_picture_that_blip_cannot_have_costs_only_its_own_scores(
+    blip: Path, pictures: dict[str, Image.Image]
+) -> None:
+    def open_picture(name: str) -> Image.Image:
+        if name == "picture-1":
+            raise NoPicture("It is gone.")
+        return pictures[name]
+
+    pairs = [(text, name) for text in SHORT for name in pictures]
+    for (_, name), score in zip(pairs, scorer_of(f"hf:{blip}").score(pairs, open_picture), strict=True):
+        assert isinstance(score, NoPicture) == (name == "picture-1")
+
+
+def test_a_blip_without_its_matching_head_is_refused(blip: Path, tmp_path: Path) -> None:
+    BlipModel(BlipConfig.from_pretrained(blip)).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path)
+    BlipImageProcessor().save_pretrained(tmp_path)
+    with pytest.raises(CannotLoad, match="lacks weights that are needed"):
+        scorer_of(f"hf:{tmp_path}")
+
+
 def test_scores_are_the_librarys_cosines(saved: Path, pictures: dict[str, Image.Image]) -> None:
     expected = cosines(saved, pictures)
     assert max(expected.values()) - min(expected.values()) > 1e-3
@@ -117,5 +191,5 @@ def test_what_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(CannotLoad, match=r"no-such-model cannot be loaded .*a folder on the worker's machine\.$"):
         scorer_of("hf:nobody/no-such-model")
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    with pytest.raises(CannotLoad, match=r"is a model of the type 'bert'; those of clip, siglip"):
+    with pytest.raises(CannotLoad, match=r"is a model of the type 'bert'; those of clip, siglip, blip can be used"):
         scorer_of(f"hf:{tmp_path}")
