@@ -7,14 +7,19 @@ leans towards the descriptions that were hard. After acceptance it leans the oth
 disagreed are gone. So agreement is told three ways, and none of them is the one true number.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from analytics.agreement import Coefficient, krippendorff_alpha, long_table
-from analytics.coefficients import Metric
+import numpy as np
+
+from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha, long_table
+from analytics.bootstrap import Interval, interval_of
+from analytics.coefficients import KrippendorffAlpha, Metric
 from analytics.people import PeopleScore, score_of_people
-from analytics.scores import Score
+from analytics.ratings import Coded
+from analytics.scores import Score, score
 
 
 class Taken(StrEnum):
@@ -66,12 +71,37 @@ def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[Taken, Co
     Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
     and 2/5 over the first four (observed 1/2 of expected 5/6).
     """
-    return {which: _alpha(taken(retrievals, which), metric) for which in Taken}
+    return {which: krippendorff_alpha(_ratings(taken(retrievals, which)), metric=metric) for which in Taken}
 
 
-def _alpha(retrievals: Iterable[Retrieval], metric: Metric) -> Coefficient:
-    ratings = long_table((one.description, one.retriever, one.place) for one in retrievals)
-    return krippendorff_alpha(ratings, metric=metric)
+def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[Taken, Interval]:
+    """Return the interval of each of the three alphas for other descriptions like these, found by the same retrievers.
+
+    BCa bootstrap over descriptions (`analytics.bootstrap`), each drawn with all its answers, of those with two or more:
+    the others say nothing of agreement. Whether a further answer was asked for is part of a description, so that it is
+    drawn with it. Undefined, with the reason, where alpha is, for a single description, and where resamples are all
+    alike or too many of them are undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
+
+    Example: descriptions on which everybody agrees, of different images: alpha is 1 in every resample, which says
+    nothing of other descriptions, so that the interval is undefined.
+    """
+    measure = KrippendorffAlpha(metric)
+    found = {}
+    for which in Taken:
+        ratings = _ratings(_compared(taken(retrievals, which)))
+        alpha = estimate_coded(measure, ratings)
+        found[which] = interval_of(alpha, measure, ratings, rng=np.random.default_rng(seed), method="BCa")
+    return found
+
+
+def _compared(retrievals: Sequence[Retrieval]) -> list[Retrieval]:
+    """Return the answers to descriptions with several."""
+    times = Counter(one.description for one in retrievals)
+    return [one for one in retrievals if times[one.description] > 1]
+
+
+def _ratings(retrievals: Iterable[Retrieval]) -> Coded:
+    return long_table((one.description, one.retriever, one.place) for one in retrievals)
 
 
 def accuracy_of_retrievers(retrievals: Sequence[Retrieval]) -> PeopleScore:
@@ -97,6 +127,18 @@ def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
         [one.describer for one in known],
         [(one.description, one.retriever) for one in known],
     )
+
+
+def found_by_describer(retrievals: Iterable[Retrieval]) -> dict[Hashable, Score]:
+    """Return how many of all answers to what each describer wrote are right; whose author nobody knows is left out.
+
+    `accuracy_of_describers` is the mean of their shares. Example: found by 2 of 2 and by 2 of 3 is 4 of 5.
+    """
+    found: dict[Hashable, list[bool]] = {}
+    for one in retrievals:
+        if one.describer is not None:
+            found.setdefault(one.describer, []).append(one.right)
+    return {describer: score(rights) for describer, rights in found.items()}
 
 
 @dataclass(frozen=True)

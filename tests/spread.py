@@ -16,7 +16,9 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = {
     "tests/upgrades/test_*.py": "the upgraded database",
     "tests/flows/test_crowd.py": "the server that is killed",
+    "tests/flows/test_lost_celery_worker.py": "the server that is killed",
     "tests/flows/test_outage.py": "the server that is killed",
+    "tests/flows/test_two_roles.py": "the server that is killed",
     **{
         file: file
         for file in (

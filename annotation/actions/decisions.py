@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.actions.answer_sql import Decided, store_decision
+from annotation.actions.fates import fates_of
 from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE
@@ -106,15 +107,12 @@ def _given(questions: Sequence[int], *, with_fate: bool) -> dict[int, list[Given
     given: dict[int, list[Given]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
     rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
-    became: dict[int, list[State]] = {}
+    became: Mapping[int, Sequence[State]] = {}
     asked: dict[int, tuple[str, dict[str, Any]]] = {}
     if with_fate:
         of_these = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
         asked = {pk: (kind, content) for pk, kind, content in of_these}
-        fates = Decision.objects.filter(question__source_type=RESPONSE, question__undone_at=None)
-        fates = fates.filter(question__source_id__in=[pk for pk, *_ in rows]).order_by("question_id")
-        for response, state in fates.values_list("question__source_id", "state"):
-            became.setdefault(response, []).append(State(state))
+        became = fates_of([pk for pk, *_ in rows])
     for pk, question, label, answer in rows:
         whole = label if answer is None else answer
         hands_on = not with_fate or _hands_on(*asked[question], whole)

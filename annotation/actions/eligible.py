@@ -9,16 +9,19 @@ other way round too: nobody meets an instance there while they have a question a
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
+from annotation.actions.fates import decisions_about, fates_of
 from annotation.errors import NotEligible
 from annotation.language import translated
 from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
 from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.kinds import get_kind
 from studies.models import Question, Study
+from studies.rules import State
 
 NOT_AUTHOR, NOT_SAME_INSTANCE = "not_author", "not_same_instance"
 Rule = tuple[str, Mapping[str, Any]]
@@ -136,7 +139,11 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
     rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
     instances = frozenset(pk for some in rows for (pk,) in some)
-    accepted, rejected = _what_became(mine.filter(counts())) if with_fate else (0, 0)
+    accepted, rejected = (0, 0)
+    if with_fate:
+        counted = mine.filter(counts())
+        accepted, rejected = _what_became(counted)
+        rejected += _could_be_done(counted)
     return Record(
         answered=answered,
         known=known_in_all,
@@ -150,13 +157,23 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
 
 def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
     """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
-    fates = Decision.objects.filter(question__source_type=RESPONSE, question__source_id__in=answers.values("pk"))
-    decided = fates.filter(question__undone_at=None).exclude(state=Decision.State.UNDECIDED).order_by()
-    states: dict[int, set[str]] = {}
-    for response, state in decided.values_list("question__source_id", "state"):
-        states.setdefault(response, set()).add(state)
-    rejected = sum(Decision.State.REJECTED in found for found in states.values())
-    return len(states) - rejected, rejected
+    decided = [set(states) - {State.UNDECIDED} for states in fates_of(answers).values()]
+    rejected = sum(State.REJECTED in states for states in decided)
+    return sum(bool(states) for states in decided) - rejected, rejected
+
+
+def _could_be_done(answers: QuerySet[Response]) -> int:
+    """Return how many of `answers` gave others nothing to ask about, to questions to which somebody else's answer was
+    accepted by a study that asked about it."""
+    to_the_same = Response.objects.counted().filter(question__in=answers.values("question")).order_by()
+    accepted = decisions_about(to_the_same).filter(state=Decision.State.ACCEPTED).order_by()
+    could = Response.objects.filter(pk__in=accepted.values("question__source_id")).order_by()
+    asked_about = Question.objects.filter(source_type=RESPONSE, source_id=OuterRef("pk"))
+    done = answers.filter(~Exists(asked_about), question__in=could.values("question")).select_related("question")
+    return sum(
+        get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer) is None
+        for response in done
+    )
 
 
 def _current(study: int, annotator: Annotator) -> QuerySet[Response]:

@@ -15,6 +15,7 @@ from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.models import Question, Study, SurveyQuestion
+from studies.rules import RULES, get_rule
 
 
 @transaction.atomic
@@ -38,6 +39,23 @@ def plan(study: Study, *, now: datetime) -> Plan:
     if arriving is not None and not arriving:
         return Plan(questions=0, surveys=0, seats=0, answers=0)
     return studies.plan_study(study, about=arriving)
+
+
+def warnings(study: Study) -> list[str]:
+    """Return what launching `study` would do that is seldom meant, in sentences; none of it stands in the way."""
+    asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
+    if study.fed_by is not None and study.design.asks_about_answers:
+        asked_about.append(study.fed_by)
+    return [_says_nothing_of_what_became(each) for each in asked_about if not get_rule(each.rule).needs.became]
+
+
+def _says_nothing_of_what_became(study: Study) -> str:
+    seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
+    return (
+        f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
+        f"became of them there: in place of one that is rejected there nobody gives another. "
+        f"Rules that see it: {seeing}."
+    )
 
 
 def _arriving(study: Study, *, now: datetime) -> list[About] | None:

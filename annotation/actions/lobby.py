@@ -3,9 +3,13 @@ there, is led on as soon as something is, and ends with an outcome of their own 
 
 from datetime import datetime, timedelta
 
-from annotation.actions import drawing, seats
+from django.db.models import QuerySet
+
+from annotation.actions import drawing, growing, seats
+from annotation.actions.eligible import barred
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
-from studies.models import Study, StudyState
+from studies.actions.questions import selected_instances
+from studies.models import Instance, Study, StudyState
 
 # Browsers let a page that nobody looks at ask once a minute.
 SILENCE = timedelta(minutes=2)
@@ -17,7 +21,7 @@ def is_open_to(*, study: Study, annotator: Annotator | None, now: datetime) -> b
         return False
     if study.design.lobby.pay and _has_waited(study, annotator):
         return False
-    return _may_bring(study, annotator, now=now)
+    return may_bring(study=study, annotator=annotator, now=now)
 
 
 def _has_waited(study: Study, annotator: Annotator | None) -> bool:
@@ -30,19 +34,32 @@ def is_still_there(*, session: Session) -> bool:
     return session.last_seen_at >= session.lease_until - SILENCE
 
 
-def _may_bring(study: Study, annotator: Annotator | None, *, now: datetime) -> bool:
+def may_bring(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether the study that feeds `study` has, or may get, something that `annotator` can be asked about."""
-    feeding = study.fed_by
-    if feeding is None or study.design.instances.sample is not None:
+    if study.fed_by is None or study.design.instances.sample is not None:
         return False
     # Answers that can still be taken back are ready in a moment.
     if drawing.could_draw(study=study, annotator=annotator, now=now + drawing.UNDO):
         return True
-    if feeding.state != StudyState.OPEN:
+    kept_away = barred(study=study, annotator=annotator).instances
+    about = selected_instances(study).order_by().exclude(pk__in=kept_away)
+    return _may_be_answered(study.fed_by, about, besides=annotator, now=now)
+
+
+def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annotator | None, now: datetime) -> bool:
+    """Tell whether somebody else than `besides`, who waits for it, has or may get a question of `study` about one of
+    these instances."""
+    if study.state != StudyState.OPEN:
         return False
-    if Slot.objects.filter(seat__study=feeding, answered_at=None).exists():
+    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__instance__in=about)
+    still_open = still_open.filter(question__undone_at=None)
+    if besides is not None:
+        still_open = still_open.exclude(annotator=besides)
+    if still_open.exists() or drawing.could_draw(study=study, annotator=None, about=about, now=now + drawing.UNDO):
         return True
-    return drawing.could_draw(study=feeding, annotator=None, now=now) or _may_bring(feeding, None, now=now)
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return False
+    return _may_be_answered(study.fed_by, about & selected_instances(study).order_by(), besides=besides, now=now)
 
 
 def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
@@ -51,14 +68,17 @@ def is_something_ready(*, study: Study, annotator: Annotator | None, now: dateti
     return free or drawing.could_draw(study=study, annotator=annotator, now=now)
 
 
-def take_place(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:
+def take_place(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
     """Give `session` a free seat, that one if it still is, or one that is opened for it; return how many questions it
-    brings, None where there is none. Runs in a transaction."""
-    given = seats.claim(session=session, now=now, seat=seat) or seats.claim(session=session, now=now)
-    if given is None and drawing.draw(study=session.study, annotator=session.annotator, now=now):
-        given = seats.claim(session=session, now=now)
+    brings, at most `room` where that is given, None where there is none. Runs in a transaction."""
+    given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
+    given = given or seats.claim(session=session, now=now, room=room)
+    if given is None and drawing.draw(study=session.study, annotator=session.annotator, now=now, room=room):
+        given = seats.claim(session=session, now=now, room=room)
     return given
 
 
-def waits_until(*, study: Study, now: datetime) -> datetime:
-    return now + timedelta(minutes=study.design.lobby.minutes)
+def waits_until(*, session: Session, now: datetime) -> datetime:
+    """Return how long `session` waits from now on at most; where it is for more, no longer than it may take that up."""
+    longest = now + timedelta(minutes=session.study.design.lobby.minutes)
+    return min(longest, growing.is_over_at(session)) if session.questions_answered else longest

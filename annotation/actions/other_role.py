@@ -15,6 +15,9 @@ def is_offered(*, session: Session, now: datetime) -> bool:
     feeding = session.study.fed_by
     if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
         return False
+    if session.questions_answered:
+        # This submission has answers already, which are paid here.
+        return False
     try:
         sessions.look_in(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
     except AnnotationError:

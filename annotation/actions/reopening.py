@@ -43,19 +43,25 @@ def take_back(*, annotator: Annotator, project: Project, now: datetime) -> int:
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
     in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
-    lost = list(in_time.select_related("session").order_by("session__last_seat", "pk"))
-    seats = {seat for response in lost if (seat := response.session.last_seat_id) is not None}
+    lost = [(response, _place_of(response)) for response in in_time.select_related("session").order_by("pk")]
+    lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
+    seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
-    back = sum(_take_slot(response) for response in lost)
+    back = sum(_take_slot(response, place) for response, place in lost if place is not None)
     _fill(seats, now=now)
     return len(lost) - back
 
 
-def _take_slot(response: Response) -> bool:
-    """Give `response` the slot back that it had in the seat of its session; tell whether nobody holds that now."""
-    slot = Slot.objects.filter(seat=response.session.last_seat, question=response.question_id).first()
-    if slot is None:
-        return False
+def _place_of(response: Response) -> Slot | None:
+    """Return the slot that `response` had in the seat of its session. Of a session that grew, the last seat alone is
+    known: then it is any of the same question that is free."""
+    of_question = Slot.objects.filter(question=response.question_id)
+    own = of_question.filter(seat=response.session.last_seat).first()
+    return own or of_question.filter(annotator=None, answered_at=None).order_by("seat_id").first()
+
+
+def _take_slot(response: Response, slot: Slot) -> bool:
+    """Give `response` its slot back; tell whether nobody holds that now."""
     free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
     if not free.update(annotator=response.annotator_id, answered_at=response.received_at):
         return False

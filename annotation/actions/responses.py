@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import answer_sql, drafts, sessions
+from annotation.actions import answer_sql, drafts, growing, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
@@ -74,6 +74,23 @@ def submit(*, token: str, sent: Sent, now: datetime, ahead: Ahead = NOTHING_AHEA
 
     `ahead`: what the page that sent it holds, and has room for.
     """
+    receipt = _submit(token=token, sent=sent, ahead=ahead, now=now)
+    if receipt.state == SessionState.WORKING and receipt.answered == receipt.total:
+        return _with_what_follows(receipt, token=token, now=now)
+    return receipt
+
+
+def _with_what_follows(receipt: Receipt, *, token: str, now: datetime) -> Receipt:
+    """Let a sitting that grows go on after its last answer, which is stored by now; return where it is then."""
+    session = Session.objects.select_related("study", "annotator").get(token=token)
+    if not growing.may_grow(session.study):
+        # It waits for a last look.
+        return receipt
+    sessions.go_on(session=session, now=now)
+    return replace(receipt, state=SessionState(session.state), total=session.questions_total)
+
+
+def _submit(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
     try:
         if sent.replaces is None:
             try:
@@ -162,10 +179,12 @@ def _to_decide(asked: AskedInSlot) -> ToDecide:
 
 
 def _state_after(session: int, counted: Counted, *, now: datetime) -> SessionState:
-    """Return where a session is after an answer; the last one ends it."""
+    """Return where a session is after an answer; the last one ends it, unless more may follow in this sitting."""
     if counted.answered < counted.total:
         return SessionState.WORKING
     ending = Session.objects.select_related("study").get(pk=session)
+    if growing.may_grow(ending.study):
+        return SessionState.WORKING
     sessions.come_to_the_end(session=ending, now=now)
     return SessionState(ending.state)
 
@@ -381,7 +400,7 @@ def questions_in_part(*, session: Session, part: int) -> int:
 def own_answers(*, session: Session) -> QuerySet[Response]:
     """Return the counted answers of a sitting in the order in which they were asked, with their questions."""
     answers = Response.objects.counted().filter(session=session)
-    return answers.select_related("question__study").order_by("slot__position")
+    return answers.select_related("question__study").order_by("slot__seat__claimed_at", "slot__position")
 
 
 def own_slots(*, session: Session) -> list[int]:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.actions import drafts
+from annotation.actions import drafts, growing
 from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -65,7 +65,16 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
         slots = slots.exclude(_barred_in(study, bars))
     if annotator is None:
         return slots
+    if growing.may_grow(study):
+        slots = slots.exclude(_known_to(annotator))
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
+
+
+def _known_to(annotator: Annotator) -> Q:
+    """Pick the slots of questions that `annotator` holds, or has answered."""
+    held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
+    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
+    return Q(Exists(held)) | Q(Exists(answered))
 
 
 def _barred_in(study: Study, bars: Barred) -> Q:
@@ -74,14 +83,17 @@ def _barred_in(study: Study, bars: Barred) -> Q:
 
 def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
     """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
-    already hold or answered."""
+    already hold or answered, unless these can be left to others.
+
+    Where sittings grow they are: there seats are split, and two people could each be kept from a seat by one question.
+    """
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     if annotator is None:
         return seats
-    held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
-    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
-    clash = Slot.objects.filter(Exists(held) | Exists(answered), seat=OuterRef("pk"), answered_at=None)
-    return seats.exclude(Exists(clash)).order_by("survey_id", "number")
+    if not growing.may_grow(study):
+        clash = Slot.objects.filter(_known_to(annotator), seat=OuterRef("pk"), answered_at=None)
+        seats = seats.exclude(Exists(clash))
+    return seats.order_by("survey_id", "number")
 
 
 def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
@@ -91,13 +103,14 @@ def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None 
     return (free.filter(pk=seat.pk) if seat is not None else free).exists()
 
 
-def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int | None:
-    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings.
+def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
+    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings, no more than
+    `room` where that is given.
 
     None when nothing is left. Must run inside a transaction. Seats that another claim has locked at this moment
     are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
-    whose claim then failed. The questions that the session may not get, by the rules of its study, leave the seat for
-    somebody else at once.
+    whose claim then failed. The questions that the session may not get, by the rules of its study, or has no room for,
+    leave the seat for somebody else at once.
     """
     bars = barred(study=session.study, annotator=session.annotator)
     slots = _slots_for(study=session.study, annotator=session.annotator, bars=bars)
@@ -111,17 +124,21 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None) -> int |
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
     if bars:
-        _leave_to_others(taken, bars)
+        _leave_to_others(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
+    if growing.may_grow(session.study):
+        _leave_to_others(taken, Slot.objects.filter(_known_to(session.annotator), seat=taken, answered_at=None))
+    if room is not None:
+        too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
+        _leave_to_others(taken, Slot.objects.filter(pk__in=list(too_many)))
     return slots.filter(seat=taken).update(annotator=session.annotator)
 
 
-def _leave_to_others(seat: Seat, bars: Barred) -> None:
-    """Move the open slots of `seat` that `bars` keeps from whoever has taken it to a free seat of the same survey: one
-    that others were moved to before, or a new one.
+def _leave_to_others(seat: Seat, moved: QuerySet[Slot]) -> None:
+    """Move open slots of `seat`, which somebody has taken without them, to a free seat of the same survey: one that
+    others were moved to before, or a new one.
 
     Nothing else is changed: there are as many slots as before, and they stand in the survey that they were planned in.
     """
-    moved = Slot.objects.filter(_barred_in(seat.study, bars), seat=seat, answered_at=None)
     positions = list(moved.values_list("position", flat=True))
     if not positions:
         return
@@ -137,9 +154,21 @@ def _leave_to_others(seat: Seat, bars: Barred) -> None:
     moved.update(seat=into)
 
 
+def fill(*, session: Session, now: datetime) -> bool:
+    """Close the seat of `session` where nothing is left to answer in it; tell whether that is so. In a transaction."""
+    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
+    held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
+    if Slot.objects.filter(seat__session=session, answered_at=None).exists():
+        return False
+    if held is not None:
+        Seat.objects.filter(pk=held.pk).update(filled_at=now)
+    return True
+
+
 def release(*, session: Session) -> None:
-    """Give back the seat of `session`. Answered slots keep their annotator; the others are free for anybody."""
-    seat = Seat.objects.select_for_update().filter(session=session).first()
+    """Give back the seat of `session`, but none that it has filled. Answered slots keep their annotator; the others are
+    free for anybody."""
+    seat = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     if seat is None:
         return
     Slot.objects.filter(seat=seat, answered_at=None).update(annotator=None)

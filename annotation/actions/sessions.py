@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import admission, lobby, rounds, seats, skips
+from annotation.actions import admission, growing, lobby, rounds, seats, skips
 from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -52,6 +52,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    _finish_what_is_done(study=study, annotator=annotator, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
@@ -126,13 +127,23 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
         raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
 
 
+def _finish_what_is_done(*, study: Study, annotator: Annotator, now: datetime) -> None:
+    """Finish the annotator's open session of this study where it has done its part: it is worth its pay, whatever other
+    submission they come under next."""
+    older = _open_session(study, annotator)
+    if older is not None and growing.has_done_its_part(older):
+        leave(session=older, to=SessionState.FINISHED, now=now)
+
+
+def _open_session(study: Study, annotator: Annotator) -> Session | None:
+    """Return the annotator's unfinished session of this study, locked."""
+    found = Session.objects.select_for_update(of=("self",)).select_related("study")
+    return found.filter(study=study, annotator=annotator, state__in=OPEN_STATES).first()
+
+
 def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:
     """End the annotator's unfinished session of this study, if any, and return the seat it leaves to the new one."""
-    older = (
-        Session.objects.select_for_update(of=("self",))
-        .filter(study=study, annotator=annotator, state__in=OPEN_STATES)
-        .first()
-    )
+    older = _open_session(study, annotator)
     if older is None:
         return None
     leave(session=older, to=SessionState.SUPERSEDED, now=now)
@@ -241,7 +252,7 @@ def revive(*, session: Session, now: datetime) -> Session:
 def _kept_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
     """Return until when a session that goes on in the state `to` has time; `first`: before its annotator has agreed."""
     if to == SessionState.WAITING:
-        return lobby.waits_until(study=study, now=now)
+        return now + timedelta(minutes=study.design.lobby.minutes)
     return now + (min(FIRST_LEASE, _lease(study)) if first else _lease(study))
 
 
@@ -321,7 +332,7 @@ def _is_left_before(part: int, session: Session) -> bool:
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
     if not session.questions_total:
         # It has no seat yet: there was nothing to ask when it arrived.
-        until = lobby.waits_until(study=session.study, now=now)
+        until = lobby.waits_until(session=session, now=now)
         if move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
             look_again(session=session, now=now)
         return
@@ -332,38 +343,103 @@ def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
 def look_again(*, session: Session, now: datetime) -> None:
     """Lead a session that waits on to its questions if there are some by now; end it where its time to wait is over, or
     nothing will come. Does nothing to any other session."""
-    study = session.study
+    study, annotator = session.study, session.annotator
     if session.state != SessionState.WAITING:
         return
-    if session.lease_until <= now or study.state == StudyState.CLOSED:
+    room = growing.room(session=session, now=now) if session.questions_answered else None
+    if session.lease_until <= now or study.state == StudyState.CLOSED or room == 0:
         # Who has left the page has not waited; they may come back to it.
         waited = study.state == StudyState.CLOSED or lobby.is_still_there(session=session)
-        leave(session=session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
+        _end_waiting(session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
     elif study.state == StudyState.PAUSED:
         # Until it goes on nobody gets a place, and nobody is sent away.
         return
-    elif lobby.is_something_ready(study=study, annotator=session.annotator, now=now):
+    elif lobby.is_something_ready(study=study, annotator=annotator, now=now):
         _lead_on(session=session, now=now)
-    elif not lobby.is_open_to(study=study, annotator=session.annotator, now=now):
-        move(session=session, to=SessionState.WAITED, now=now)
+    elif not _may_bring_more(session, now):
+        _end_waiting(session, to=SessionState.WAITED, now=now)
+
+
+def _may_bring_more(session: Session, now: datetime) -> bool:
+    look = lobby.may_bring if session.questions_answered else lobby.is_open_to
+    return look(study=session.study, annotator=session.annotator, now=now)
+
+
+def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
+    """End a session that waits: finished where it was for more than it has answered, and as `to` says otherwise."""
+    if session.questions_answered:
+        finish(session=session, now=now)
+    else:
+        leave(session=session, to=to, now=now)
 
 
 @transaction.atomic
 def _lead_on(*, session: Session, now: datetime) -> None:
-    lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
-    if not Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.WAITING).exists():
+    locked = _locked(session, SessionState.WAITING)
+    if locked is None:
         return
-    given = lobby.take_place(session=session, now=now)
+    is_first = not locked.questions_answered
+    given = lobby.take_place(session=locked, now=now, room=None if is_first else growing.room(session=locked, now=now))
     if given is not None:
-        lease = now + _lease(session.study)
-        move(
-            session=session,
-            to=SessionState.WORKING,
-            now=now,
-            first_question_at=now,
-            lease_until=lease,
-            questions_total=given,
-        )
+        lease = now + _lease(locked.study) if is_first else _longer(locked, now)
+        first = {"first_question_at": now} if is_first else {}
+        total = locked.questions_total + given
+        move(session=locked, to=SessionState.WORKING, now=now, lease_until=lease, questions_total=total, **first)
+    session.refresh_from_db()
+
+
+def _locked(session: Session, state: SessionState) -> Session | None:
+    """Return `session` as it is now, locked after its annotator, as whoever starts one does; None in another state."""
+    lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
+    found = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator")
+    return found.filter(pk=session.pk, state=state).first()
+
+
+def _longer(session: Session, now: datetime) -> datetime:
+    """Return until when what a sitting takes up besides is kept for it."""
+    return max(growing.is_over_at(session), now + growing.LEAST_TIME) + GRACE
+
+
+@transaction.atomic
+def go_on(*, session: Session, now: datetime) -> None:
+    """Say what follows for a session at work in which nothing is left to answer: more questions where it may take some
+    up, waiting where some may come, or its end. Twice is once; a session that has something to answer is left alone.
+
+    Not in the transaction of an answer: there the session would be locked before the study.
+    """
+    locked = _locked(session, SessionState.WORKING)
+    if locked is not None and not _has_something_open(locked):
+        room = growing.room(session=locked, now=now)
+        # What it left out in its seat goes to somebody else with it.
+        if not room or not seats.fill(session=locked, now=now):
+            finish(session=locked, now=now)
+        elif given := lobby.take_place(session=locked, now=now, room=room):
+            lease, total = _longer(locked, now), locked.questions_total + given
+            Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
+        elif lobby.may_bring(study=locked.study, annotator=locked.annotator, now=now):
+            until = lobby.waits_until(session=locked, now=now)
+            move(session=locked, to=SessionState.WAITING, now=now, lease_until=until)
+        else:
+            finish(session=locked, now=now)
+    session.refresh_from_db()
+
+
+def _has_something_open(session: Session) -> bool:
+    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None).exists()
+
+
+def rest(*, session: Session, now: datetime) -> None:
+    """End a session whose annotator has seen to the end of it: after its last look, or instead of waiting for more."""
+    waits_for_more = session.state == SessionState.WAITING and session.questions_answered > 0
+    if waits_for_more or (session.state == SessionState.WORKING and not _has_something_open(session)):
+        finish(session=session, now=now)
+
+
+def give_up(*, session: Session, now: datetime) -> None:
+    """End a session whose annotator stops before its end. Whoever has answered all they were given at first has
+    finished: they owe nothing of what came later."""
+    is_done = growing.has_done_its_part(session)
+    leave(session=session, to=SessionState.FINISHED if is_done else SessionState.GIVEN_UP, now=now)
 
 
 def come_to_the_end(*, session: Session, now: datetime) -> None:
@@ -377,6 +453,7 @@ def waits_for_last_look(*, session: Session) -> bool:
     return session.study.design.answering.last_look and session.questions_answered > 0
 
 
+@transaction.atomic
 def finish(*, session: Session, now: datetime) -> None:
     """End a session that has nothing left to ask. Its seat stays its own, unless questions are left in it: those that
     it skipped are for somebody else.
@@ -384,11 +461,8 @@ def finish(*, session: Session, now: datetime) -> None:
     Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
     a researcher looks at it.
     """
-    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
-    Seat.objects.select_for_update().filter(session=session).first()
-    if not Slot.objects.filter(seat__session=session, answered_at=None).exists():
-        if move(session=session, to=SessionState.FINISHED, now=now):
-            Seat.objects.filter(session=session).update(filled_at=now)
+    if seats.fill(session=session, now=now):
+        move(session=session, to=SessionState.FINISHED, now=now)
         return
     is_done = session.questions_answered > 0 and not skips.outweigh_answers(session=session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.LEFT_OUT, now=now)
@@ -408,6 +482,9 @@ def expire(*, by: Actor, now: datetime) -> int:
                 if session.state == SessionState.WORKING and session.questions_answered == session.questions_total:
                     # All is answered; only the last look was not taken.
                     finish(session=session, now=now)
+                    continue
+                if growing.has_done_its_part(session):
+                    leave(session=session, to=SessionState.FINISHED, now=now)
                     continue
                 lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
     return lapsed

@@ -17,7 +17,7 @@ def spare_those_who_have(question: Question, *, now: datetime) -> int:
     """
     open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
     # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.
-    holding = Session.objects.filter(state__in=OPEN_STATES, seat__slots__in=open_here).order_by("pk")
+    holding = Session.objects.filter(state__in=OPEN_STATES, seats__slots__in=open_here).order_by("pk")
     ended = 0
     for session in holding.select_for_update(of=("self",)).select_related("study"):
         mine = Slot.objects.filter(question=question, annotator=session.annotator_id, answered_at=None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from analytics.working_time import SentAnswer, seconds_at_work
-from annotation.actions import sessions
+from annotation.actions import growing, sessions
 from annotation.models import Response, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 
@@ -27,7 +27,12 @@ def worked(*, session: Session) -> list[float]:
 
 
 def estimated_seconds(*, session: Session) -> float | None:
-    """Return what a question takes by the estimate of the study, None where nothing is asked in its seat."""
+    """Return what a question takes by the estimate of the study, None where nothing is asked in its seat.
+
+    The estimate is that of a whole survey; a sitting that grows begins with less.
+    """
+    if growing.may_grow(session.study):
+        return session.study.design.time.estimated_minutes * 60 / session.study.design.surveys.size
     questions = Slot.objects.filter(seat__session=session).count()
     return session.study.design.time.estimated_minutes * 60 / questions if questions else None
 

@@ -6,12 +6,15 @@ from studies.models import Question, Study, Survey
 
 
 class Seat(models.Model):
-    """The right to take a survey. All seats exist from launch on; a session claims one and may give it back."""
+    """The right to take a survey. All seats exist from launch on; a session claims one and may give it back.
+
+    A session that grows claims another one when its seat is filled.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="seats")
     survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="seats")
     number = models.PositiveSmallIntegerField(help_text="From 1, within the survey.")
-    session = models.OneToOneField(Session, on_delete=models.PROTECT, null=True, blank=True, related_name="seat")
+    session = models.ForeignKey(Session, on_delete=models.PROTECT, null=True, blank=True, related_name="seats")
     claimed_at = models.DateTimeField(null=True, blank=True)
     filled_at = models.DateTimeField(null=True, blank=True, help_text="When its last question was answered.")
 
@@ -19,6 +22,9 @@ class Seat(models.Model):
         ordering = ("survey_id", "number")
         constraints = (
             models.UniqueConstraint(fields=("survey", "number"), name="seat_number_once_per_survey"),
+            models.UniqueConstraint(
+                fields=("session",), condition=models.Q(filled_at=None), name="one_unfilled_seat_per_session"
+            ),
             models.CheckConstraint(
                 condition=models.Q(session=None, claimed_at=None)
                 | models.Q(session__isnull=False, claimed_at__isnull=False),

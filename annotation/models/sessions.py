@@ -1,7 +1,12 @@
+from typing import TYPE_CHECKING
+
 from django.db import models
 
 from annotation.models.people import Annotator
 from studies.models import Outcome, Study
+
+if TYPE_CHECKING:
+    from annotation.models.seats import Seat
 
 
 class SessionState(models.TextChoices):
@@ -31,9 +36,9 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
     S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
-    # Who waits holds no seat yet.
-    S.WAITING: LEAVING | {S.WORKING, S.WAITED},
-    S.WORKING: LEAVING | {S.FINISHED, S.LEFT_OUT},
+    # Who waits holds no seat, or has filled those they had: then it is for more, and they have not waited in vain.
+    S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED},
+    S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),
     S.FAILED_CHECKS: frozenset(),
@@ -77,7 +82,7 @@ class Session(models.Model):
     provider_study_id = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=20, choices=SessionState.choices, default=SessionState.CONSENT)
     state_before_lapse = models.CharField(max_length=20, blank=True)
-    questions_total = models.PositiveIntegerField(help_text="Questions given to this session when it started.")
+    questions_total = models.PositiveIntegerField(help_text="Questions given to this session so far.")
     questions_answered = models.PositiveIntegerField(default=0)
     part_begun = models.PositiveSmallIntegerField(
         default=0, help_text="The last part of the survey whose instructions were read."
@@ -144,3 +149,8 @@ class Session(models.Model):
     def order_seed(self) -> str:
         """Return what the order of its options rests on; sessions of older versions keep what theirs rested on."""
         return self.order_key or self.study.seed
+
+    @property
+    def seat(self) -> "Seat":
+        """Return the seat that it has, or filled last. Raises Seat.DoesNotExist where it has none."""
+        return self.seats.latest("claimed_at")

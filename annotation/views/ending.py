@@ -69,7 +69,7 @@ def go_on(request: HttpRequest, session: Session) -> HttpResponse:
 def give_up(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask first (the page's script asks in a dialog instead), then leave."""
     if request.method == "POST":
-        sessions.leave(session=session, to=SessionState.GIVEN_UP, now=timezone.now())
+        sessions.give_up(session=session, now=timezone.now())
     elif session.state in OPEN_STATES | {SessionState.LAPSED}:
         return render(request, "annotation/give_up.html", context(session))
     return back(session)

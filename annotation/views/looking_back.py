@@ -83,7 +83,6 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
 @session_view
 @require_POST
 def finish(request: HttpRequest, session: Session) -> HttpResponse:
-    """End a sitting after its last look."""
-    if session.state == SessionState.WORKING and not responses.open_slots(session=session, limit=1):
-        sessions.finish(session=session, now=timezone.now())
+    """End a sitting after its last look, or instead of waiting for more."""
+    sessions.rest(session=session, now=timezone.now())
     return back(session)

@@ -93,10 +93,8 @@ def _work(
         return show_last_look(request, session, error=error, status=status)
     if not slots:
         # Another tab's last answer, or the end of the time, has just gone by: look again where the session is. One that
-        # is left without a question, and still here, has come to its end.
-        session.refresh_from_db()
-        if session.state == SessionState.WORKING:
-            sessions.finish(session=session, now=timezone.now())
+        # is left without a question, and still here, has come to its end, or takes up more.
+        sessions.go_on(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)

@@ -21,8 +21,9 @@ def stale_predictions(project: Project) -> set[int]:
     kinds = {kind for kind, _ in QUESTIONS.values()}
     found: dict[_Name, dict[int, str]] = defaultdict(dict)
     about = Prediction.objects.about(project).filter(kind__in=kinds).exclude(content_hash="").order_by()
-    for pk, content, *name in about.values_list("pk", "content_hash", "instance_id", "kind", "variant").iterator():
-        found[name[0], name[1], name[2]][pk] = content
+    rows = about.values_list("pk", "content_hash", "instance_id", "kind", "variant")
+    for pk, content, instance, kind, variant in rows.iterator():
+        found[instance, kind, variant][pk] = content
     if not found:
         return set()
     counts = _asked_of_people(project, kinds)

@@ -1,8 +1,9 @@
-"""Pictures that stand in for the images of a source that is shipped without them: tiny, all different, and labelled."""
+"""Pictures that stand in for the images of a source that is shipped without them: tiny, and labelled."""
 
 import hashlib
 import io
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from typing import TypeVar
 
 import PIL.Image
@@ -31,11 +32,17 @@ def await_photos(*, project: Project, role: str, key: str) -> None:
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
 
 
-def fill_with_stand_ins(*, project: Project, progress: Progress) -> int:
-    """Give every place of the project that waits for an image a stand-in; return how many were drawn."""
+def fill_with_stand_ins(*, project: Project, progress: Progress, most: int | None = None) -> int:
+    """Give every place of the project that waits for an image a stand-in; return how many were drawn.
+
+    most: draw no more than so many, at least 1, and take them in turn over the names in their order; names that stand
+    so near to each other are different pictures all the same. None: every name is another picture.
+    """
     waiting = InstanceImage.objects.filter(instance__project=project, image=None)
     uses = list(waiting.order_by("pk"))
-    images = _draw(sorted({use.filename for use in uses}), progress)
+    names = sorted({use.filename for use in uses})
+    drawn = _draw(names[:most], progress)
+    images = dict(zip(names, cycle(drawn.values())))
     # What is the same for all of them goes in one statement: written row by row it took longer than drawing them.
     waiting.update(source=SOURCE, licence="", generator=GENERATOR)
     progress.begin("their places", len(uses))
@@ -44,7 +51,7 @@ def fill_with_stand_ins(*, project: Project, progress: Progress) -> int:
             use.image = images[use.filename]
         InstanceImage.objects.bulk_update(batch, ["image"])
         progress.step(len(batch))
-    return len(images)
+    return len(drawn)
 
 
 def _draw(filenames: Sequence[str], progress: Progress) -> dict[str, Image]:

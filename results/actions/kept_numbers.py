@@ -21,6 +21,7 @@ from results.queries.answers import answer_details, answer_times, facts_alone
 from results.queries.kinds import answerable_in, with_all_labels
 from results.queries.progress import study_progress
 from results.queries.reporting import project_facts
+from results.queries.writers import kinds_written, writing_in
 from results.reports.annotators import annotators_table
 from results.reports.base import Report
 from results.reports.build import report_of
@@ -36,7 +37,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "4"
+FORM = "5"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -162,7 +163,13 @@ def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
 def whole_report(study: Study) -> Report:
     """Return the report of a study alone, from all its answers."""
     alone = facts_alone(study)
-    return report_of_study(alone, answer_details(study, alone.studies[0].answerable), answer_times(study))
+    details = answer_details(study, alone.studies[0].answerable)
+    writing = None
+    if kinds_written(study):
+        # Those who wrote stand there under their names.
+        name_annotators(project=study.project)
+        writing = writing_in(study)
+    return report_of_study(alone, details, answer_times(study), writing)
 
 
 def _study_results(study: Study) -> Any:

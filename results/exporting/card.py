@@ -28,6 +28,7 @@ SCORE_TABLES = ("scores", "intervals", "majority", "models", "comparison")
 CAPTION_RULES = {
     "as-is-v1": "as the source has them",
     "bivlc-release-v1": "outer white space removed, a full stop at the end, the first letter large and all others not",
+    "retrieval-v1": 'small letters, without . ! " ( ) * # : ; ~, at most 30 words, as retrieval models read them',
     "keep-case-v1": "white space tidied, a mark at the end of the sentence, the first letter large, all else kept",
 }
 # What a study was declared to be for, in words.

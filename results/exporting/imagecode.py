@@ -22,11 +22,11 @@ import yaml
 
 from results.exporting.base import Column, ReadImage, Write
 from results.exporting.rows import DescribedImage
-from studies.descriptions import SET_SIZE
 
 TEST = "test"
-# How far apart the two images of a pair stand, as in the pairs that were released: near, but not neighbours.
-APART = 2
+# How far apart the two images of a pair stand, as in the pairs that were released: near, but not neighbours. In sets
+# of three or fewer there are only neighbours.
+APART, NEXT = 2, 1
 
 
 class ImageCode:
@@ -81,7 +81,7 @@ class _Folder:
         if further:
             self._entry(_name(split, "further"), key, further)
         for row in rows:
-            if row.target is not None:
+            if row.target is not None and row.set_size > 1:
                 self._line(_name(split, "simple"), _pair(row, row.target))
         if split == TEST or any(row.target is None for row in rows):
             self._entry(_name(split, "data_unlabeled"), key, [row.text for row in rows])
@@ -163,6 +163,11 @@ def _name(*parts: str) -> str:
 
 def _pair(row: DescribedImage, target: int) -> dict[str, Any]:
     """Return a description with its image and another one of the set, before or after it as the SHA-256 falls."""
-    sides = [at for at in (target - APART, target + APART) if 0 <= at < SET_SIZE]
+    sides = _beside(target, APART, row.set_size) or _beside(target, NEXT, row.set_size)
     other = sides[hashlib.sha256(f"{row.key}/{target}".encode()).digest()[0] % len(sides)]
     return {"directory": row.key, "pos_idx": target, "neg_idx": other, "caption": row.text}
+
+
+def _beside(target: int, apart: int, size: int) -> list[int]:
+    """Return the places in a set of `size` images that are so far apart from `target`; at most two, all from 0."""
+    return [at for at in (target - apart, target + apart) if 0 <= at < size]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from studies.descriptions import SET_SIZE
+
 # The roles whose first image and whose caption have columns of their own, as in the released BiVLC.
 CAPTION_ROLES = ("caption", "negative_caption")
 IMAGE_ROLES = ("image", "negative_image")
@@ -154,6 +156,8 @@ class DescribedImage:
     wrote it also wrote for the training split, as `studies.descriptions` calls it, "" where nobody says. `tags`: the
     phenomena found in it, of those that somebody `looked_for`. `study` and `task` name the question that accepted it,
     and `worker` who wrote it, a pseudonym; all "" for one that came with the import and was asked about by nobody.
+    `set_size`: how many images its set has, at least 1; releases that an older version froze do not say, and then had
+    ten.
     """
 
     key: str
@@ -167,6 +171,7 @@ class DescribedImage:
     study: str = ""
     task: str = ""
     worker: str = ""
+    set_size: int = SET_SIZE
 
 
 INSTANCE_COLUMNS = (

@@ -38,7 +38,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
-    units, became = _units(study), _became(study)
+    units, became = _units(study), what_became(study)
     rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
     for pk, annotator, question, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         send_ms, hidden_ms, order, in_order = measured
@@ -57,7 +57,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
         )
 
 
-def _became(study: Study) -> Mapping[int, str]:
+def what_became(study: Study) -> Mapping[int, str]:
     """Return what the studies that ask about answers of `study`, and accept, have decided of each: answer -> state. One
     that rejects it outweighs others."""
     asking = [feed for feed in study.feeds.all() if feed.accepts]

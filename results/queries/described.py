@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
 from results.queries.descriptions import author_of, descriptions_of_project, written_for
@@ -32,13 +34,15 @@ def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
 
 
 def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
-    """Return whether something was pasted into a text, by how it was written; None where that was not recorded."""
-    pastes = (writing or {}).get("pastes")
-    return None if pastes is None else pastes > 0
+    """Return whether letters were pasted into a text, by how it was written; None where that was not recorded. A paste
+    that brought none, of a picture for one, is no such; of a text with many pastes only the first have their length."""
+    pastes, lengths = (writing or {}).get("pastes"), (writing or {}).get("pasted") or ()
+    return None if pastes is None else pastes > len(lengths) or any(lengths)
 
 
 def described_by(study: Study) -> dict[int, DescriptionFacts]:
-    """Return the description that each question of `study` asks about, by the id of the question."""
+    """Return the description that each question of `study` asks about, by the id of the question. Questions of other
+    kinds, which the study may ask besides, ask about none, whatever they were drawn for."""
     if not study.design.asks_about_answers:
         return {}
     found = dict(_imported(study))
@@ -46,10 +50,16 @@ def described_by(study: Study) -> dict[int, DescriptionFacts]:
     return found
 
 
+def _asked_about(study: Study, source: str) -> QuerySet[Question]:
+    """Return the questions of `study` that were made from such a source and ask about it, in their order."""
+    kinds = [part.kind for part in study.design.parts if get_kind(part.kind).asks_about_answers]
+    return Question.objects.filter(study=study, kind__in=kinds, source_type=source).order_by("pk")
+
+
 def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     """Yield the imported descriptions that are asked about; each set is read once."""
     asked: dict[int, list[tuple[int, int]]] = {}
-    questions = Question.objects.filter(study=study, source_type=DESCRIPTION).order_by("pk")
+    questions = _asked_about(study, DESCRIPTION)
     for pk, instance, number in questions.values_list("pk", "instance_id", "source_id").iterator(chunk_size=CHUNK):
         asked.setdefault(instance, []).append((pk, number))
     if not asked:
@@ -69,7 +79,7 @@ def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
 
 
 def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
-    questions = Question.objects.filter(study=study, source_type=RESPONSE).order_by("pk")
+    questions = _asked_about(study, RESPONSE)
     asked_about = Response.objects.filter(pk__in=questions.order_by().values("source_id")).order_by()
     writers = {
         pk: (writer, writing) for pk, writer, writing in asked_about.values_list("pk", "annotator_id", "writing")
@@ -103,11 +113,13 @@ def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
     given = Response.objects.counted_in(feeding).filter(question__instance__in=chosen).order_by("pk")
     about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
     for type, kind, content, label, answer in given.values_list(*about).iterator(chunk_size=CHUNK):
-        said: Any = label if answer is None else answer
-        yield type, get_kind(kind).hands_on(content, said) is not None
+        handed = get_kind(kind).hands_on(content, label if answer is None else answer)
+        # What others are not asked to find is neither a text nor missing.
+        if handed is None or handed_on(handed) is not None:
+            yield type, handed is not None
 
 
 def _launched_with(study: Study) -> Iterator[tuple[str, bool]]:
-    asked = Question.objects.filter(study=study, source_type=DESCRIPTION, taken_out_at=None).order_by("pk")
+    asked = _asked_about(study, DESCRIPTION).filter(taken_out_at=None)
     for type in asked.values_list("instance__type", flat=True).iterator(chunk_size=CHUNK):
         yield type, True

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analytics.outcomes import Outcome, State
 from annotation.models import Decision, Response
@@ -26,7 +26,8 @@ from studies.descriptions import (
     handed_on,
     role_of,
 )
-from studies.models import Instance, Project, Question, Study, StudyState
+from studies.kinds import get_kind
+from studies.models import Instance, InstanceImage, Project, Question, Study, StudyState
 
 CHUNK = 1000
 
@@ -76,6 +77,7 @@ def _descriptions(
         ids = [pk for pk, *_ in chunk]
         written = _written(ids, deciding)
         accepted = _accepted_of_import(ids, chosen) if chosen else {}
+        sizes = _set_sizes(ids)
         if written and train_workers is None:
             train_workers = written_for(TRAIN, project=deciding[0].project_id)
         for pk, key, split, captions, reference in chunk:
@@ -90,6 +92,7 @@ def _descriptions(
                         looked_for=each.looked_for,
                         study=chosen.slug if chosen else "",
                         task=task,
+                        set_size=sizes.get(pk, 1),
                     )
             for number, (row, writer) in enumerate(written.get(pk, ()), start=len(imported) + 1):
                 author = author_of(writer, split, train_workers or set())
@@ -102,6 +105,16 @@ def author_of(writer: int, split: str, train_workers: Collection[int]) -> str:
     if split == TRAIN or not train_workers:
         return ""
     return TRAIN_WORKER if writer in train_workers else UNSEEN_WORKER
+
+
+def _set_sizes(sets: Sequence[int]) -> dict[int, int]:
+    """Return how many images each of `sets` has, those that are still awaited among them: in the role that has most,
+    since a study may call the role of its sets as it likes."""
+    images = InstanceImage.objects.filter(instance__in=sets).order_by().values_list("instance_id", "role")
+    found: dict[int, int] = {}
+    for instance, _, n in images.annotate(n=Count("pk")):
+        found[instance] = max(n, found.get(instance, 0))
+    return found
 
 
 _FIELDS = (
@@ -123,13 +136,16 @@ def _written(sets: Sequence[int], deciding: Collection[Study]) -> dict[int, list
     decided = decided.filter(_is(Outcome.ACCEPTED) | _is(Outcome.REJECTED)).order_by("question_id")
     rejected: set[int] = set()
     accepted: dict[int, tuple[int, DescribedImage]] = {}
-    for study, instance, response, source, kind, variant, key, state in decided.values_list("study_id", *_FIELDS):
+    rows = decided.values_list("study_id", *_FIELDS, "question__content").iterator(chunk_size=CHUNK)
+    for study, instance, response, source, kind, variant, key, state, content in rows:
         said = handed_on(source)
         if state == State.REJECTED:
             rejected.add(response)
         elif said is not None and response not in accepted:
             task = task_name(by_id[study], key, kind, variant, source=(RESPONSE, response))
+            images = sum(1 for option in get_kind(kind).options(content) if option.picture)
             row = DescribedImage(key, "", 0, said.text, said.target, study=by_id[study].slug, task=task)
+            row = replace(row, set_size=max(1, images))
             accepted[response] = (instance, row)
     kept = sorted(set(accepted) - rejected)
     writers = dict(Response.objects.counted().filter(pk__in=kept).values_list("pk", "annotator_id"))

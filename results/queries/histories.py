@@ -240,15 +240,23 @@ def _answer(
 
 
 def in_words(question: Question, response: Response) -> str:
-    """Return an answer that is no option: a text as it is, several labels each with what it is of, else JSON."""
+    """Return an answer that is no option: a text as it is, several labels each with what it is of, what is said to be
+    so by its name, else JSON."""
     if isinstance(response.answer, str):
         return response.answer
     if words := get_kind(question.kind).words(response.answer):
         return words
+    if _is_so(response.answer):
+        return ", ".join(name.replace("_", " ") for name in response.answer)
     labels = get_kind(question.kind).labels(question.content, response.choice, response.answer)
     if "" in labels or not labels:
         return json.dumps(response.answer, ensure_ascii=False)
     return "; ".join(f"{unit}: {label}" for unit, label in labels.items())
+
+
+def _is_so(answer: Any) -> bool:
+    """Tell whether an answer says of some things that they are so, and nothing else."""
+    return isinstance(answer, dict) and bool(answer) and all(said is True for said in answer.values())
 
 
 def _status(response: Response) -> str:

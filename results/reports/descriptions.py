@@ -7,6 +7,7 @@ from functools import cache
 from math import ceil
 
 from analytics.agreement import Coefficient
+from analytics.bootstrap import FEW_UNITS, Interval
 from analytics.coefficients import Metric
 from analytics.language import (
     AMONG,
@@ -29,13 +30,14 @@ from analytics.retrieval import (
     Taken,
     accuracy_of_describers,
     accuracy_of_retrievers,
+    alpha_intervals,
     alphas,
     phenomena,
     taken,
 )
 from analytics.scales import number_of
-from results.reports.base import Cell, Column, Table, Undefined
-from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
+from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.cells import limits_or_reason, range_or_reason, share_of, share_range, value_or_reason
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
 from results.reports.funnel import ALL
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
@@ -196,26 +198,35 @@ def retrieval_agreement_table(found: Sequence[Described]) -> Table:
     """Return Krippendorff's alpha three ways, for each type of sets on the scale that its places are on, and for all on
     both."""
     columns = [Column("Study"), Column("Sets"), Column("Metric"), Column("Answers used")]
-    columns += [Column("Krippendorff's alpha", "coefficient"), Column("Descriptions", "count")]
-    columns += [Column("With two or more answers", "count"), Column("Answers", "count"), Column("Retrievers", "count")]
+    columns += [Column("Krippendorff's alpha", "coefficient"), Column("95 % interval", "coefficient")]
+    columns += [
+        Column("Descriptions", "count"),
+        Column("With two or more answers", "count"),
+        Column("Answers", "count"),
+        Column("Retrievers", "count"),
+    ]
     rows: list[Sequence[Cell]] = []
     for each in found:
         for name, metric in _measured(each):
-            for which, alpha in alphas(each.answers(each.groups[name]), metric=metric).items():
+            answers = each.answers(each.groups[name])
+            intervals = alpha_intervals(answers, metric=metric, seed=SEED)
+            for which, alpha in alphas(answers, metric=metric).items():
                 rows.append(
                     (
                         *(each.study.slug, name, metric, TAKEN[which]),
-                        *(_alpha(each, alpha, which), alpha.n_units, alpha.n_pairable, alpha.n_ratings),
-                        alpha.n_raters,
+                        *_alpha(each, alpha, intervals[which], which),
+                        *(alpha.n_units, alpha.n_pairable, alpha.n_ratings, alpha.n_raters),
                     )
                 )
     notes = [
         "Nominal where places are names, interval where they are moments of a video; for all sets both, though the "
         "place of an image in other sets means nothing. Who was not asked is missing.",
-        "All: every counted answer; a third is asked only where the first two disagree, so that these lean towards "
-        "what is hard. Asked for at first: the answers that depend on no other. After acceptance: all answers to "
+        "All: every counted answer; where more are asked for only if the first leave it open, these lean towards what "
+        "is hard. Asked for at first: the answers that depend on no other. After acceptance: all answers to "
         "accepted descriptions, as in the paper; those on which people disagreed are gone, so that it says how clear "
         "the dataset is, and not how far people agree.",
+        "Intervals are for other descriptions, found by the same retrievers: BCa bootstrap over the descriptions with "
+        f"two or more answers; not to be relied on where these are fewer than {FEW_UNITS}.",
     ]
     title = "How far retrievers agree, three ways"
     return Table("retrieval-agreement", title, columns, rows, notes, _slugs(found))
@@ -230,10 +241,13 @@ def _measured(each: Described) -> Iterable[tuple[str, Metric]]:
             yield name, "interval"
 
 
-def _alpha(each: Described, alpha: Coefficient, which: Taken) -> Cell:
+def _alpha(each: Described, alpha: Coefficient, interval: Interval, which: Taken) -> tuple[Cell, Cell]:
     if which is Taken.ACCEPTED and not each.study.accepts:
-        return Undefined("This study accepts nothing.")
-    return value_or_reason(alpha.value, alpha.reason)
+        nothing = Undefined("This study accepts nothing.")
+        return nothing, nothing
+    # Without answers to compare the interval is made of less than the coefficient, and would give another reason.
+    limits = range_or_reason(interval) if alpha.reason is None else Undefined(alpha.reason)
+    return value_or_reason(alpha.value, alpha.reason), limits
 
 
 def retrieval_accuracy_table(found: Sequence[Described]) -> Table:

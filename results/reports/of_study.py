@@ -33,14 +33,19 @@ from results.reports.ratings import ratings_plot, ratings_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
 from results.reports.simulated import marked
 from results.reports.units import units_plot, units_table
+from results.reports.writers import Writing, texts_table, writers_table
 
 
 def report_of_study(
-    alone: ProjectFacts, answers: Sequence[AnswerDetails], timed: Sequence[Timed] | None = None
+    alone: ProjectFacts,
+    answers: Sequence[AnswerDetails],
+    timed: Sequence[Timed] | None = None,
+    writing: Writing | None = None,
 ) -> Report:
     """Return the tables and plots of the only study of `alone`; those that nothing could fill are left out.
 
-    `timed`: the same answers by the time they took, where `answers` does not tell.
+    `timed`: the same answers by the time they took, where `answers` does not tell. `writing`: the texts that were
+    written in it, None where it asks for none.
     """
     study = alone.studies[0]
     timed = answers if timed is None else timed
@@ -55,6 +60,7 @@ def report_of_study(
         retrieval_accuracy_table(described),
         phenomena_table(described),
         language_table(described),
+        *([writers_table(study.slug, writing), texts_table(study.slug, writing)] if writing else []),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),
@@ -79,11 +85,11 @@ def report_of_study(
     ]
     if measured:
         plots.append(scores_plot(measured))
-    # Everything here is made of the answers to this one study.
-    shown = (replace(_without_study(table), rests_on=[study.slug]) for table in tables if table.rows)
+    # What says nothing of it is made of the answers to this one study.
+    shown = (replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if table.rows)
     return Report(
         title=f"Results of {study.slug}",
-        tables=marked(shown, alone.studies),
+        tables=marked(shown, [study, *(writing.asking if writing else ())]),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
     )
 

@@ -9,6 +9,7 @@ from results.models import KeptNumbers
 from results.queries.overview import answers_sent
 from results.queries.reporting import project_facts
 from results.queries.simulated import simulated_in_project, simulated_in_study
+from results.queries.writers import asking_about, kinds_written
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, from_plain
 from results.views.guards import project_view, study_view
@@ -28,6 +29,7 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
         findings += findings_of(whole_report(study))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
     context["simulated"] = simulated_in_study(study)
+    context["asking"] = asking_about(study) if kinds_written(study) else []
     return render(request, "results/results/study.html", context)
 
 

@@ -4,9 +4,12 @@ import os
 import stat
 from pathlib import Path
 
+from django.conf import settings
+
 from studies.actions.import_source import NotTaken
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
-from studies.importing.pictures import LARGEST_FILE
+from studies.importing.parts import Part, part_named
+from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
 
 class ImageFolder:
@@ -18,6 +21,9 @@ class ImageFolder:
 
     def read(self, filename: str) -> bytes | NotTaken:
         """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
+        part = part_named(filename)
+        if part is not None:
+            return self._read_part(part)
         place = place_named(filename)
         if place is None:
             return self._read(filename, filename)
@@ -27,6 +33,15 @@ class ImageFolder:
         if place.place >= len(names):
             return NotTaken(f"{filename} is not in a set of {place.size}: places are counted from 0.")
         return self._read(f"{place.folder}/{names[place.place]}", filename)
+
+    def _read_part(self, part: Part) -> bytes | NotTaken:
+        data = self._read(part.file, part.file)
+        if isinstance(data, NotTaken):
+            return data
+        try:
+            return cut(data, part.box, max_pixels=settings.IMAGE_MAX_PIXELS)
+        except NotAPicture as error:
+            return NotTaken(f"{part.filename}: {error}")
 
     def _read(self, path_inside: str, filename: str) -> bytes | NotTaken:
         path = self._inside(path_inside)

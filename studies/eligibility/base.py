@@ -26,8 +26,9 @@ class Record:
     are right, at most `known`. `sittings`: both, in this order, of the answers that they gave in one sitting each.
 
     `accepted`, `rejected`: how many of their counted answers other studies asked about and accepted, or rejected; an
-    answer that one rejects is rejected, whatever others say, and what is undecided is in neither. Both are 0 unless an
-    entry is `by` acceptance.
+    answer that one rejects is rejected, whatever others say, and what is undecided is in neither. Whoever said that
+    there is nothing to say, where somebody else's answer was accepted, has one more that was rejected. Both are 0
+    unless an entry is `by` acceptance.
     """
 
     answered: int = 0

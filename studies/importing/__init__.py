@@ -10,6 +10,8 @@ IMPORTERS = {
     "bivlc": "studies.importing.bivlc.read",
     "sugarcrepe": "studies.importing.sugarcrepe.read",
     "pairs": "studies.importing.pairs.read",
+    "aro": "studies.importing.aro.read",
+    "rococo": "studies.importing.rococo.read",
     "imagecode": "studies.importing.imagecode.read",
     "jsonl": "studies.importing.jsonl.read",
 }

@@ -7,6 +7,8 @@ _WHITE_SPACE = re.compile(r"\s+")
 # A mark that ends a sentence in the scripts we meet, and the closing quotes or brackets that may follow it.
 _ENDED = re.compile(r"""[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]["'\u2019\u201d\u00bb)\]]*$""")
 _HANGING = re.compile(r"[\s,;:]+$")
+_UNREAD = re.compile(r"[.!\"()*#:;~]")
+MOST_WORDS = 30
 _OPENING = re.compile(r"""["'\u2018\u201c\u00ab(\[\u00bf\u00a1]*""")
 
 
@@ -44,8 +46,21 @@ def keep_case(text: str) -> str:
     return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
 
 
+def retrieval(text: str) -> str:
+    """Return the caption as ARO and RoCOCO hand it to models: small letters, without . ! " ( ) * # : ; ~, at most 30
+    words.
+
+    Words end at single spaces, so that an altered caption that was put together from tokens looks like any other.
+    Source: `pre_caption` of ALBEF and BLIP (Li et al. 2021, 2022), which both evaluations take over with 30 words.
+    Example: "A man , on a hill . " -> "a man , on a hill"
+    """
+    words = _UNREAD.sub(" ", text.lower()).split()
+    return " ".join(words[:MOST_WORDS])
+
+
 CAPTION_RULES: dict[str, Callable[[str], str]] = {
     "as-is-v1": as_is,
     "bivlc-release-v1": bivlc_release,
     "keep-case-v1": keep_case,
+    "retrieval-v1": retrieval,
 }

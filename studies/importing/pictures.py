@@ -80,6 +80,29 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
     return PictureFacts(pixels.width, pixels.height, _format(image)), pixels
 
 
+def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> bytes:
+    """Return a rectangle of a picture as a PNG file. Raises NotAPicture, also when none of it lies in the picture.
+
+    box: left, top, width and height in the pixels of the file, before EXIF turns it; what lies outside is left out.
+    """
+    left, top, width, height = box
+    image = _open(data, max_pixels=max_pixels)
+    right, bottom = min(left + width, image.width), min(top + height, image.height)
+    if left >= right or top >= bottom:
+        raise NotAPicture(
+            f"The region {left},{top},{width},{height} is not in the image, which has {image.width} x {image.height} "
+            "pixels."
+        )
+    try:
+        image.load()
+        pixels = _in_srgb(image.crop((left, top, right, bottom)))
+    except _DECODER_FAILURES as error:
+        raise NotAPicture("The image is cut short or damaged. Copy it again from its source.") from error
+    buffer = BytesIO()
+    pixels.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
 def stored_sizes(facts: PictureFacts) -> list[str]:
     """Return the sizes that differ for this picture: up to the first that holds it whole."""
     longest = max(facts.width, facts.height)

@@ -49,9 +49,9 @@ def read_rows(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowPr
     yield from read_objects(rewound) if is_json else read_table(rewound, required)
 
 
-def read_table(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
+def read_table(stream: BinaryIO, required: Sequence[str], *, delimiter: str = ",") -> Iterator[Row | RowProblem]:
     """Yield (record number, {column: text}) of a CSV file with a header that has at least the `required` columns."""
-    reader = csv.reader(_lines(stream), strict=True)
+    reader = csv.reader(_lines(stream), strict=True, delimiter=delimiter)
     row = 0
     try:
         header = next(reader, None)
@@ -101,20 +101,29 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
 
 def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
     """Yield (record number, key, value) of a file that is one JSON object of items by key. The file is read whole."""
-    try:
-        items = _load(_read_whole(stream))
-    except (_Unreadable, _BadValue) as error:
-        yield RowProblem(0, "", str(error))
-    except json.JSONDecodeError as error:
-        yield RowProblem(0, "", f"It is not JSON ({error.msg} at line {error.lineno}, character {error.colno}).")
-    except (ValueError, RecursionError):
-        yield RowProblem(0, "", "It is not JSON that can be read: a number is too long or the nesting too deep.")
+    items = _read_json(stream)
+    if isinstance(items, RowProblem):
+        yield items
+    elif not isinstance(items, dict) or not items:
+        yield RowProblem(0, "", "It is not a JSON object of items by key.")
     else:
-        if not isinstance(items, dict) or not items:
-            yield RowProblem(0, "", "It is not a JSON object of items by key.")
-            return
         for row, (key, value) in enumerate(items.items(), start=1):
             yield row, key, value
+
+
+def read_list(stream: BinaryIO) -> Iterator[Row | RowProblem]:
+    """Yield (record number, object) of a file that is one JSON list of objects. The file is read whole."""
+    items = _read_json(stream)
+    if isinstance(items, RowProblem):
+        yield items
+    elif not isinstance(items, list) or not items:
+        yield RowProblem(0, "", "It is not a JSON list of objects.")
+    else:
+        for row, value in enumerate(items, start=1):
+            if isinstance(value, dict):
+                yield row, value
+            else:
+                yield RowProblem(row, "", f"The item is {kind_of(value)}, not an object.")
 
 
 def read_yaml_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
@@ -138,6 +147,18 @@ def read_yaml_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
             return
         for row, (key, value) in enumerate(items.items(), start=1):
             yield row, key, value
+
+
+def _read_json(stream: BinaryIO) -> Any:
+    """Return what a JSON file says, or the problem with it."""
+    try:
+        return _load(_read_whole(stream))
+    except (_Unreadable, _BadValue) as error:
+        return RowProblem(0, "", str(error))
+    except json.JSONDecodeError as error:
+        return RowProblem(0, "", f"It is not JSON ({error.msg} at line {error.lineno}, character {error.colno}).")
+    except (ValueError, RecursionError):
+        return RowProblem(0, "", "It is not JSON that can be read: a number is too long or the nesting too deep.")
 
 
 def _read_whole(stream: BinaryIO) -> str:

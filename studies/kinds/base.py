@@ -332,6 +332,10 @@ class Kind(ABC):
         nothing to ask about."""
         return {"answer": answer, "content": dict(content)}
 
+    def can_ask_about(self, source: Mapping[str, Any]) -> bool:
+        """Tell whether a kind that asks about answers can ask about one, by what the other kind hands on of it."""
+        return True
+
     def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return `content` without what its question has from its instance's `source`, which somebody said who took it
         back; it can still be shown, and has the same options. A kind that asks about answers says how."""

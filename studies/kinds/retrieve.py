@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from studies.descriptions import SET, SET_SIZE, VIDEO
+from studies.descriptions import SET, SET_SIZE, VIDEO, handed_on
 from studies.kinds.base import (
     IN_ORDER,
     TAKEN_BACK,
@@ -76,6 +76,9 @@ description, look at all the images, and pick the **one image that it is about**
             )
         options = [image_option(_key(place), image, instance=instance.key) for place, image in enumerate(images)]
         return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
+
+    def can_ask_about(self, source: Mapping[str, Any]) -> bool:
+        return handed_on(source) is not None
 
     def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**content, "caption": TAKEN_BACK}

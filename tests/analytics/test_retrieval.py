@@ -1,7 +1,11 @@
 """ImageCoDe's numbers of a study small enough to be counted by hand."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations
+from math import factorial, prod
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -13,7 +17,9 @@ from analytics.retrieval import (
     Taken,
     accuracy_of_describers,
     accuracy_of_retrievers,
+    alpha_intervals,
     alphas,
+    found_by_describer,
     phenomena,
     taken,
 )
@@ -73,6 +79,100 @@ def test_interval_alpha_three_ways() -> None:
     assert [each.value for each in found.values()] == pytest.approx([23 / 116, -19 / 198, 5 / 7])
 
 
+def of_places(*units: Sequence[int]) -> list[Retrieval]:
+    """Return answers to descriptions of which nothing is accepted, the third of each added."""
+    return [
+        Retrieval(description, person, place, right=False, added=person == 2)
+        for description, places in enumerate(units)
+        for person, place in enumerate(places)
+    ]
+
+
+def alpha_of(units: Sequence[Sequence[int]], times: Sequence[int]) -> float | None:
+    """Return nominal alpha of units, each so many times, by the sums at the head of the tests above."""
+    n = sum(len(unit) * each for unit, each in zip(units, times, strict=True))
+    labels: Counter[int] = Counter()
+    observed = Fraction(0)
+    for unit, each in zip(units, times, strict=True):
+        labels.update({place: unit.count(place) * each for place in set(unit)})
+        differing = sum(a != b for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j)
+        observed += Fraction(differing * each, len(unit) - 1)
+    expected = Fraction(n**2 - sum(count**2 for count in labels.values()), n - 1)
+    return float(1 - observed / expected) if expected else None
+
+
+def resamples_of(units: Sequence[Sequence[int]]) -> Iterator[tuple[float, float]]:
+    """Yield the alpha of every set of as many units that can be drawn from `units`, with its probability."""
+    n = len(units)
+    for bars in combinations(range(2 * n - 1), n - 1):
+        times = [right - left - 1 for left, right in zip((-1, *bars), (*bars, 2 * n - 1), strict=True)]
+        value = alpha_of(units, times)
+        if value is not None:
+            yield value, factorial(n) / prod(map(factorial, times)) / n**n
+
+
+def test_the_interval_of_alpha_is_that_of_all_resamples_there_can_be() -> None:
+    # Six descriptions: 462 different resamples, so that their distribution needs no drawing. BCa by Efron and
+    # Tibshirani 1993, equations 14.9, 14.10 and 14.15. Of 1,000 that are drawn, the share below a value has a standard
+    # error of at most 0.005 at the percentiles: the limits lie within three of them.
+    units = [(3, 3), (5, 5), (7, 7), (1, 2), (4, 6, 4), (8, 9)]
+    every = sorted(resamples_of(units))
+    value = alpha_of(units, [1] * 6)
+    assert value is not None
+    below = sum(share * (0.5 if each == value else each < value) for each, share in every)
+    without = [alpha_of(units[:left] + units[left + 1 :], [1] * 5) or 0 for left in range(6)]
+    apart = [sum(without) / 6 - each for each in without]
+    acceleration = sum(each**3 for each in apart) / (6 * sum(each**2 for each in apart) ** 1.5)
+    normal = NormalDist()
+    bias = normal.inv_cdf(below)
+
+    def at(share: float) -> float:
+        total = 0.0
+        for each, probability in every:
+            total += probability
+            if total >= share:
+                return each
+        return every[-1][0]
+
+    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
+    assert (found.method, found.over, found.n) == ("BCa", "units", 6)
+    for limit, tail in ((found.low, 0.025), (found.high, 0.975)):
+        shifted = bias + normal.inv_cdf(tail)
+        percentile = normal.cdf(bias + shifted / (1 - acceleration * shifted))
+        assert limit is not None
+        assert at(percentile - 0.015) <= limit <= at(percentile + 0.015)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < value < found.high
+
+
+def test_intervals_of_the_three_alphas_stand_on_what_these_stand_on() -> None:
+    # Of (4, 6, 4) the first two answers alone, and a description with one answer counts for none.
+    units = [(3, 3), (5, 5), (7, 7), (1, 2), (4, 6, 4), (8, 9)]
+    every = alpha_intervals(of_places(*units, (5,)), metric="nominal", seed=7)
+    first = alpha_intervals(of_places(*units[:4], (4, 6), (8, 9)), metric="nominal", seed=7)
+    assert every[Taken.FIRST] == first[Taken.FIRST]
+    assert every[Taken.ALL] == alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
+    assert every[Taken.ALL] != every[Taken.FIRST]
+    assert every[Taken.ACCEPTED].low is None
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([(3,), (4,)], id="one answer each"),
+        pytest.param([(3, 4)], id="one description"),
+        pytest.param([(3, 3), (3, 3)], id="one image"),
+        pytest.param([(number, number) for number in range(1, 11)] * 3, id="always the same"),
+    ],
+)
+def test_where_other_descriptions_cannot_be_told_of_the_interval_says_why(units: Sequence[Sequence[int]]) -> None:
+    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
+    assert (found.low, found.high) == (None, None)
+    assert found.reason
+
+
 def test_one_answer_to_each_description_agrees_with_nobody() -> None:
     found = alphas(retrievals({"d1": (3, True, (3,)), "d2": (5, False, (4,))}), metric="nominal")
     assert {each.value for each in found.values()} == {None}
@@ -109,6 +209,8 @@ def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:
     found = accuracy_of_describers(wrote("d1", "dora") + wrote("d2", "dora") + wrote("d3", None) + wrote("d4", "emil"))
     assert found.value == pytest.approx(float((Fraction(4, 5) + 0) / 2))
     assert (found.n_people, found.n_answers) == (2, 7)
+    each = found_by_describer(wrote("d1", "dora") + wrote("d2", "dora") + wrote("d3", None) + wrote("d4", "emil"))
+    assert each == {"dora": Score(4, 5), "emil": Score(0, 2)}
 
 
 def test_what_was_filtered_out_is_a_share_of_what_was_decided() -> None:

@@ -392,6 +392,54 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
     assert arrive(more, "ann").questions_total == 2
 
 
+def test_who_says_too_often_that_nothing_tells_it_apart_where_others_say_it_is_kept_from_the_next_sitting() -> None:
+    """Ann could describe none of four images, ben three of them, and cleo found these: 0 of 3 reaches up to 0.56."""
+    project = make_project()
+    images = {"images": "candidate"}
+    rule = {"rule": "accuracy", "study": "write", "at_least": 0.6, "answers": 3, "by": "acceptance"}
+    people = {"sessions_per_annotator": 0}
+    for number in range(4):
+        make_instance(project, f"set-{number}", candidates=10)
+    described = {"rule": "described-v1", "max_answers": 2, "ask": images | {"targets": 1}}
+    write = launch_study(
+        project, instances=4, study="write", kind="describe", eligibility=[rule], recruitment=people, **described
+    )
+    make_instance(project, "more", candidates=10)
+    more = launch_study(
+        project,
+        instances=5,
+        study="more",
+        kind="describe",
+        eligibility=[rule],
+        selection={"keys": ["more"]},
+        **described,
+    )
+    read = launch_study(project, instances=5, study="read", kind="retrieve", ask=images, selection={"from": "write"})
+
+    def send(session: Session, posted: dict[str, str]) -> None:
+        (slot,) = responses.open_slots(session=session, limit=1)
+        responses.submit(token=session.token, sent=responses.Sent(slot.pk, uuid.uuid4(), posted), now=NOON)
+
+    ann = arrive_at_work(write, "ann")
+    for _ in range(4):
+        send(ann, {"text": "", "not_possible": "yes"})
+    # Nobody knows better yet.
+    sessions.leave(session=arrive(more, "ann"), to=SessionState.GIVEN_UP, now=NOON)
+    ben = arrive_at_work(write, "ben")
+    for number in range(4):
+        send(
+            ben, {"text": "", "not_possible": "yes"} if number == 3 else {"text": f"The lid of vase {number} is open."}
+        )
+    cleo = arrive_at_work(read, "cleo")
+    for _ in range(3):
+        (slot,) = responses.open_slots(session=cleo, limit=1)
+        order = responses.order_for(session=cleo, question=slot.question)
+        send(cleo, {"choice": str(order.index(slot.question.right) + 1)})
+    with refused("accuracy"):
+        arrive(more, "ann", session="again")
+    assert arrive(more, "ben").questions_total == 1
+
+
 def ask_about(response: Response, study: Study) -> Question:
     about = response.question
     made_from = {"source_type": "response", "source_id": response.pk, "source": {"answer": response.answer}}

@@ -7,15 +7,17 @@ import pytest
 from django.test import Client
 
 from annotation.actions import sessions
+from annotation.actions.taking_out import take_out
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Session, SessionState
 from studies.design import DesignRefused, read_design
 from studies.models import CompletionCode, Question, Study, StudyState
 from tests.annotation.test_entry import link_of
 from tests.annotation.test_pipeline import launch_file, make_pipeline_project
+from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -253,3 +255,46 @@ def test_the_other_role_is_not_offered_where_it_is_not_allowed_or_has_no_place(c
 def test_a_study_that_has_all_it_asks_at_launch_has_nothing_to_wait_for() -> None:
     with pytest.raises(DesignRefused, match="nothing to wait for"):
         read_design("study: s\ntitle: T\nkind: best_of_n\nlobby: {minutes: 5}\n")
+
+
+def make_roles(
+    *, sets: int = 1, selection: dict[str, Any] | None = None, find: dict[str, Any] | None = None, **describe: Any
+) -> tuple[Study, Study]:
+    """Return a study in which one image of each of `sets` image sets is described, and one with a lobby in which these
+    are found."""
+    design = {"rule": "described-v1", "max_answers": 2, "surveys": {"size": 1}} | describe
+    first = describing(sets=sets, targets=1, **design)
+    asked: dict[str, Any] = {"study": "find", "kind": "retrieve", "ask": {"images": "candidate"}, "lobby": LOBBY}
+    feeding = {"from": first.slug} | (selection or {})
+    return first, launch_study(first.project, instances=0, **asked | (find or {}), selection=feeding)
+
+
+def test_nobody_waits_for_themselves() -> None:
+    describe, find = make_roles()
+    arrive_at_work(describe, "ann")
+    with pytest.raises(NothingLeft):
+        arrive(find, "ann")
+    wait(find, "ben")
+
+
+def test_nobody_waits_for_what_others_write_of_a_set_that_they_have_met_themselves() -> None:
+    describe, find = make_roles(answers=2)
+    say(arrive_at_work(describe, "ann"), "The lid of the vase is open.")
+    arrive_at_work(describe, "cleo")
+    with pytest.raises(NothingLeft) as left:
+        arrive(find, "ann")
+    assert left.value.rule in {"not_author", "not_same_instance"}
+
+
+def test_nobody_waits_for_what_the_study_does_not_ask_about() -> None:
+    describe, find = make_roles(selection={"split": ["train"]})
+    arrive_at_work(describe, "ann")
+    with pytest.raises(NothingLeft):
+        arrive(find, "ben")
+
+
+def test_nobody_waits_for_a_question_that_was_taken_out() -> None:
+    describe, find = make_roles()
+    take_out(question=describe.questions.get(), reason="Broken.", by=TESTS, now=NOON)
+    with pytest.raises(NothingLeft):
+        arrive(find, "ben")

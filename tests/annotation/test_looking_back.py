@@ -90,6 +90,15 @@ def test_a_last_look_shows_every_answer_and_finishes_when_the_annotator_says_so(
     assert session.state == SessionState.FINISHED
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_last_look_is_finished_by_a_request_that_is_in_no_transaction(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=1, answering={"last_look": True}), now=timezone.now())
+    answer_all(client, session, "1")
+    assert client.post(f"{page_of(session)}finish/").status_code == 303
+    session.refresh_from_db()
+    assert session.state == SessionState.FINISHED
+
+
 def test_nobody_finishes_before_the_last_question(client: Client) -> None:
     session = with_last_look()
     answer_all(client, session, "1")

@@ -1,6 +1,7 @@
 """The whole way of people who qualify by finding images, through their pages: two tries, then the study itself."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -25,7 +26,10 @@ def project() -> Project:
     project = make_project("sets")
     for number in range(2 * SIZE + 1):
         split = "train" if number < 2 * SIZE else "test"
-        about = {"captions": {"description_1": f"Number {number}."}, "reference": {"targets": [number % 10]}}
+        about: dict[str, Any] = {
+            "captions": {"description_1": f"Number {number}."},
+            "reference": {"targets": [number % 10]},
+        }
         make_set(project, f"static-{number}", split=split, **about)
     trial = launched(
         project,

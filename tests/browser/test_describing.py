@@ -19,6 +19,16 @@ from tests.factories import make_instance, make_project
 TEXT = "The man in blue looks at his left hand."
 DRAFTS = "**/draft/"
 FRAME = "[data-stage] [data-one-frame]"
+# Of what can be pressed, what lies under something else, or outside of the window, near its upper or its lower edge.
+UNDER_OTHERS = """() => {
+  const isUnder = (part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const isSeen = (y) => part.contains(document.elementFromPoint((left + right) / 2, y));
+    return ![top + 3, bottom - 3].every(isSeen);
+  };
+  const pressed = [...document.querySelectorAll("[data-stage] :is(textarea, label, [data-send])")];
+  return pressed.filter(isUnder).map((part) => part.outerHTML);
+}"""
 
 
 @pytest.fixture
@@ -272,6 +282,21 @@ def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-answered]")).to_have_text("1")
     assert Response.objects.get(session=session).answer == {"text": TEXT}
+
+
+@pytest.mark.parametrize("window", [(390, 844), (360, 640), (768, 1024), (844, 390), (640, 360)], ids=str)
+def test_what_is_said_of_a_refused_text_covers_nothing_that_can_be_pressed(
+    page: Page, describing: Callable[..., Session], window: tuple[int, int]
+) -> None:
+    describing(pay={"currency": "USD", "per_session": "2.00", "per_answer": "0.20"})
+    page.set_viewport_size({"width": window[0], "height": window[1]})
+    question_number(page)
+    assert page.evaluate(UNDER_OTHERS) == []
+    field(page).fill("The third image from the left.")
+    page.locator("[data-stage] [data-send]").click()
+    expect(page.locator("[data-stage] [data-error]")).to_contain_text("says where an image stands.")
+    expect(field(page)).to_be_focused()
+    assert page.evaluate(UNDER_OTHERS) == []
 
 
 def test_a_draft_survives_a_reload_another_device_and_goes_with_its_answer(

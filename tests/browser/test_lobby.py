@@ -10,12 +10,14 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions.launching import launch
 from annotation.models import Session, SessionState
-from studies.models import InstanceImage, Study
-from tests.annotation.test_lobby import accept_one
+from studies.models import Image, InstanceImage, Study
+from tests.annotation.test_lobby import accept_one, make_roles
+from tests.annotation.test_repetitions import say
 from tests.browser.stage import (
     answer,
     assert_no_wider_than_the_window,
     come_from_prolific,
+    draw,
     open_study,
     question_number,
 )
@@ -72,6 +74,35 @@ def test_whoever_waits_is_led_on_by_itself_when_the_other_one_sends(
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
+def test_whoever_has_answered_all_there_is_may_wait_or_finish(
+    page: Page, live_server: LiveServer, size: tuple[int, int]
+) -> None:
+    describe, find = make_roles(sets=3)
+    for image in Image.objects.all():
+        draw(image)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    write = arrive_at_work(describe, "ann", now=timezone.now())
+    say(write, "The lid of the vase is open.")
+    come_from_prolific(page, live_server.url, find, "ben")
+    page.get_by_role("button", name="Start", exact=True).focus()
+    page.keyboard.press("Enter")
+    answer(page, "1")
+    page.get_by_role("heading", name="Nothing more is ready at the moment").wait_for(timeout=PATIENCE_MS)
+    expect(page.get_by_role("status")).to_have_text("We wait with you for 10 more minutes at most.")
+    assert_accessible(page)
+    assert_no_wider_than_the_window(page)
+    say(arrive_at_work(describe, "cleo", now=timezone.now()), "Both handles are to be seen.")
+    page.locator("[data-stage]").wait_for(timeout=PATIENCE_MS)
+    assert question_number(page) == 2
+    answer(page, "1")
+    page.get_by_role("button", name="Finish now").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    session = Session.objects.get(study=find)
+    assert (session.state, session.questions_answered) == (SessionState.FINISHED, 2)
 
 
 def test_a_network_that_drops_replies_only_delays_it(

@@ -8,16 +8,25 @@ from playwright.sync_api import Page, expect
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
 from tests.browser.stage import question_number
+from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
 
 SHORT = "The cat looks up and its left paw is not on the table yet."
 LONG = " ".join([SHORT, "Nobody stands behind it, and the light in the window is on.", "The cup is nearly empty."])
 # On the desk of most people, the least that their browser leaves of it, and a tablet held upright.
 WINDOWS = ((1366, 768), (1366, 650), (768, 1024))
+# Phones held either way, and the windows of tablets and laptops enlarged to twice their size.
+SMALLER = ((390, 844), (360, 640), (844, 390), (1024, 768), (384, 512), (512, 384), (640, 360), (683, 384))
 BEYOND = """() => [".option", "[data-caption]", ".send .button"]
   .flatMap((part) => [...document.querySelectorAll(`[data-stage] ${part}`)])
   .map((part) => part.getBoundingClientRect())
   .filter((box) => box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth).length"""
+
+# A press on the middle of a card chooses it, however small it is.
+CHOOSES = """() => [...document.querySelectorAll("[data-stage] .card-choice")].every((card) => {
+  const { left, top, width, height } = card.getBoundingClientRect();
+  return card.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+})"""
 
 
 @pytest.fixture
@@ -37,6 +46,11 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
         for width, height in WINDOWS:
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate(BEYOND) == 0, (width, height)
+        for width, height in SMALLER if number == 1 else ():
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(BEYOND) == 0, (width, height)
+            assert not overlaps(page.evaluate(BOXES)["apart"]), (width, height)
+            assert page.evaluate(CHOOSES), (width, height)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)

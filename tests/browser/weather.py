@@ -82,6 +82,8 @@ class Walk:
     dice: random.Random
     blocks_workers: bool = True
     presses: list[Press] = field(default_factory=list)
+    # Forms that the browser could not send, and sends when its own page about that is reloaded, or never.
+    unsure: list[Press] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
     report: list[str] = field(default_factory=list)
     untrue: list[str] = field(default_factory=list)
@@ -223,11 +225,11 @@ class Walk:
         value = self.dice.choice(VALUES)
         pressed = self._ask(SEND, value)
         self.report.append(f"    {value}: {pressed}")
-        # What a form loses without a line is said by the browser itself, in the place of the page.
-        is_lost = pressed and pressed["isForm"] and self.offline[self.device]
-        if pressed and pressed["isSent"] and not is_lost:
+        if pressed and pressed["isSent"]:
             press = Press(pressed["slot"], value, pressed["isChange"], self.device, self.tab, time.monotonic())
-            self.presses.append(press)
+            # What a form loses without a line is said by the browser itself, in the place of the page.
+            is_unsure = pressed["isForm"] and self.offline[self.device]
+            (self.unsure if is_unsure else self.presses).append(press)
 
     def _wait(self, condition: str, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -348,7 +350,7 @@ class Walk:
             by_slot.setdefault(press.slot, []).append(press)
         for slot, presses in by_slot.items():
             found += self._differences_of(slot, presses)
-        sent = {int(slot) for slot in by_slot}
+        sent = {int(press.slot) for press in [*self.presses, *self.unsure]}
         stored = set(Response.objects.filter(session=self.session).values_list("slot_id", flat=True))
         found += [f"slot {slot} is stored and was never sent" for slot in stored - sent]
         return found
@@ -362,10 +364,11 @@ class Walk:
             found.append(f"slot {slot}: versions {[version.version for version in versions]}")
         if [version.is_current for version in versions] != [False] * (len(versions) - 1) + [True]:
             found.append(f"slot {slot}: not the last version is current")
-        if len(versions) > len(presses):
-            found.append(f"slot {slot}: {len(versions)} versions of {len(presses)} presses")
         last, stands = presses[-1], value_of(versions[-1])
-        if stands == last.value:
+        unsure = [press for press in self.unsure if press.slot == slot]
+        if len(versions) > len(presses) + len(unsure):
+            found.append(f"slot {slot}: {len(versions)} versions of {len(presses)} presses")
+        if stands in {last.value, *(press.value for press in unsure if press.at > last.at)}:
             return found
         places = {(press.device, press.tab) for press in presses}
         is_by_rights = len(places) > 1 and self._was_told(last) and stands in {press.value for press in presses}

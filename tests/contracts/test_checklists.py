@@ -57,6 +57,10 @@ ADDITIONS = [
         "predictions.importing.right_ones.read",
     ),
     Addition(
+        *("A protocol of a benchmark", "<benchmark>", "which_is_it", "PROTOCOLS", "which-is-it"),
+        "predictions.protocols.which_is_it.WhichIsIt",
+    ),
+    Addition(
         *("An export format", "<format>", "only_keys", "FORMATS", "only-keys"), "results.exporting.only_keys.OnlyKeys"
     ),
     Addition(

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-_FORM = re.compile(r'<form class="question".*?</form>', re.DOTALL)
-_SLOT = re.compile(r'name="slot" value="(\d+)"')
+FORM = re.compile(r'<form class="question".*?</form>', re.DOTALL)
+SLOT = re.compile(r'name="slot" value="(\d+)"')
 _OPTIONS = re.compile(r'name="choice"[^>]*value="([^"]+)"|value="([^"]+)"[^>]*name="choice"')
 GIVE_UP_SECONDS = 120
 
@@ -46,17 +46,17 @@ class Crowd:
     def _sit(self, browser: httpx.Client, *, person: str, session: str) -> bool:
         """Take one survey to its end; False when there was none left."""
         query = {"PROLIFIC_PID": person, "STUDY_ID": "study", "SESSION_ID": session}
-        arrived = self._patiently(browser, "POST", f"/take/{self.slug}/", params=query)
+        arrived = self.patiently(browser, "POST", f"/take/{self.slug}/", params=query)
         if "/s/" not in str(arrived.url):
             return False
         page = arrived.url.path
-        shown = deque(self._forms(self._patiently(browser, "POST", f"{page}begin/").text))
+        shown = deque(self._forms(self.patiently(browser, "POST", f"{page}begin/").text))
         while shown:
             slot, values = shown.popleft()
             submission = str(uuid.uuid4())
             fields = {"slot": slot, "submission": submission, "choice": values[int(slot) % len(values)]}
             fields["have"] = ",".join(held for held, _ in shown)
-            answered = self._patiently(
+            answered = self.patiently(
                 browser, "POST", f"{page}answer/", data=fields, headers={"Accept": "application/json"}
             )
             body = json.loads(answered.text)
@@ -70,13 +70,13 @@ class Crowd:
     @staticmethod
     def _forms(html: str) -> list[tuple[str, list[str]]]:
         forms = []
-        for form in _FORM.findall(html):
-            slot = _SLOT.search(form)
+        for form in FORM.findall(html):
+            slot = SLOT.search(form)
             assert slot is not None
             forms.append((slot[1], [first or second for first, second in _OPTIONS.findall(form)]))
         return forms
 
-    def _patiently(self, browser: httpx.Client, method: str, address: str, **request: object) -> httpx.Response:
+    def patiently(self, browser: httpx.Client, method: str, address: str, **request: object) -> httpx.Response:
         """Send a request again, the same, until the site answers it."""
         deadline = time.monotonic() + GIVE_UP_SECONDS
         while True:

@@ -14,6 +14,7 @@ import pytest
 
 from annotation.actions import responses, sessions
 from annotation.actions.adjudication import settle, unsettle
+from annotation.actions.fates import fates_of
 from annotation.actions.skipping import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -30,8 +31,18 @@ from studies.descriptions import TARGETS, role_of
 from studies.errors import StudyError
 from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, get_kind
 from studies.kinds.base import Kind, image_option, picture_of
-from studies.models import Instance, Project, Question, Study
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project, redesign
+from studies.models import Instance, InstanceImage, Project, Question, Study
+from tests.factories import (
+    NOON,
+    arrive,
+    arrive_at_work,
+    launch_study,
+    make_image,
+    make_instance,
+    make_project,
+    redesign,
+)
+from tests.results.describing import launched
 from tests.together import at_once
 
 TEN = {"images": "candidate"}
@@ -481,6 +492,45 @@ def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by
     assert Question.objects.get(study=find).right == f"image_{target + 1}"
     choose(session, place=target)
     assert states_of(write) == states_of(find) == ["accepted"]
+
+
+@pytest.mark.django_db
+def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
+    project = make_project()
+    make_set(project, "kitchen")
+    write = write_study(project, max_answers=2)
+    find = find_study(project, selection={"from": "write"})
+    other = find_study(project, study="people", purpose="baseline", selection={"from": "write"})
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    choose(arrive_at_work(other, "ben"), place=2)
+    assert states_of(write) == ["undecided"]
+    assert fates_of(Response.objects.filter(study=write)) == {}
+    choose(arrive_at_work(find, "cleo"), place=5)
+    assert states_of(find) == ["rejected"]
+    # So that it is written once more.
+    assert Decision.objects.get(study=write).asks_more
+    assert list(fates_of(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
+
+
+@pytest.mark.django_db
+def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_about() -> None:
+    project = make_project()
+    made = make_set(project, "kitchen")
+    Instance.objects.update(captions={"caption": "A door."})
+    InstanceImage.objects.create(instance=made, role="image", filename="door.png", image=make_image("door"))
+    parts = "[{kind: write_about}, {kind: rating}]"
+    write = launched(project, study="write", parts=parts, rule="collected-v1", purpose="collection")
+    find = find_study(project, selection={"from": "write"})
+    session = arrive_at_work(write, "ann")
+    send(session, text="The one that is half open.")
+    sessions.begin(session=session, part=1, now=NOON)
+    session.refresh_from_db()
+    send(session, choice="1")
+    assert Response.objects.filter(study=write).count() == 2
+    (slot,) = responses.open_slots(session=arrive_at_work(find, "ben"), limit=9)
+    assert slot.question.source == {"text": "The one that is half open.", "target": 2}
+    with pytest.raises(NothingLeft):
+        arrive_at_work(find, "cleo")
 
 
 @pytest.mark.django_db

@@ -29,6 +29,7 @@ class Tell(Kind):
     rule = "collected-v1"
     collects = True
     has_one_label = False
+    is_written = True
     ask_schema: ClassVar[Mapping[str, Any]] = NOTHING
     TARGETS: ClassVar[Mapping[str, int]] = {"one": 0, "five": 4}
 
@@ -53,6 +54,9 @@ class Tell(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value.get("text", "not possible")}
 
+    def words(self, value: Any) -> str:
+        return str(value.get("text", ""))
+
     def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return {"text": answer["text"], "target": content["target"]} if "text" in answer else None
 
@@ -62,15 +66,15 @@ class Tell(Kind):
         return {"text": label or f"Number {dice.randint(1, 9)}."}
 
 
-def make_set(project: Project, key: str, *, split: str = "train", **fields: Any) -> Instance:
-    """Return a set of ten images; `fields` are columns of it."""
+def make_set(project: Project, key: str, *, split: str = "train", size: int = SET_SIZE, **fields: Any) -> Instance:
+    """Return a set of `size` images; `fields` are columns of it."""
     about: dict[str, Any] = {"type": "video" if key.startswith("video") else "static", "split": split, "captions": {}}
     instance = Instance.objects.create(
         project=project, key=key, caption_rule="as-is-v1", source_file="sets.jsonl", source_row=1, **about | fields
     )
     InstanceImage.objects.bulk_create(
         InstanceImage(instance=instance, role=SET, position=place, filename=f"{key}/{place}.png", image=image)
-        for place, image in enumerate(make_image(f"{key}-{place}") for place in range(SET_SIZE))
+        for place, image in enumerate(make_image(f"{key}-{place}") for place in range(size))
     )
     return instance
 
@@ -104,13 +108,14 @@ def two_studies(*keys: str, split: str = "train", name: str = "") -> tuple[Study
     return tell, find
 
 
-def write(study: Study, person: str, texts: Mapping[str, str]) -> list[Response]:
-    """Let `person` sit down, write and go; texts: key of the set and variant ("video-a one") -> text."""
+def write(study: Study, person: str, texts: Mapping[str, str], **measured: Any) -> list[Response]:
+    """Let `person` sit down, write and go; texts: key of the set and variant ("video-a one") -> text. measured: what
+    the browser measured besides, of each."""
     session = _arrive(study, person)
     for slot in responses.open_slots(session=session, limit=100):
         text = texts.get(f"{slot.question.instance.key} {slot.question.variant}")
         if text:
-            _send(session, slot.pk, {"text": text})
+            _send(session, slot.pk, {"text": text}, **measured)
     sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)
     return list(Response.objects.filter(session=session).order_by("pk"))
 
@@ -135,6 +140,7 @@ def _arrive(study: Study, person: str) -> Session:
     return arrive_at_work(study, person, session=f"{person}-{Session.objects.count()}")
 
 
-def _send(session: Session, slot: int, posted: Mapping[str, str]) -> None:
-    sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted=posted, measured={"send_ms": 4200})
+def _send(session: Session, slot: int, posted: Mapping[str, str], **measured: Any) -> None:
+    measured = {"send_ms": 4200} | measured
+    sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted=posted, measured=measured)
     responses.submit(token=session.token, sent=sent, now=NOON)

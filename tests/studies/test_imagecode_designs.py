@@ -21,6 +21,9 @@ def test_three_images_of_a_set_are_described_again_until_somebody_finds_them() -
 
     assert describe.parts[0].ask["targets"] == 3
     assert (describe.rule, describe.answers, describe.max_answers) == ("described-v1", 1, 3)
+    # Whoever writes what too few find is paused, and not before much is known of them.
+    (paused,) = (each.given for each in describe.eligibility if each.rule == "accuracy")
+    assert (paused["study"], paused["by"], paused["answers"]) == (describe.study, "acceptance", 20)
     assert describe.purpose in {"filter", "collection"}
     assert describe.dataset is False
 
@@ -64,6 +67,9 @@ def test_retrievers_qualify_find_enough_never_described_the_set_and_are_paid_for
     assert rules["not_same_instance"]["study"] == design("imagecode-describe").study
     assert retrieve.lobby.minutes > 0
     assert retrieve.lobby.pay > 0
+    # Whoever waits as long and then finds one image has no less, and a whole sitting is half an hour at 12 dollars.
+    assert retrieve.pay.per_session + retrieve.pay.per_answer > retrieve.lobby.pay
+    assert retrieve.pay.per_session + retrieve.surveys.size * retrieve.pay.per_answer == 6
     assert retrieve.language == "en"
 
 

@@ -312,4 +312,5 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
         "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
         "pay": _pay(study, seats=plan.seats, answers=plan.answers),
         "problems": (sentence,) if waiting.images else (),
+        "warnings": launching.warnings(study),
     }

@@ -7,7 +7,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from rehearsal.management.commands.simulate import share
-from rehearsal.management.replays import new_project, quiet_sessions, researcher
+from rehearsal.management.replays import (
+    new_project,
+    quiet_sessions,
+    researcher,
+    without_waiting_for_the_disk,
+)
 from rehearsal.replay.imagecode.pipeline import WRITTEN, Setting, run
 from rehearsal.replay.imagecode.tables import closing, differences, report
 from rehearsal.replay.progress import Progress
@@ -66,7 +71,8 @@ class Command(BaseCommand):
             )
             if setting.described:
                 new_project(f"{setting.project.slug}-{WRITTEN}", "")
-            with quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+            bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+            with quiet_sessions(), without_waiting_for_the_disk(), bars as progress:
                 replay = run(setting, progress=progress)
             with replay.timed("report"):
                 setting.project.refresh_from_db()

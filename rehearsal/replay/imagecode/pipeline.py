@@ -11,7 +11,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from rehearsal.replay.imagecode.studies import FORMAT, TRAIN, VALID, launch_from, retriever
+from rehearsal.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, retriever
 from rehearsal.replay.imagecode.writing import Written, write_again
 from rehearsal.replay.playing import Crowd, Played, play
 from rehearsal.replay.progress import Progress
@@ -66,7 +66,7 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
     with replay.timed("import"):
         _import(replay, progress)
     with replay.timed("stand-ins"):
-        replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress)
+        replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress, most=PICTURES)
     with replay.timed("launch"):
         progress.begin("launch", len(RETRIEVE))
         for split in RETRIEVE:

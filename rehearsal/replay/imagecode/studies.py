@@ -18,6 +18,9 @@ from studies.models import Project, Question, Study
 
 FORMAT = "imagecode"
 TRAIN, VALID = "train", "valid"
+# How many different stand-ins are drawn; those of one set are all different. Each is a file, and 83,560 of them would
+# take as long to store as all answers to be given.
+PICTURES = 1000
 
 
 def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:

@@ -43,7 +43,10 @@ def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) ->
 
 
 def _inputs(replay: Replay) -> Table:
-    drawn = f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"'
+    drawn = (
+        f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"; those of one set are '
+        "all different"
+    )
     rows: list[Sequence[str]] = [
         ("descriptions, their images, authors and phenomena", "published: the released files"),
         ("who wrote which description", "not published, so that retrievers are kept from none"),

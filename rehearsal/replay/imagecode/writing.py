@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Seat
-from rehearsal.replay.imagecode.studies import FORMAT, VALID, launch_from, retriever
+from rehearsal.replay.imagecode.studies import FORMAT, PICTURES, VALID, launch_from, retriever
 from rehearsal.replay.playing import AT_ONCE, LOOK_EVERY, Crowd, Played, play
 from rehearsal.replay.progress import Progress
 from rehearsal.replay.stand_ins import fill_with_stand_ins
@@ -84,7 +84,7 @@ def write_again(
         if each.target is not None
     }
     _import_bare(project, [instance.key for instance in sample], by)
-    fill_with_stand_ins(project=project, progress=progress)
+    fill_with_stand_ins(project=project, progress=progress, most=PICTURES)
     # Any image that has a published text must be asked about, and which these are is no lot.
     describe = launch_from(
         DESCRIBE,

@@ -54,10 +54,10 @@ def ask_people(instance: Instance, image: str, name: str = "baseline") -> None:
     study: Study = make_launched(make_study(instance.project, name))
     study.questions.all().delete()
     original = instance.images.get(role="image").image_id
-    options = [{"key": "image", "image": original}, {"key": "negative_image", "image": image}]
+    shown = {"image": original, "negative_image": image}
     content = {
         "caption": "A bird on 1 roofs.",
-        "options": [option | {"width": 8, "height": 6} for option in options],
+        "options": [{"key": key, "image": picture, "width": 8, "height": 6} for key, picture in shown.items()],
     }
     fields = {"kind": T2I, "variant": "caption", "right": "image", "answers_wanted": 1}
     Question.objects.create(study=study, instance=instance, content=content, **fields)

@@ -98,6 +98,27 @@ def test_of_several_descriptions_of_an_image_the_first_has_its_place_and_the_oth
     assert simple == [(5, "Imported."), (3, "Another."), (5, "Written."), (5, "Written too.")]
 
 
+def partners(folder: Path, size: int) -> list[list[int]]:
+    """Return the places of the other images that stand in pairs with each image of sets of that size."""
+    found: list[set[int]] = [set() for _ in range(size)]
+    for number in range(20):
+        rows = [DescribedImage(f"{number}", "valid", 1, "T", target, set_size=size) for target in range(size)]
+        for pair in json.loads(written(folder / str(number), rows)["valid_simple.json"]):
+            found[pair["pos_idx"]].add(pair["neg_idx"])
+    return [sorted(each) for each in found]
+
+
+def test_the_other_image_of_a_pair_stands_two_places_off_in_sets_of_any_size(tmp_path: Path) -> None:
+    assert partners(tmp_path / "four", 4) == [[2], [3], [0], [1]]
+    middle = [[at - 2, at + 2] for at in range(2, 10)]
+    assert partners(tmp_path / "twelve", 12) == [[2], [3], *middle, [8], [9]]
+    # Where no place is two off, the neighbours; alone, nothing.
+    assert partners(tmp_path / "three", 3) == [[2], [0, 2], [0]]
+    assert partners(tmp_path / "two", 2) == [[1], [0]]
+    (alone,) = written(tmp_path / "one", [DescribedImage(DEER, "valid", 1, "T", 0, set_size=1)])
+    assert alone == "valid_data.json"
+
+
 def test_phenomena_leave_with_what_was_looked_for(tmp_path: Path) -> None:
     rows = [
         DescribedImage(DEER, "valid", 1, 'A "deer":\n\u2028it', 5, tags=("con", "s"), looked_for=("con", "neg", "s")),

@@ -95,6 +95,21 @@ def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> N
     assert told(list(descriptions_of_study(search))) == told(rows)[:3]
 
 
+def test_sets_have_as_many_images_as_they_have() -> None:
+    project, old = make_project("sets"), {"description_1": "Old."}
+    small = make_set(project, "static-four", size=4, captions=old, reference={"targets": [3]})
+    make_set(project, "static-twelve", size=12, captions=old, reference={"targets": [11]})
+    assert [row.set_size for row in descriptions_of_project(project)] == [4, 12]
+    # As many as were shown to those who found what was written, whatever became of the set since.
+    tell, search = two_studies()
+    write(tell, "ann", {"static-four one": "The red one."})
+    for person in ("ben", "cleo"):
+        find(search, person, {"The red one.": 1})
+    small.images.filter(position=3).delete()
+    found = [(row.text, row.set_size) for row in descriptions_of_project(project)]
+    assert found == [("Old.", 3), ("The red one.", 4), ("Old.", 12)]
+
+
 def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accepted() -> None:
     project = make_project("sets")
     make_set(
@@ -230,7 +245,7 @@ def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:
     for person, place in (("ben", 1), ("cleo", 2), ("dora", 1)):
         find(search, person, {"Before it falls.": place})
     report = report_of(project_facts(tell.project))
-    used = {row[3]: list(row[4:8]) for row in report.table("retrieval-agreement").rows if row[2] == "interval"}
+    used = {row[3]: [row[4], *row[6:9]] for row in report.table("retrieval-agreement").rows if row[2] == "interval"}
     # 1 2 1 moments: the only unit, in which what is observed is what is expected; the first two are 1 and 2.
     assert used == {
         "all": [0, 1, 1, 3],

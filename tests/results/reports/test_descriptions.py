@@ -12,7 +12,7 @@ import pytest
 from analytics.language import NO_PARSER
 from analytics.outcomes import Outcome
 from results.reports import descriptions
-from results.reports.base import Report, Undefined
+from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import (
     Answerable,
@@ -112,7 +112,7 @@ def test_from_what_was_undone_nothing_follows() -> None:
     assert told["retrievers", "all", "all"] == [pytest.approx((2 / 3 + 0 + 1 / 2) / 3), 3, 3, 8]
     assert told["describers", "all", "all"] == [pytest.approx(1 / 2), 2, 2, 6]
     assert ("retrievers", "nothing was pasted", "all") not in told
-    assert rows("retrieval-agreement", undone)[0][5:] == [3, 3, 8, 3]
+    assert rows("retrieval-agreement", undone)[0][6:] == [3, 3, 8, 3]
     assert rows("language", undone)[0][3:5] == [3, 12]
     # "con" was looked for in 11 only.
     assert [row[1:4] for row in rows("phenomena", undone)] == [["s", 1, 0]]
@@ -125,7 +125,7 @@ def test_alpha_three_ways_for_each_type_of_sets_and_for_all() -> None:
     # (2 * 5 * 183 - 2 * 625)/20 = 29; 1 - (116/5)/29 = 1/5. First: observed 116/4 = 29; sum 16, squares 102,
     # expected (2 * 4 * 102 - 2 * 256)/12 = 76/3; 1 - 29 * 3/76 = -11/76.
     found = rows("retrieval-agreement")
-    told = {(sets, metric, used): [value, *counts] for _, sets, metric, used, value, *counts in found}
+    told = {(sets, metric, used): [value, *counts] for _, sets, metric, used, value, _, *counts in found}
     none = Undefined("There are no ratings.")
     assert told == {
         ("all", "nominal", "all"): [pytest.approx(5 / 14), 4, 4, 10, 3],
@@ -143,9 +143,50 @@ def test_alpha_three_ways_for_each_type_of_sets_and_for_all() -> None:
     }
 
 
+def test_sets_of_four_and_of_twelve_images_stand_beside_each_other() -> None:
+    keys = [f"image_{place}" for place in range(1, 13)]
+    moments = Scale("interval", {key: float(place) for place, key in enumerate(keys[:4], start=1)})
+    found: dict[int, tuple[int, int, Sequence[int]]] = {
+        21: (1, 11, (11, 11)),
+        22: (1, 12, (12, 3, 12)),
+        23: (2, 4, (1, 4)),
+    }
+    of_two_sizes = study(
+        parts=[
+            PartFacts(
+                "search",
+                "",
+                1,
+                "",
+                Answerable(keys, apart=[(moments, frozenset({23})), (Scale(), frozenset({21, 22}))]),
+            )
+        ],
+        questions=[
+            QuestionFacts(pk, instance, "search", 0, keys[target - 1], Outcome.CONFLICTING, "", len(places), 2)
+            for pk, (instance, target, places) in found.items()
+        ],
+        answers=[
+            AnswerFacts(pk, person, 1, keys[place - 1], added=person == CLEO)
+            for pk, (_, _, places) in found.items()
+            for person, place in zip((ANN, BEN, CLEO), places, strict=False)
+        ],
+        described=dict.fromkeys(found, DESCRIBED[11]),
+    )
+    # Nominal: 4/2 and 2/1 are observed over 7. Counts: 11 and 12 twice, 3, 1 and 4 once, squared 11: (49 - 11)/42.
+    # 1 - (4/7)(42/38) = 7/19. Interval: twice 81 both ways over 2, and 9 both ways: 180/7. Sum 54, squares 556:
+    # (2 * 7 * 556 - 2 * 2916)/42 = 976/21. 1 - (180/7)(21/976) = 109/244. The videos alone: one unit, 1 and 4:
+    # observed 18/2; sum 5, squares 17, expected (2 * 2 * 17 - 2 * 25)/2 = 9: 1 - 9/9.
+    told = {tuple(row[1:4]): row[4] for row in rows("retrieval-agreement", of_two_sizes)}
+    assert told["all", "nominal", "all"] == pytest.approx(7 / 19)
+    assert told["all", "interval", "all"] == pytest.approx(109 / 244)
+    assert told["video", "interval", "all"] == pytest.approx(0)
+    # Ann is right about 21 and 22 of three, ben about 21 and 23, cleo about 22 of one.
+    assert rows("retrieval-accuracy", of_two_sizes)[0][4] == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
+
+
 def test_a_study_that_accepts_nothing_has_no_agreement_after_acceptance() -> None:
     found = rows("retrieval-agreement", study(accepts=False, purpose="baseline"))
-    after = {row[4] for row in found if row[3] == "after acceptance"}
+    after = {cell for row in found if row[3] == "after acceptance" for cell in row[4:6]}
     assert after == {Undefined("This study accepts nothing.")}
     used = {row[3] for row in rows("retrieval-accuracy", study(accepts=False, purpose="baseline"))}
     assert used == {"all", "asked for at first"}
@@ -226,3 +267,31 @@ def test_the_report_of_the_study_alone_has_the_same_tables_and_others_have_none(
     assert new <= names
     assert not new & {table.name for table in report_of(PROJECT).tables}
     assert not new & {table.name for table in report(study(described={}, written={})).tables}
+
+
+def test_the_interval_of_alpha_is_the_one_of_the_table_of_all_studies() -> None:
+    # On the first answers to sets without an order both tables tell the same coefficient. Six descriptions: of two,
+    # every fourth resample would have no value.
+    found = {pk: (1, 3, True, places) for pk, places in enumerate([(3, 3), (5, 5), (7, 7), (1, 2), (4, 6), (8, 9)], 31)}
+    still = study(
+        categories={1: ("static", "")},
+        parts=[PartFacts("search", "", 1, "", Answerable(KEYS))],
+        questions=[
+            QuestionFacts(pk, 1, "search", 0, KEYS[2], Outcome.ACCEPTED, KEYS[2], len(places), 2)
+            for pk, (_, _, _, places) in found.items()
+        ],
+        answers=[
+            AnswerFacts(pk, person, 1, KEYS[place - 1])
+            for pk, (_, _, _, places) in found.items()
+            for person, place in zip((ANN, BEN), places, strict=True)
+        ],
+        described=dict.fromkeys(found, DESCRIBED[14]),
+    )
+    columns = [column.title for column in report(still).table("reliability").columns]
+    (of_all,) = [row for row in rows("reliability", still) if row[3] == "Krippendorff's alpha" and row[4] == "before"]
+    told = {row[3]: row[4:6] for row in rows("retrieval-agreement", still)}
+    assert told["asked for at first"] == [
+        of_all[columns.index("Value")],
+        of_all[columns.index("95 % interval over questions")],
+    ]
+    assert isinstance(told["all"][1], Range)

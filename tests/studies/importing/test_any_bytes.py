@@ -26,8 +26,8 @@ names = st.sampled_from(
 unhurried = settings(deadline=None)
 
 
-def assert_records_or_problems(name: str, content: bytes) -> None:
-    items = list(get_importer(name)(NamedBytes(content, "add_obj.json")))
+def assert_records_or_problems(name: str, content: bytes, file: str = "add_obj.json") -> None:
+    items = list(get_importer(name)(NamedBytes(content, file)))
     assert items
     for item in items:
         assert isinstance(item, Record | Note | RowProblem)
@@ -72,6 +72,28 @@ def test_arbitrary_items(items: dict[str, Any]) -> None:
 )
 def test_arbitrary_image_sets(items: dict[str, Any]) -> None:
     assert_records_or_problems("imagecode", json.dumps(items).encode())
+
+
+cases = st.sampled_from(
+    [
+        *("image", "image_path", "caption", "caption_options", "true_caption", "false_caption", "relation_name"),
+        *("attributes", "bbox_x", "bbox_y", "bbox_w", "bbox_h"),
+    ]
+)
+
+
+@pytest.mark.parametrize(("name", "file"), [("aro", "coco_order.json"), ("rococo", "danger.json")])
+@unhurried
+@given(items=st.lists(st.dictionaries(cases, st.lists(st.text(), max_size=11) | values) | values, max_size=3))
+def test_arbitrary_lists(name: str, file: str, items: list[Any]) -> None:
+    assert_records_or_problems(name, json.dumps(items).encode(), file)
+
+
+@unhurried
+@given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))
+def test_arbitrary_tables_of_tabs(cells: list[str]) -> None:
+    rows = "\n".join("\t".join(row) for row in (["", "title", "filepath", "neg_caption"], cells))
+    assert_records_or_problems("aro", rows.encode(), "valid_neg_clip.tsv")
 
 
 @unhurried

@@ -68,3 +68,17 @@ def test_with_the_release_rule_every_accepted_row_becomes_the_released_row() -> 
             release["caption"],
             release["negative_caption"],
         )
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("A man, on a hill . ", "a man, on a hill"),
+        ("A man , on a hill!", "a man , on a hill"),
+        ('"Hot" (very) soup: *good*;#1~', "hot very soup good 1"),
+        ("Two  spaces\nand a line", "two spaces and a line"),
+        (" ".join(map(str, range(40))), " ".join(map(str, range(30)))),
+    ],
+)
+def test_retrieval_models_read_small_letters_without_marks_and_30_words(given: str, read: str) -> None:
+    assert CAPTION_RULES["retrieval-v1"](given) == read

@@ -1,11 +1,17 @@
-"""How far a hand goes for one answer, and how long that takes by the book: python -m benchmarks.pointer_travel.
+"""What one answer takes of a hand, and how long that is by the book: python -m benchmarks.keystrokes.
 
 Measures, for each kind of question in a real Chromium, the mean distance from the middle of an option (its whole card
 chooses) to the middle of Send, and predicts the time of an answer that needs no thought beyond one decision, with the
 keystroke-level model (Card, Moran and Newell 1980: K 0.20 s for a skilled typist, B 0.10 s for a press or a release,
-M 1.35 s) and, for pointing, their measured law of the mouse (Card, English and Burr 1978: 1.03 + 0.096 log2(D/S + 0.5)
-seconds). By mouse: decide, point at the option from the middle of the window, click, point at Send, click; by keyboard:
-decide, press the option's key, press Enter. What a person looks at and thinks of takes longer than all of it.
+H 0.40 s for a hand that goes between keyboard and mouse, M 1.35 s) and, for pointing, their measured law of the mouse
+(Card, English and Burr 1978: 1.03 + 0.096 log2(D/S + 0.5) seconds). By mouse: decide, point at the option from the
+middle of the window, click, point at Send, click; by keyboard: decide, press the option's key, press what sends. What a
+person looks at and thinks of takes longer than all of it.
+
+Of the peers nothing is measured here. Their keys are counted from their documentation, for the same question: one of
+four images or None. What a person waits after sending (the model's R) is what was measured with them on a machine of
+two cores, from the click to the next four images painted, p50, local; ours is measured by benchmarks/page.py. How far
+their buttons lie from their options is not known, so nothing is said of their mouse.
 """
 
 import argparse
@@ -17,6 +23,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +33,13 @@ from benchmarks.page import begin_sitting
 from benchmarks.site import PRODUCTION, Site, served
 from rehearsal.demo.drawing import draw_scene
 from rehearsal.demo.scenes import describe_instances
-from studies.kinds import KINDS
+from studies.kinds import KINDS, get_kind
 
 WINDOW = (1366, 768)
-KEY, BUTTON, MENTAL = 0.20, 0.10, 1.35
+KEY, BUTTON, HAND, MENTAL = 0.20, 0.10, 0.40, 1.35
 GOAL = 350
 INSTANCES = 3
+# The middle of each option and of what sends, in pixels from the top left of the page, and their shorter sides.
 BOXES = """() => {
   const box = (element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -47,6 +55,24 @@ BOXES = """() => {
 Box = Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Tool:
+    """A tool at one choice of four: the keys of one answer, modifiers too, and the seconds until the next is seen."""
+
+    keys: Sequence[str]
+    response: float
+    source: str
+
+
+TOOLS = {
+    "Lineup": Tool(("1", "Enter"), 0.035, "benchmarks/page.py, fast line"),
+    "Potato 2.12.1": Tool(
+        ("1", "Right"), 0.308, "sequential_key_binding: digits choose; an arrow goes on, which saves"
+    ),
+    "Label Studio 1.23.2": Tool(("1", "Ctrl", "Enter"), 0.822, "digits choose; Ctrl+Enter submits"),
+}
+
+
 def distance(one: Box, other: Box) -> float:
     return math.hypot(one["x"] - other["x"], one["y"] - other["y"])
 
@@ -57,13 +83,22 @@ def pointing(way: float, size: float) -> float:
 
 
 def by_mouse(option: Box, send: Box) -> float:
+    """Return the seconds of one answer by mouse, the hand being there already."""
     middle = {"x": WINDOW[0] / 2, "y": WINDOW[1] / 2}
     to_option = pointing(distance(middle, option), option["size"])
     return MENTAL + to_option + 2 * BUTTON + pointing(distance(option, send), send["size"]) + 2 * BUTTON
 
 
-def by_keyboard() -> float:
-    return MENTAL + 2 * KEY
+def by_keyboard(keys: int) -> float:
+    """Return the seconds of one answer by so many keys, the hands being there already."""
+    return MENTAL + keys * KEY
+
+
+def by_both(option: Box) -> float:
+    """Return the seconds of an answer chosen by mouse and sent by one key, with the hand's way there and back."""
+    middle = {"x": WINDOW[0] / 2, "y": WINDOW[1] / 2}
+    to_option = pointing(distance(middle, option), option["size"])
+    return MENTAL + to_option + 2 * BUTTON + HAND + KEY + HAND
 
 
 def make_studies(folder: Path) -> None:
@@ -90,7 +125,7 @@ def make_studies(folder: Path) -> None:
     manifest = folder / "manifest.jsonl"
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     call_command("import_instances", "travel", str(manifest), format="jsonl", images=images, verbosity=0, **quiet)
-    for kind in KINDS:
+    for kind in asked_kinds():
         design = folder / f"{kind}.yaml"
         slug = kind.replace("_", "-")
         design.write_text(
@@ -100,8 +135,15 @@ def make_studies(folder: Path) -> None:
         call_command("launch_study", slug, **quiet)
 
 
-def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float]:
-    """Return the mean way from an option of `kind` to Send in pixels, and the mean predicted seconds by mouse."""
+def asked_kinds() -> Sequence[str]:
+    """Return the kinds whose one answer is one of what is shown: what is written, or asked several at once, is other
+    work."""
+    return [name for name in KINDS if get_kind(name).has_one_label and not get_kind(name).asks_about_answers]
+
+
+def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float, float]:
+    """Return the mean way from an option of `kind` to Send in pixels, and the mean predicted seconds by mouse alone and
+    by mouse and keyboard."""
     page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
     page.goto(begin_sitting(site, kind, study=kind.replace("_", "-")))
     page.locator("[data-stage] [data-seen]").wait_for()
@@ -109,7 +151,9 @@ def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float]:
     page.close()
     options, send = boxes["options"], boxes["send"]
     ways = [distance(option, send) for option in options]
-    return sum(ways) / len(ways), sum(by_mouse(option, send) for option in options) / len(options)
+    mouse = [by_mouse(option, send) for option in options]
+    both = [by_both(option) for option in options]
+    return sum(ways) / len(ways), sum(mouse) / len(mouse), sum(both) / len(both)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -131,14 +175,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            figures = {kind: measure(browser, site, kind) for kind in KINDS}
+            figures = {kind: measure(browser, site, kind) for kind in asked_kinds()}
             browser.close()
     print(f"{WINDOW[0]} x {WINDOW[1]}, from the middle of an option to the middle of Send; goal <= {GOAL} px")
-    print(f"{'':<16}{'px':>8}{'s by mouse':>14}{'s by keyboard':>16}")
-    for kind, (way, seconds) in figures.items():
-        print(f"{kind:<16}{way:>8.0f}{seconds:>14.2f}{by_keyboard():>16.2f}")
-    ways = [way for way, _ in figures.values()]
-    print(f"{'mean':<16}{sum(ways) / len(ways):>8.0f}")
+    print(f"{'':<20}{'px':>8}{'s by mouse':>14}{'s by both':>14}")
+    for kind, (way, mouse, both) in figures.items():
+        print(f"{kind:<20}{way:>8.0f}{mouse:>14.2f}{both:>14.2f}")
+    ways = [way for way, _, _ in figures.values()]
+    print(f"{'mean':<20}{sum(ways) / len(ways):>8.0f}")
+    print(f"{'by keyboard':<20}{'keys':>8}{'s to answer':>14}{'s to the next':>14}")
+    for name, tool in TOOLS.items():
+        seconds = by_keyboard(len(tool.keys))
+        print(f"{name:<20}{len(tool.keys):>8}{seconds:>14.2f}{seconds + tool.response:>14.2f}   {tool.source}")
 
 
 if __name__ == "__main__":

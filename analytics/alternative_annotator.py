@@ -1,0 +1,200 @@
+"""Whether a model is at least as good an annotator as the people of a group: the alternative annotator test.
+
+One person at a time is left out, and the model is compared with that person by how well each agrees with the others.
+Calderon, Reichart and Dror 2025, "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
+Replacing Human Annotators with LLMs", ACL 2025, pp. 16051-16081.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from analytics.scores import Floats
+
+# The share of instances by which a person may be the better one and yet be replaced: what the paper takes for crowd
+# workers. It takes 0.15 for skilled people and 0.2 for experts, who cost more.
+EPSILON = 0.1
+# Of the people over whom the model is declared to win, so many at most may be so by chance.
+FALSE_DISCOVERY_RATE = 0.05
+# With fewer, the mean of the differences is not normal enough for Student's t.
+LEAST_INSTANCES = 30
+# From this winning rate on the model may take the place of the people.
+PASSING_RATE = 0.5
+
+NOBODY = "Nobody answered enough instances that somebody else and the model answered too."
+
+
+@dataclass(frozen=True)
+class AgainstPerson:
+    """The model in the place of one person, over the `n` instances that this person, the model and others answered.
+
+    advantage: share of instances on which the model agrees with the others at least as well as the person does, 0 to 1.
+    persons_advantage: the share on which the person does at least as well as the model; on ties both do. p: probability
+    of such differences were the person better by `epsilon`. wins: the model does, after the correction for many people.
+    p is None and wins False exactly when `reason` says why.
+    """
+
+    person: Hashable
+    n: int
+    advantage: float | None
+    persons_advantage: float | None
+    p: float | None
+    wins: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class AlternativeAnnotator:
+    """winning_rate: omega, the share of the people tested over whom the model wins, 0 to 1. advantage: rho, the mean
+    over them of its advantage, by which models are compared. passes: omega is at least one half. All three are None
+    exactly when `reason` says why. people: everybody, in order of appearance; n_tested: of them, those who were tested.
+    """
+
+    winning_rate: float | None
+    advantage: float | None
+    passes: bool | None
+    n_tested: int
+    people: Sequence[AgainstPerson]
+    epsilon: float
+    false_discovery_rate: float
+    reason: str | None = None
+
+
+# How well an answer agrees with the answers of others to the same instance, higher is better.
+Alignment = Callable[[Any, Sequence[Any]], float]
+
+
+def agreement(answer: Any, others: Sequence[Any]) -> float:
+    """Return the share of the others' answers that are the same, 0 to 1, for labels (ACC in the paper)."""
+    return float(np.mean([answer == other for other in others]))
+
+
+def nearness(answer: float, others: Sequence[float]) -> float:
+    """Return the root mean squared distance to the others' answers, negative, for numbers (RMSE in the paper)."""
+    return -sqrt(float(np.mean([(answer - other) ** 2 for other in others])))
+
+
+def alternative_annotator_test(
+    answers: Sequence[Any],
+    people: Sequence[Hashable],
+    instances: Sequence[Hashable],
+    model: Mapping[Any, Any],
+    *,
+    alignment: Alignment = agreement,
+    epsilon: float = EPSILON,
+    false_discovery_rate: float = FALSE_DISCOVERY_RATE,
+    least_instances: int = LEAST_INSTANCES,
+) -> AlternativeAnnotator:
+    """Test whether a model may take the place of people who annotate.
+
+    answers, people, instances: what was said, by whom and about what, of the same length. model: what the model says,
+    by instance; instances that it says nothing about count for nothing, and so do those that one person alone answered.
+    alignment: `agreement` for labels, `nearness` for numbers, or one's own. least_instances: a person with fewer is not
+    tested.
+
+    For each person j the differences d of the two indicators (person at least as good, model at least as good; 1 or 0)
+    are tested against `epsilon` with Student's t, one-sided: t = (mean d - epsilon) / (s / sqrt n). Where all
+    differences are the same, p is 0 if they lie below epsilon, else 1. The people over whom the model wins are those
+    whose hypothesis the procedure of Benjamini and Yekutieli rejects (`benjamini_yekutieli`). An instance counts once
+    per person, however many others answered it; the test takes instances to be independent of each other.
+
+    Raises ValueError for different lengths, when a person has answered an instance twice, and for an epsilon or a rate
+    outside 0 to 1.
+    Source: see the head of this module, and the authors' notebook in nitaytech/AltTest.
+
+    Example: where the model says on every instance what all people say, its advantage is 1 for everybody, every d is 0,
+    and it wins over everybody.
+    """
+    if not len(answers) == len(people) == len(instances):
+        raise ValueError(
+            f"Each answer has a person and an instance, not {len(answers)} answers with {len(people)} and "
+            f"{len(instances)}."
+        )
+    if not (0 <= epsilon < 1 and 0 < false_discovery_rate < 1):
+        raise ValueError(f"Not an epsilon of {epsilon} and a rate of {false_discovery_rate}: both lie between 0 and 1.")
+    by_instance: dict[Hashable, dict[Hashable, Any]] = {}
+    for answer, person, instance in zip(answers, people, instances, strict=True):
+        given = by_instance.setdefault(instance, {})
+        if person in given:
+            raise ValueError(f"{person!r} has answered {instance!r} twice; each answers an instance once.")
+        given[person] = answer
+    shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
+    compared = [
+        _against(person, shared, model, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
+        for person in dict.fromkeys(people)
+    ]
+    tested = [each for each in compared if each.p is not None]
+    rejected = benjamini_yekutieli([each.p for each in tested if each.p is not None], false_discovery_rate)
+    winning = {each.person for each, wins in zip(tested, rejected, strict=True) if wins}
+    everybody = [_decided(each, wins=each.person in winning) for each in compared]
+    settings = (epsilon, false_discovery_rate)
+    if not tested:
+        return AlternativeAnnotator(None, None, None, 0, everybody, *settings, NOBODY)
+    rate = len(winning) / len(tested)
+    advantage = sum(each.advantage for each in tested if each.advantage is not None) / len(tested)
+    return AlternativeAnnotator(rate, advantage, rate >= PASSING_RATE, len(tested), everybody, *settings)
+
+
+def benjamini_yekutieli(probabilities: Sequence[float], rate: float) -> list[bool]:
+    """Tell which hypotheses are rejected so that at most `rate` of the rejected are true, however the tests depend.
+
+    The i smallest of m probabilities are rejected for the largest i whose probability is at most i rate / (m H), where
+    H = 1 + 1/2 + ... + 1/m. Source: Benjamini and Yekutieli 2001, "The control of the false discovery rate in multiple
+    testing under dependency", Annals of Statistics 29, theorem 1.3.
+
+    Example: 0.001, 0.02 and 0.6 at 0.05, H = 11/6: 0.001 is at most 0.0091, 0.02 is more than 0.0182: only the first.
+    """
+    count = len(probabilities)
+    harmonic = sum(1 / number for number in range(1, count + 1))
+    order = sorted(range(count), key=lambda place: probabilities[place])
+    last = 0
+    for number, place in enumerate(order, start=1):
+        if probabilities[place] <= number * rate / (count * harmonic):
+            last = number
+    rejected = set(order[:last])
+    return [place in rejected for place in range(count)]
+
+
+def _against(
+    person: Hashable,
+    shared: Mapping[Hashable, Mapping[Hashable, Any]],
+    model: Mapping[Any, Any],
+    *,
+    alignment: Alignment,
+    epsilon: float,
+    least_instances: int,
+) -> AgainstPerson:
+    both: list[tuple[bool, bool]] = []
+    for instance, given in shared.items():
+        if person not in given:
+            continue
+        others = [answer for who, answer in given.items() if who != person]
+        persons, models = alignment(given[person], others), alignment(model[instance], others)
+        both.append((persons >= models, models >= persons))
+    if not both:
+        return AgainstPerson(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
+    indicators = np.array(both, dtype=np.float64)
+    persons_advantage, advantage = (float(share) for share in indicators.mean(axis=0))
+    counts = (person, len(both), advantage, persons_advantage)
+    least = max(2, least_instances)
+    if len(both) < least:
+        return AgainstPerson(*counts, None, False, f"Fewer than {least} instances say too little of one person.")
+    return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], epsilon), False)
+
+
+def _probability(differences: Floats, epsilon: float) -> float:
+    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
+    if spread == 0:
+        return 0.0 if mean < epsilon else 1.0
+    # Here, because loading it takes longer than everything else that a page of the site loads.
+    from scipy.special import stdtr
+
+    count = differences.size
+    return float(stdtr(count - 1, (mean - epsilon) / (spread / sqrt(count))))
+
+
+def _decided(each: AgainstPerson, *, wins: bool) -> AgainstPerson:
+    return AgainstPerson(each.person, each.n, each.advantage, each.persons_advantage, each.p, wins, each.reason)

@@ -1,0 +1,215 @@
+"""What people would score on all instances, estimated from their answers to some and a model's predictions for all.
+
+The predictions make the interval shorter than people's answers alone do, as far as they go with them, and cannot
+mislead: what they get wrong on the instances that people answered is taken off. These are estimates, and every table
+calls them so.
+
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered inference", Science 382, pp. 669-674;
+Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient prediction-powered inference", arXiv:2311.01453.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analytics.scores import Floats, Outcomes
+
+LEVEL = 0.95
+# With fewer labelled instances than this, or fewer on which people and the model differ, variances are hardly known.
+FEW_INSTANCES, FEW_APART = 20, 10
+SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
+HARDLY_APART = f"People and the model differ on fewer than {FEW_APART} instances: the interval may be too short."
+FEW = "An estimate takes two instances that people answered, and there {}."
+ALL_ALIKE = "All instances that people answered are alike, so how far others differ cannot be told."
+NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
+
+
+@dataclass(frozen=True)
+class PredictionPowered:
+    """An estimate of a mean over instances, each counting once, with its interval.
+
+    value, low, high: with the predictions. alone, alone_low, alone_high: from people's answers alone. weight: how far
+    the predictions were relied on, 0 (not at all) to 1. n_labelled: instances that people answered; n_unlabelled: those
+    that only the model did. value and alone are None without a labelled instance; the limits are None exactly when
+    `reason` says why. warning: why not to rely on the interval, "" mostly.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    weight: float
+    alone: float | None
+    alone_low: float | None
+    alone_high: float | None
+    n_labelled: int
+    n_unlabelled: int
+    reason: str | None = None
+    warning: str = ""
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    instances: Sequence[Hashable],
+    predictions: Mapping[Any, float],
+    *,
+    weight: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    level: float = LEVEL,
+) -> PredictionPowered:
+    """Estimate the mean over all instances of what people say.
+
+    labels: one number (1 and 0 for right and wrong, say) per answer of a person. instances: what it is about, of the
+    same length; answers to one instance are a cluster and are averaged first, so that each instance counts once and the
+    interval is one over instances. predictions: the same quantity as the model has it, for every labelled instance, and
+    for as many further ones as there are; these must be drawn as the labelled ones were, or the estimate is of neither.
+    bounds: between what the limits must lie, (0, 1) for a share. weight: lambda; without it the one with the smallest
+    variance, between 0 and 1. 1 is plain prediction-powered inference, 0 is people alone.
+
+    With means y and f over the labelled and g over the n_unlabelled N: value = y + weight (g - f), its variance
+    var(Y - weight F) / n + weight^2 var(F) / N, and the best weight cov(Y, F) / ((1 + n / N) var(F)), var(F) over all
+    predictions. The limits are Student's t with the degrees of freedom of Welch 1947, which the papers, with many
+    labelled instances, take to be infinite. The interval is for other instances like these, answered by these people.
+
+    Raises ValueError for different lengths, nan, a labelled instance without a prediction, a weight outside 0 to 1, and
+    a level outside 0 to 1.
+    Source: see the head of this module: PPI for the mean, PPI++ for the weight ("power tuning").
+
+    Example: people right on 3 of 4 instances and the model on 2 of these (both right on 2 of the 3), the model on 5 of
+    8 others: with weight 1 the estimate is 0.75 + (0.625 - 0.5) = 0.875.
+    """
+    values = np.asarray(labels, dtype=np.float64)
+    if values.ndim != 1 or values.size != len(instances):
+        raise ValueError(f"Each label has an instance, not {values.shape} labels with {len(instances)} instances.")
+    if not 0 < level < 1 or (weight is not None and not 0 <= weight <= 1):
+        raise ValueError(f"Not a level of {level} and a weight of {weight}: both lie between 0 and 1.")
+    clusters: dict[Hashable, list[float]] = {}
+    for value, instance in zip(values.tolist(), instances, strict=True):
+        clusters.setdefault(instance, []).append(value)
+    missing = next((instance for instance in clusters if instance not in predictions), None)
+    if missing is not None:
+        raise ValueError(NOT_PREDICTED.format(missing))
+    labelled = np.array([sum(each) / len(each) for each in clusters.values()], dtype=np.float64)
+    predicted = np.array([predictions[instance] for instance in clusters], dtype=np.float64)
+    further = np.array([value for instance, value in predictions.items() if instance not in clusters], dtype=np.float64)
+    if np.isnan(np.concatenate([labelled, predicted, further])).any():
+        raise ValueError("A label or a prediction is not a number.")
+    if weight is None:
+        weight = best_weight(labelled, predicted, further)
+    elif not further.size:
+        weight = 0.0
+    return _estimate(labelled, predicted, further, weight, bounds, level)
+
+
+def prediction_powered_scores(
+    people: Outcomes,
+    instances: Sequence[Hashable],
+    model: Outcomes,
+    model_instances: Sequence[Hashable],
+    *,
+    level: float = LEVEL,
+) -> dict[str, PredictionPowered]:
+    """Estimate the seven scores of people (I2T, T2I, Group and the finer ones) over all instances of a model.
+
+    people: one place per person and instance, whose four questions this person answered; instances: which it is, of the
+    same length. model: one place per instance, all of `instances` among them; model_instances: which. Shares, 0 to 1.
+
+    Raises ValueError as `prediction_powered_mean`, and when the model has answered an instance twice.
+    """
+    if len(people) != len(instances) or len(model) != len(model_instances):
+        raise ValueError(
+            f"Outcomes are one per instance, not {len(people)} for {len(instances)} and {len(model)} for "
+            f"{len(model_instances)}."
+        )
+    if len(set(model_instances)) < len(model_instances):
+        raise ValueError("The model has answered an instance twice.")
+    predicted = model.columns()
+    return {
+        name: prediction_powered_mean(
+            right,
+            instances,
+            dict(zip(model_instances, predicted[name].astype(float).tolist(), strict=True)),
+            bounds=(0.0, 1.0),
+            level=level,
+        )
+        for name, right in people.columns().items()
+    }
+
+
+def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
+    """Return the weight of the predictions that makes the variance of the estimate smallest, 0 to 1 (PPI++, "power
+    tuning").
+
+    labelled, predicted: n values each, what people say and what the model predicts; further: N other predictions. 0
+    with less than two labelled instances, without further ones, and where all predictions are the same.
+    """
+    n, further_n = labelled.size, further.size
+    spread = float(np.concatenate([predicted, further]).var(ddof=1)) if n + further_n > 1 else 0.0
+    if n < 2 or not further_n or spread == 0:
+        return 0.0
+    together = float(((labelled - labelled.mean()) * (predicted - predicted.mean())).sum() / (n - 1))
+    return min(1.0, max(0.0, together / ((1 + n / further_n) * spread)))
+
+
+def _estimate(
+    labelled: Floats,
+    predicted: Floats,
+    further: Floats,
+    weight: float,
+    bounds: tuple[float, float] | None,
+    level: float,
+) -> PredictionPowered:
+    counts = (labelled.size, further.size)
+    if labelled.size < 2:
+        alone = float(labelled.mean()) if labelled.size else None
+        value = _value(labelled, predicted, further, weight) if labelled.size else None
+        reason = FEW.format("is one" if labelled.size else "is none")
+        return PredictionPowered(value, None, None, weight, alone, None, None, *counts, reason)
+    value, alone = _value(labelled, predicted, further, weight), float(labelled.mean())
+    parts = [_Part(labelled - weight * predicted)] + ([_Part(weight * further)] if further.size > 1 and weight else [])
+    half, alone_half = _half_width(parts, level), _half_width([_Part(labelled)], level)
+    if half is None or alone_half is None:
+        return PredictionPowered(value, None, None, weight, alone, None, None, *counts, ALL_ALIKE)
+    limits = _limits(value, half, bounds), _limits(alone, alone_half, bounds)
+    warning = _warning(labelled, predicted, weight)
+    return PredictionPowered(value, *limits[0], weight, alone, *limits[1], *counts, None, warning)
+
+
+def _warning(labelled: Floats, predicted: Floats, weight: float) -> str:
+    if labelled.size < FEW_INSTANCES:
+        return SMALL
+    return HARDLY_APART if weight and int((labelled != predicted).sum()) < FEW_APART else ""
+
+
+def _value(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> float:
+    alone = float(labelled.mean())
+    return alone + weight * float(further.mean() - predicted.mean()) if further.size else alone
+
+
+class _Part:
+    """Numbers whose mean is a part of the estimate: the variance of that mean, and its degrees of freedom."""
+
+    def __init__(self, numbers: Floats) -> None:
+        self.variance = float(numbers.var(ddof=1)) / numbers.size
+        self.degrees = numbers.size - 1
+
+
+def _half_width(parts: Sequence[_Part], level: float) -> float | None:
+    """Return half the width of the interval of a sum of means; None where nothing varies."""
+    variance = sum(part.variance for part in parts)
+    if not variance:
+        return None
+    # Here, because loading it takes longer than everything else that a page of the site loads.
+    from scipy.special import stdtrit
+
+    degrees = variance**2 / sum(part.variance**2 / part.degrees for part in parts)
+    return float(stdtrit(degrees, (1 + level) / 2)) * sqrt(variance)
+
+
+def _limits(value: float, half: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    if bounds is None:
+        return value - half, value + half
+    return max(bounds[0], value - half), min(bounds[1], value + half)

@@ -1,0 +1,120 @@
+import csv
+import json
+from argparse import ArgumentParser
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analytics.results_files import ResultsFileError
+from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
+from predictions.protocols.loaded import Loaded, ScoresPairs, text_embedder
+from predictions.protocols.pictures import Pictures
+from predictions.protocols.rendering import Line, as_json, as_text
+from predictions.protocols.score_files import ScoreFile
+
+FILE = "file:"
+
+
+class Command(BaseCommand):
+    help = "Evaluate models on a public benchmark by its paper's protocol, and print its table with the chance row."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="NAME", help=f"One of {', '.join(PROTOCOLS)}.")
+        parser.add_argument(
+            "--model",
+            action="append",
+            default=[],
+            metavar="SPEC",
+            help="file:PATH, or a scorer's spec; as often as wanted.",
+        )
+        parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
+        parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
+        parser.add_argument("--out", type=Path, metavar="FILE", help="Write the tables there too, as JSON with counts.")
+        parser.add_argument("--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored there, as CSV.")
+        parser.add_argument(
+            "--prepare",
+            action="store_true",
+            help="Make what the paper makes of the data by chance, into the data folder.",
+        )
+        parser.add_argument("--seed", type=int, default=1, help="What --prepare makes follows from it (default 1).")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["benchmark"] not in PROTOCOLS:
+            raise CommandError(f"There is no benchmark {options['benchmark']!r}. It is one of {', '.join(PROTOCOLS)}.")
+        if not (options["model"] or options["pairs"] or options["prepare"]):
+            raise CommandError("Name a model with --model, or write the pairs to be scored with --pairs.")
+        protocol, folder = get_protocol(options["benchmark"]), options["data"]
+        try:
+            loaded = {spec: model_called(spec) for spec in options["model"] if not spec.startswith(FILE)}
+            if options["prepare"]:
+                embed = next(filter(None, map(text_embedder, loaded.values())), None)
+                for sentence in protocol.prepare(folder, seed=options["seed"], embed=embed):
+                    self.stdout.write(sentence)
+            if not (options["model"] or options["pairs"]):
+                return
+            data = protocol.read(folder)
+            if options["pairs"]:
+                self._write_pairs(protocol, data, options["pairs"])
+            pictures = Pictures(options["images"] or folder)
+            lines = [
+                Line(called(spec), evaluated_from_file(protocol, data, Path(spec.removeprefix(FILE))))
+                if spec.startswith(FILE)
+                else Line(spec, evaluate(protocol, data, Loaded(loaded[spec], pictures)))
+                for spec in options["model"]
+            ]
+            if lines:
+                self._show(protocol, lines, protocol.chance(data), options["out"])
+        except (BenchmarkError, ResultsFileError) as error:
+            raise CommandError(f"Nothing was evaluated.\n{error}") from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise CommandError(
+                f"Nothing was evaluated. A file could not be written: {error.strerror}{where}."
+            ) from error
+
+    def _show(self, protocol: Benchmark[Any, Any], lines: list[Line], chance: Any, out: Path | None) -> None:
+        n = lines[0].evaluation.whole.n
+        self.stdout.write(as_text(f"{protocol.title} ({protocol.paper}), n = {n:,}, in percent", lines, chance))
+        if out is not None:
+            what = {"benchmark": protocol.name, "paper": protocol.paper} | as_json(lines, chance)
+            out.write_text(json.dumps(what, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def _write_pairs(self, protocol: Benchmark[Any, Any], data: Any, path: Path) -> None:
+        count = 0
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(["image", "text", "score"])
+            for block in protocol.blocks(data):
+                writer.writerows((image, text, "") for image in block.images for text in block.texts)
+                count += len(block.images) * len(block.texts)
+        self.stdout.write(f"{count:,} pairs are in {path}; write their scores into its third column.")
+
+
+def called(spec: str) -> str:
+    """Return what a table calls a file: its name without its ending."""
+    return Path(spec.removeprefix(FILE)).stem
+
+
+def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, path: Path) -> Evaluation:
+    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
+    if not path.exists():
+        raise BenchmarkError([f"There is no file {path}."])
+    found = protocol.published(data, path)
+    return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
+
+
+def model_called(spec: str) -> ScoresPairs:
+    """Load the model of a spec. Raises BenchmarkError where it cannot be."""
+    try:
+        scorers: Any = import_module("predictions.scorers")
+    except ModuleNotFoundError as error:
+        raise BenchmarkError(
+            [f"Models such as {spec!r} cannot be loaded here. Give their scores as a file, file:PATH."]
+        ) from error
+    try:
+        model: ScoresPairs = scorers.scorer_of(spec)
+    except scorers.CannotLoad as error:
+        raise BenchmarkError([str(error)]) from error
+    return model

@@ -1,0 +1,39 @@
+"""The protocols of public benchmarks, by name. A new one is one file, its test, and one line here."""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Evaluation, Scorer, evaluate, scored_by
+from predictions.protocols.problems import BenchmarkError
+
+PROTOCOLS = {
+    "bivlc": "predictions.protocols.bivlc.BiVLC",
+    "sugarcrepe": "predictions.protocols.sugarcrepe.SugarCrepe",
+    "aro": "predictions.protocols.aro.ARO",
+    "rococo": "predictions.protocols.rococo.RoCOCO",
+    "imagecode": "predictions.protocols.imagecode.ImageCoDe",
+}
+
+
+@cache
+def get_protocol(name: str) -> Benchmark[Any, Any]:
+    """Return the protocol called `name`. Raises KeyError for a name that is not in the registry."""
+    module, _, attribute = PROTOCOLS[name].rpartition(".")
+    protocol: Benchmark[Any, Any] = getattr(import_module(module), attribute)()
+    return protocol
+
+
+__all__ = [
+    "PROTOCOLS",
+    "Benchmark",
+    "BenchmarkError",
+    "Block",
+    "Breakdown",
+    "Cell",
+    "Evaluation",
+    "Scorer",
+    "evaluate",
+    "get_protocol",
+    "scored_by",
+]

@@ -1,0 +1,72 @@
+"""Captions whose words are put into another order, four ways (ARO's COCO-Order and Flickr30k-Order)."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+# Words, their clitics, numbers, and marks, about as the Penn Treebank divides a sentence.
+_TOKEN = re.compile(
+    r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.,']\w+)*?(?='(?:s|re|ve|ll|d|m)\b)|\w+(?:[-.,']\w+)*|[^\w\s]",
+    re.I,
+)
+TRIGRAM = 3
+TAGGER = "en_core_web_sm"
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+ADJECTIVES = frozenset({"JJ", "JJR", "JJS"})
+
+# A caption -> its tokens, each with its tag of the Penn Treebank.
+Tagger = Callable[[str], Sequence[tuple[str, str]]]
+
+
+def tokens_of(caption: str) -> list[str]:
+    """Return the words and marks of a caption. Example: "The dog's ball." is The, dog, 's, ball, and a full stop."""
+    return _TOKEN.findall(caption)
+
+
+def installed_tagger() -> Tagger | None:
+    """Return spaCy's small English tagger, which ARO used, None where it is not installed."""
+    try:
+        nlp: Any = import_module("spacy").load(TAGGER)
+    except (ImportError, OSError):
+        return None
+    return lambda caption: [(token.text, token.tag_) for token in nlp(caption)]
+
+
+def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list[str | None]:
+    """Return the four captions with other orders, None for those that need a tagger where there is none.
+
+    In their order: nouns change places with nouns and adjectives with adjectives; all other words change places; the
+    words change places within each three in a row; the threes in a row change places. A shuffle may bring back the
+    order that was: a caption with one noun and one adjective has no other.
+
+    Source: Yuksekgonul et al. 2023, section 2; `dataset_zoo/perturbations.py` in
+    mertyg/vision-language-models-are-bows. There the generators are shared by all captions, so that the same captions
+    come out only of the same run over the same data; here each caption has its own.
+    """
+    tagged: list[str | None] = [None, None]
+    if tagger is not None:
+        words = tagger(caption)
+        nouns, adjectives = (
+            [place for place, (_, tag) in enumerate(words) if tag in tags] for tags in (NOUNS, ADJECTIVES)
+        )
+        others = [place for place in range(len(words)) if place not in {*nouns, *adjectives}]
+        texts = [word for word, _ in words]
+        tagged = [_permuted(texts, [nouns, adjectives], rng), _permuted(texts, [others], rng)]
+    words_alone = tokens_of(caption)
+    threes = [words_alone[start : start + TRIGRAM] for start in range(0, len(words_alone), TRIGRAM)]
+    within = [rng.sample(three, len(three)) for three in threes]
+    return [
+        *tagged,
+        *(" ".join(word for three in each for word in three) for each in (within, rng.sample(threes, len(threes)))),
+    ]
+
+
+def _permuted(words: Sequence[str], groups: Sequence[Sequence[int]], rng: random.Random) -> str:
+    """Return the sentence in which the words at the places of each group have changed places."""
+    changed = list(words)
+    for places in groups:
+        for place, source in zip(places, rng.sample(list(places), len(places)), strict=True):
+            changed[place] = words[source]
+    return " ".join(changed)

@@ -1,0 +1,191 @@
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analytics.prediction_powered import (
+    ALL_ALIKE,
+    HARDLY_APART,
+    SMALL,
+    PredictionPowered,
+    prediction_powered_mean,
+    prediction_powered_scores,
+)
+from analytics.scores import Outcomes
+
+# People on four instances, the model on these and on eight others.
+PEOPLE = {"a": 1, "b": 1, "c": 0, "d": 1}
+MODEL = {"a": 1, "b": 0, "c": 0, "d": 1} | {str(n): value for n, value in enumerate([1, 1, 0, 0, 1, 0, 1, 1])}
+
+
+def estimated(**options: Any) -> PredictionPowered:
+    return prediction_powered_mean(list(PEOPLE.values()), list(PEOPLE), MODEL, **options)
+
+
+def t_half(variance: float, degrees: float) -> float:
+    return float(stats.t.ppf(0.975, degrees)) * sqrt(variance)
+
+
+def test_plain_prediction_powered_inference_takes_off_what_the_model_gets_wrong() -> None:
+    came_out = estimated(weight=1)
+    # 5/8 of the others, and people are right on one more of the four than the model: 0.625 + 0.25.
+    assert came_out.value == pytest.approx(0.875)
+    # The differences 0, 1, 0, 0 have a variance of 1/4; the others' predictions one of 15/8 / 7.
+    people, model = 0.25 / 4, 15 / 8 / 7 / 8
+    degrees = (people + model) ** 2 / (people**2 / 3 + model**2 / 7)
+    assert degrees == pytest.approx(6.300, abs=0.001)
+    half = t_half(people + model, degrees)
+    assert came_out.low == pytest.approx(0.875 - half)
+    assert came_out.high == pytest.approx(0.875 + half)
+    assert (came_out.n_labelled, came_out.n_unlabelled, came_out.weight) == (4, 8, 1)
+
+
+def test_without_weight_it_is_what_people_s_answers_say_alone() -> None:
+    came_out = estimated(weight=0)
+    half = t_half(0.25 / 4, 3)
+    assert came_out.value == 0.75
+    assert came_out.low == pytest.approx(0.75 - half)
+    assert came_out.high == pytest.approx(0.75 + half)
+    assert (came_out.alone, came_out.alone_low, came_out.alone_high) == (came_out.value, came_out.low, came_out.high)
+
+
+def test_the_best_weight_follows_from_how_far_the_predictions_go_with_the_answers() -> None:
+    came_out = estimated()
+    # Covariance 0.5 / 3; the twelve predictions, seven of them 1, have a variance of 35/12 / 11; 1 + 4/8.
+    weight = (0.5 / 3) / (1.5 * 35 / 132)
+    assert came_out.weight == pytest.approx(weight)
+    assert came_out.value == pytest.approx(0.75 + weight * (5 / 8 - 1 / 2))
+
+
+def test_a_model_that_goes_against_people_or_says_always_the_same_is_not_relied_on() -> None:
+    against = prediction_powered_mean([1, 0, 1, 0], "abcd", {"a": 0, "b": 1, "c": 0, "d": 1, "e": 1})
+    assert (against.weight, against.value, against.low) == (0, 0.5, against.alone_low)
+    same = prediction_powered_mean([1, 0, 1, 0], "abcd", dict.fromkeys("abcdefg", 1))
+    assert (same.weight, same.value) == (0, 0.5)
+
+
+def test_several_answers_to_an_instance_are_one_cluster() -> None:
+    # Instance a was answered by three people, two of them right.
+    came_out = prediction_powered_mean([1, 1, 0, 1, 0], ["a", "a", "a", "b", "c"], {"a": 1, "b": 1, "c": 0, "d": 1})
+    assert came_out.n_labelled == 3
+    assert came_out.alone == pytest.approx((2 / 3 + 1 + 0) / 3)
+    once = prediction_powered_mean([2 / 3, 1, 0], ["a", "b", "c"], {"a": 1, "b": 1, "c": 0, "d": 1})
+    assert came_out == once
+
+
+def test_without_further_predictions_it_is_people_alone() -> None:
+    came_out = prediction_powered_mean([1, 0, 1], "abc", {"a": 1, "b": 0, "c": 1}, weight=1)
+    assert (came_out.weight, came_out.n_unlabelled) == (0, 0)
+    assert came_out.value == pytest.approx(2 / 3)
+
+
+def test_limits_stay_within_bounds() -> None:
+    came_out = estimated(weight=1, bounds=(0, 1))
+    assert came_out.high == 1
+    assert (estimated(weight=1).high or 0) > 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason", "value"),
+    [
+        ({}, "An estimate takes two instances that people answered, and there is none.", None),
+        ({"a": 1}, "An estimate takes two instances that people answered, and there is one.", 1),
+        ({"a": 1, "d": 1}, ALL_ALIKE, 1),
+    ],
+)
+def test_too_little_gives_no_interval(labels: dict[str, int], reason: str, value: float | None) -> None:
+    came_out = prediction_powered_mean(list(labels.values()), list(labels), MODEL, weight=0)
+    assert (came_out.low, came_out.high, came_out.reason, came_out.value) == (None, None, reason, value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "instances", "options", "sentence"),
+    [
+        ([1], ["a", "b"], {}, "Each label has an instance"),
+        ([1], ["z"], {}, "The model predicts nothing for 'z', which people answered"),
+        ([np.nan], ["a"], {}, "is not a number"),
+        ([1], ["a"], {"weight": 2}, "Not a level of 0.95 and a weight of 2"),
+        ([1], ["a"], {"level": 1}, "Not a level of 1"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(labels: Any, instances: Any, options: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        prediction_powered_mean(labels, instances, MODEL, **options)
+
+
+def outcomes(*rows: str) -> Outcomes:
+    """Return outcomes from four digits each, in the order Ipos2T Ineg2T Tpos2I Tneg2I."""
+    return Outcomes(*np.array([[digit == "1" for digit in row] for row in rows], dtype=np.bool_).reshape(-1, 4).T)
+
+
+def test_i2t_t2i_and_group_are_estimated_by_instance() -> None:
+    # Two people on instance a, one on b; the model on these and two others.
+    people, model = outcomes("1111", "1101", "0111"), outcomes("1111", "0101", "1100", "1111")
+    came_out = prediction_powered_scores(people, ["a", "a", "b"], model, ["a", "b", "c", "d"])
+    assert list(came_out) == ["I2T", "T2I", "Group", "Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"]
+    # Of a, both people have I2T and one has T2I and Group; of b, T2I alone.
+    assert [came_out[name].alone for name in ("I2T", "T2I", "Group")] == [0.5, 0.75, 0.25]
+    assert {(each.n_labelled, each.n_unlabelled) for each in came_out.values()} == {(2, 2)}
+    # I2T: people 1 and 0 as the model, whose four have a variance of 3/4 / 3. The weight is (1/2) / (2 x 1/4), the
+    # others' mean 1: 1/2 + (1 - 1/2).
+    assert (came_out["I2T"].weight, came_out["I2T"].value, came_out["I2T"].reason) == (1, 1, ALL_ALIKE)
+    # Group: people 1/2 and 0, the model 1 and 0, then 0 and 1: the weight is (1/4) / (2 x 1/3), the others' mean 1/2.
+    assert came_out["Group"].weight == pytest.approx(3 / 8)
+    assert came_out["Group"].value == pytest.approx(0.25)
+    assert (came_out["Group"].low, came_out["Group"].high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "apart", "warning"), [(19, 15, SMALL), (20, 9, HARDLY_APART), (20, 10, ""), (200, 9, HARDLY_APART)]
+)
+def test_few_instances_and_few_on_which_the_model_differs_are_a_warning(n: int, apart: int, warning: str) -> None:
+    labels = [at % 2 for at in range(n)]
+    model = {at: label if at >= apart else 1 - label for at, label in enumerate(labels)} | {-1: 1, -2: 0}
+    assert prediction_powered_mean(labels, range(n), model, weight=0.5).warning == warning
+    assert prediction_powered_mean(labels, range(n), model, weight=0).warning == (SMALL if n < 20 else "")
+
+
+@pytest.mark.parametrize(
+    ("instances", "model_instances", "sentence"),
+    [
+        (["a"], ["a", "b"], "Outcomes are one per instance, not 2 for 1 and 2 for 2"),
+        (["a", "b"], ["a", "a"], "The model has answered an instance twice"),
+        (["a", "c"], ["a", "b"], "The model predicts nothing for 'c'"),
+    ],
+)
+def test_outcomes_that_do_not_belong_together_are_refused(
+    instances: list[str], model_instances: list[str], sentence: str
+) -> None:
+    both = outcomes("1111", "0000")
+    with pytest.raises(ValueError, match=sentence):
+        prediction_powered_scores(both, instances, both, model_instances)
+
+
+def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_it() -> None:
+    """200 labelled instances of 2,200; people are right on 80 %, and the model says so with a correlation of rho.
+
+    The variance of the best estimate is var(Y) / n (1 - rho^2 N / (n + N)) (PPI++).
+    """
+    n, further, times = 200, 2000, 1000
+    rng = np.random.default_rng(20_260)
+    covered, halves, errors = 0, [], []
+    for _ in range(times):
+        truth = rng.random(n + further) < 0.8
+        said = np.where(rng.random(n + further) < 0.9, truth, rng.random(n + further) < 0.5)
+        came_out = prediction_powered_mean(truth[:n], range(n), dict(enumerate(said.astype(float).tolist())))
+        assert came_out.value is not None
+        assert came_out.low is not None
+        assert came_out.high is not None
+        covered += came_out.low <= 0.8 <= came_out.high
+        halves.append((came_out.high - came_out.low) / 2)
+        errors.append(came_out.value - 0.8)
+    # Three standard errors of a share of 1,000 about 0.95 are 0.021.
+    assert covered / times == pytest.approx(0.95, abs=0.021)
+    # With probability 0.9 the model says what is true, else it tosses a coin: P(said) = 0.9 * 0.8 + 0.05.
+    said_share, both = 0.77, 0.8 * 0.95
+    correlation = (both - 0.8 * said_share) / sqrt(0.16 * said_share * (1 - said_share))
+    variance = 0.16 / n * (1 - correlation**2 * further / (n + further))
+    assert float(np.var(errors)) == pytest.approx(variance, rel=0.15)
+    assert float(np.mean(halves)) == pytest.approx(stats.norm.ppf(0.975) * sqrt(variance), rel=0.05)

@@ -1,0 +1,88 @@
+"""The bar on top: what it says stands apart in every window, and none of it lies over a question."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.models import Session
+from tests.browser.stage import answer, open_study, question_number
+from tests.browser.test_layout import overlaps
+from tests.factories import arrive_at_work
+
+# Phones held either way, a tablet, laptops.
+WINDOWS = [(360, 640), (390, 844), (844, 390), (768, 1024), (1024, 768), (1366, 768)]
+# More words than most: what is paid for the sitting, and besides for each answer.
+PAY = {"currency": "USD", "per_session": "2.00", "per_answer": "0.20"}
+TIME = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
+# What the bar holds a place for counts too, said yet or not.
+PARTS = """() => {
+  const parts = [...document.querySelectorAll(".bar p:not(:has(a)), .bar p > span, .bar a, .bar form")];
+  const isSaid = (part) => part.textContent.trim() && !part.closest(".visually-hidden");
+  const boxes = parts.filter(isSaid).map((part) => [part.textContent.trim(), part.getBoundingClientRect()]);
+  const are = boxes.filter(([, { width, height }]) => width > 1 && height > 1);
+  return are.map(([said, { left, top, right, bottom }]) => [said, ...[left, top, right, bottom].map(Math.round)]);
+}"""
+BAR_HEIGHT = "Math.round(document.querySelector('.bar').getBoundingClientRect().height)"
+
+
+def assert_parts_apart(page: Page, width: int) -> list[Any]:
+    parts: list[Any] = page.evaluate(PARTS)
+    assert len(parts) >= 4
+    assert not overlaps(parts), (width, parts)
+    assert all(0 <= left < right <= width for _, left, _, right, _ in parts), (width, parts)
+    return parts
+
+
+@pytest.mark.browser_context_args(has_touch=True, is_mobile=True)
+def test_a_long_pay_pushes_nothing_off_the_rows_of_the_bar(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=4, pay=PAY, time=TIME)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert question_number(page) == 1
+    before = page.evaluate(BAR_HEIGHT)
+    answer(page, "1")
+    expect(page.locator("[data-saved]")).to_have_text("Saved")
+    assert page.evaluate(BAR_HEIGHT) == before
+    for width, height in WINDOWS:
+        page.set_viewport_size({"width": width, "height": height})
+        parts = {said.split("\n")[0]: box for said, *box in assert_parts_apart(page, width)}
+        (changed,) = (box for said, box in parts.items() if said.startswith("Change my last answer"))
+        assert abs(sum(parts["Help"][1::2]) - sum(changed[1::2])) <= 4, (width, parts)
+        # Two rows to press and to read, on a phone.
+        assert page.evaluate(BAR_HEIGHT) <= 96, width
+
+
+def test_until_when_a_place_is_kept_has_a_place_without_scripts(browser: Browser, live_server: LiveServer) -> None:
+    session = arrive_at_work(open_study(instances=4, pay=PAY, time=TIME))
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{live_server.url}/s/{session.token}/")
+        for width, height in WINDOWS:
+            page.set_viewport_size({"width": width, "height": height})
+            parts = assert_parts_apart(page, width)
+            assert any(said.startswith("Your place is kept until") for said, *_ in parts)
+
+
+@pytest.mark.parametrize("window", [*WINDOWS, (640, 360)], ids=lambda window: f"{window[0]}x{window[1]}")
+def test_what_was_sent_by_choosing_is_said_over_nothing(
+    page: Page, at_work: Callable[..., Session], window: tuple[int, int]
+) -> None:
+    at_work(instances=4, answering={"one_action": "on"}, pay=PAY, time=TIME)
+    page.set_viewport_size({"width": window[0], "height": window[1]})
+    assert question_number(page) == 1
+    before = page.evaluate(BAR_HEIGHT)
+    page.keyboard.press("0")
+    note = page.locator("[data-sent-note]")
+    expect(note).to_be_visible()
+    assert question_number(page) == 2
+    assert_parts_apart(page, window[0])
+    assert page.evaluate(BAR_HEIGHT) == before
+    box = note.bounding_box()
+    assert box is not None
+    stage = page.locator("[data-stage]").bounding_box()
+    assert stage is not None
+    assert box["y"] + box["height"] <= stage["y"] + 1
+    page.keyboard.press("u")
+    expect(page.get_by_text("You are changing your answer to question 1.")).to_be_visible()

@@ -1,0 +1,176 @@
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from tests.predictions.protocols.written import write
+
+RELEASE = {
+    "bivlc.csv": "image,caption,negative_caption,negative_image,type,subtype\n"
+    "red.png,red,blue,blue.png,replace,att\n"
+    "green.png,green,red,red.png,replace,att\n"
+}
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
+
+
+class Painter:
+    """A model that knows three colours: a text is its colour, a picture the colour of its first pixel."""
+
+    batch = 2
+
+    def score(self, pairs: Sequence[tuple[str, str]], open_picture: Callable[[str], Image.Image]) -> list[Any]:
+        return [self._score(text, open_picture(image)) for text, image in pairs]
+
+    def _score(self, text: str, picture: Image.Image) -> float:
+        colour: Any = picture.getpixel((0, 0))
+        return float(np.dot(colour, COLOURS[text]))
+
+
+class CannotLoad(Exception):
+    pass
+
+
+@pytest.fixture
+def scorers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a worker's scorers load, by spec; anything else cannot be loaded."""
+    models: dict[str, Any] = {}
+
+    def scorer_of(spec: str) -> Any:
+        if spec not in models:
+            raise CannotLoad(f"There are no weights of {spec}. Download them.")
+        return models[spec]
+
+    module = SimpleNamespace(scorer_of=scorer_of, CannotLoad=CannotLoad)
+    monkeypatch.setitem(sys.modules, "predictions.scorers", module)
+    return models
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, colour in COLOURS.items():
+        Image.new("RGB", (4, 4), colour).save(tmp_path / f"{name}.png")
+    return write(tmp_path, RELEASE)
+
+
+def run(**options: Any) -> str:
+    out = io.StringIO()
+    call_command("evaluate", **options, stdout=out)
+    return out.getvalue()
+
+
+def test_models_stand_in_one_table_with_the_chance_row(folder: Path, scorers: dict[str, Any]) -> None:
+    scorers["paint:er"] = Painter()
+    results = folder / "BiVLC_other.csv"
+    results.write_text(
+        "caption,negative_caption,type,subtype,Ipos_2T,Ineg_2T,Tpos_2I,Tneg_2I\n"
+        "red,blue,replace,att,True,True,False,True\ngreen,red,replace,att,True,False,False,True\n"
+    )
+    printed = run(benchmark="bivlc", data=folder, model=["paint:er", f"file:{results}"])
+    assert printed.startswith(
+        "## BiVLC (Miranda et al. 2024), n = 2, in percent\n\n"
+        "| model       |    I2T |    T2I |  Group | Ipos2T | Ineg2T | Tpos2I | Tneg2I |\n"
+        "| ----------- | -----: | -----: | -----: | -----: | -----: | -----: | -----: |\n"
+        "| paint:er    | 100.00 | 100.00 | 100.00 | 100.00 | 100.00 | 100.00 | 100.00 |\n"
+        "| BiVLC_other |  50.00 |   0.00 |   0.00 | 100.00 |  50.00 |   0.00 | 100.00 |\n"
+        "| chance      |  25.00 |  25.00 |  16.67 |  50.00 |  50.00 |  50.00 |  50.00 |\n"
+    )
+
+
+def test_json_has_the_counts_behind_the_percentages(folder: Path, scorers: dict[str, Any]) -> None:
+    scorers["paint:er"] = Painter()
+    run(benchmark="bivlc", data=folder, model=["paint:er"], out=folder / "out.json")
+    written = json.loads((folder / "out.json").read_text())
+    assert (written["benchmark"], written["chance"]["Group"]) == ("bivlc", 16.67)
+    (model,) = written["models"]
+    assert model["whole"]["cells"]["Group"] == {"percent": 100.0, "n": 2, "count": 2}
+    assert [part["title"] for part in model["parts"]] == ["replace", "replace_att"]
+
+
+def test_images_may_lie_elsewhere_and_one_that_is_missing_is_named(
+    folder: Path, scorers: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    scorers["paint:er"] = Painter()
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (folder / "red.png").rename(elsewhere / "red.png")
+    with pytest.raises(CommandError, match=r"Nothing was evaluated\.\nThe image red\.png is not in"):
+        run(benchmark="bivlc", data=folder, model=["paint:er"])
+    for name in ("green", "blue"):
+        (folder / f"{name}.png").rename(elsewhere / f"{name}.png")
+    assert "| paint:er | 100.00 |" in run(benchmark="bivlc", data=folder, model=["paint:er"], images=elsewhere)
+
+
+def test_a_picture_that_a_model_cannot_see_stops_the_evaluation(folder: Path, scorers: dict[str, Any]) -> None:
+    class Blind(Painter):
+        def score(self, pairs: Any, open_picture: Any) -> list[Any]:
+            return [ValueError("The picture is black.") for _ in pairs]
+
+    scorers["paint:er"] = Blind()
+    with pytest.raises(CommandError, match=r"The picture is black\."):
+        run(benchmark="bivlc", data=folder, model=["paint:er"])
+
+
+class Embedder(Painter):
+    """A model of two towers: a text is how many words it has, and whether "man" is one of them."""
+
+    def _score(self, text: str, picture: Image.Image) -> float:
+        return float(len(text))
+
+    def tokenize(self, text: str) -> Any:
+        return np.array([len(text.split()), 5 * ("man" in text.split())])
+
+    def embed_texts(self, batch: Any) -> Any:
+        assert len(batch) == self.batch
+        return batch.astype(np.float32)
+
+
+def test_captions_are_altered_with_the_model_that_is_named(tmp_path: Path, scorers: dict[str, Any]) -> None:
+    scorers["two:towers"] = Embedder()
+    substitutes = {
+        "groups": {"people": ["man", "woman"], "places": ["hill", "street"]},
+        "vocabulary": ["season"],
+        "danger": {"people": "criminal", "places": "minefield", "": "weapon"},
+    }
+    captions = [{"image": f"{name}.png", "caption": ["A man on a hill."] * 5} for name in ("red", "blue")]
+    write(tmp_path, {"coco_karpathy_test.json": json.dumps(captions), "substitutes.json": json.dumps(substitutes)})
+    for name in ("red", "blue"):
+        Image.new("RGB", (4, 4), COLOURS[name]).save(tmp_path / f"{name}.png")
+    printed = run(benchmark="rococo", data=tmp_path, prepare=True, model=["two:towers"])
+    assert "danger.json: captions of 2 images altered; 0 left out" in printed
+    # All captions of both images are alike, so that nothing can be found.
+    assert "| two:towers |    0.00 |" in printed
+    assert json.loads((tmp_path / "danger.json").read_text())[0]["caption"][5] == "A man on a minefield ."
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"benchmark": "winoground", "model": ["file:a.csv"]},
+            "There is no benchmark 'winoground'. It is one of bivlc",
+        ),
+        ({}, "Name a model with --model, or write the pairs to be scored with --pairs"),
+        ({"model": ["file:absent.csv"]}, "There is no file absent.csv"),
+        ({"model": ["no:such"]}, "There are no weights of no:such. Download them"),
+        ({"pairs": Path("/absent/pairs.csv")}, "A file could not be written: No such file or directory"),
+    ],
+    ids=["benchmark", "nothing", "file", "spec", "folder"],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    folder: Path, scorers: dict[str, Any], options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        run(**{"benchmark": "bivlc", "data": folder} | options)
+
+
+def test_where_no_model_can_be_loaded_files_can_be_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "predictions.scorers", None)
+    with pytest.raises(CommandError, match=r"Give their scores as a file, file:PATH\."):
+        run(benchmark="bivlc", data=folder, model=["open_clip:ViT-B-32/openai"])
