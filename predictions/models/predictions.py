@@ -40,11 +40,15 @@ DIGITS_SHOWN = 12
 
 
 class Evaluation(NamedTuple):
-    """A set of predictions that belong in one table: one model, reading captions made by one rule."""
+    """A set of predictions that belong in one table: one model, reading captions made by one rule.
+
+    `verified`: how many of them say what they are about; the others are declared by files that name no pictures.
+    """
 
     model: "Model"
     caption_rule: str
     instances: int
+    verified: int = 0
 
 
 class ModelQuerySet(models.QuerySet["Model"]):
@@ -88,9 +92,10 @@ class PredictionQuerySet(models.QuerySet["Prediction"]):
         groups = self.order_by("model__name", "model__version", "model__weights", "caption_rule").values_list(
             "model", "caption_rule"
         )
-        counted = list(groups.annotate(instances=Count("instance", distinct=True)))
-        models_by_id = Model.objects.in_bulk({model for model, _, _ in counted})
-        return [Evaluation(models_by_id[model], rule, instances) for model, rule, instances in counted]
+        verified = Count("pk", filter=~Q(content_hash=""))
+        counted = list(groups.annotate(instances=Count("instance", distinct=True), verified=verified))
+        models_by_id = Model.objects.in_bulk({model for model, *_ in counted})
+        return [Evaluation(models_by_id[model], *rest) for model, *rest in counted]
 
     def outcomes(self, *, model: Model, caption_rule: str) -> Iterator[InstanceOutcomes]:
         """Stream one row per instance that the model was asked about, in the order of the instances."""

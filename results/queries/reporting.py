@@ -274,7 +274,7 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
     )
     # A model's answer is never compared over other pictures than people saw.
     predictions = Prediction.objects.about(project).exclude(pk__in=stale_predictions(project))
-    for model, rule, _ in predictions.evaluations():
+    for model, rule, _, verified in predictions.evaluations():
         outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
         captions: dict[int, bool] = {}
         for row in predictions.outcomes(model=model, caption_rule=rule):
@@ -283,4 +283,5 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
             elif row.ipos2t is not None:
                 captions[row.instance] = row.ipos2t
         if outcomes or captions:
-            yield ModelFacts(str(model) if rule in own_rules else f"{model}, captions by {rule}", outcomes, captions)
+            name = str(model) if rule in own_rules else f"{model}, captions by {rule}"
+            yield ModelFacts(name, outcomes, captions, is_declared=not verified)

@@ -215,12 +215,14 @@ class ModelFacts:
     """What a model got right: instance id -> its outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I.
 
     `captions`: instance id -> whether it chose the caption of the image, of the instances about which it was not asked
-    all four questions.
+    all four questions. `is_declared`: its predictions come from files that name no pictures, so that nobody can verify
+    what they are about.
     """
 
     name: str
     outcomes: Mapping[int, tuple[bool, bool, bool, bool]]
     captions: Mapping[int, bool] = field(default_factory=dict)
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,14 @@ def models_on(project: ProjectFacts, instances: Collection[int]) -> list[Answere
     return found
 
 
+def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
+    """Return the note about those of the models called `names` of which nobody knows what pictures they saw."""
+    found = [model.name for model in project.models if model.is_declared and model.name in names]
+    if not found:
+        return []
+    return [f"Declared, not verified, because the files of their predictions name no pictures: {', '.join(found)}."]
+
+
 def grouped(taker: Answered, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
     """Return the scores over all instances, then of each type, followed by its subtypes."""
     types, subtypes = ([categories[instance][index] for instance in taker.instances] for index in (0, 1))
@@ -60,7 +68,7 @@ def models_table(project: ProjectFacts) -> Table:
     ]
     keeping = dataset_study(project)
     over = f"what {keeping.slug} accepted" if keeping else "all that was imported"
-    notes = [f"Over the dataset: {over}. {OF_AN_INSTANCE}"]
+    notes = [f"Over the dataset: {over}. {OF_AN_INSTANCE}", *declared(project, {str(row[0]) for row in rows})]
     return Table("models", "Models on the dataset", columns, rows, notes, rests_on=[keeping.slug] if keeping else [])
 
 
@@ -82,7 +90,8 @@ def captions_table(project: ProjectFacts) -> Table:
                 rows.append((model.name, *category, found.n, found.count, share_of(found), share_range(found)))
     notes = [
         "The image with its caption and the negative caption, one question per instance, over all that were imported. "
-        "All counts every instance once (the micro average). Wilson's intervals."
+        "All counts every instance once (the micro average). Wilson's intervals.",
+        *declared(project, {str(row[0]) for row in rows}),
     ]
     return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
 

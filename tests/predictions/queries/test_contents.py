@@ -105,3 +105,10 @@ def test_the_tables_of_models_leave_out_what_is_about_other_pictures(project: Pr
     predict(instance, content, is_right=False)
     (facts,) = model_facts(project)
     assert facts.outcomes == {instance.pk: (True, True, False, True)}
+    assert not facts.is_declared
+
+
+def test_a_model_of_a_file_that_names_no_pictures_is_declared(project: Project, instance: Instance) -> None:
+    predict(instance, "", is_right=True, kind=I2T, variant="image")
+    (facts,) = model_facts(project)
+    assert facts.is_declared

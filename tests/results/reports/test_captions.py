@@ -27,6 +27,15 @@ def test_accuracy_is_the_micro_average_and_stands_per_category_too() -> None:
     assert interval.high == 1.0
 
 
+def test_models_of_files_that_name_no_pictures_are_called_declared() -> None:
+    of_file = ModelFacts("CLIP_z", {1: (True,) * 4}, captions={2: True}, is_declared=True)
+    report = report_of(replace(PROJECT, models=[*PROJECT.models, CHOSE, of_file]))
+    said = "Declared, not verified, because the files of their predictions name no pictures: CLIP_z."
+    assert [said in report.table(name).notes for name in ("models", "captions")] == [True, True]
+    plain = report_of(replace(PROJECT, models=[*PROJECT.models, CHOSE]))
+    assert not [note for table in plain.tables for note in table.notes if note.startswith("Declared")]
+
+
 def test_without_a_study_there_is_nothing_that_was_kept_but_the_models_are_told() -> None:
     report = report_of(replace(PROJECT, studies=[], models=[CHOSE]))
     assert [table.name for table in report.tables] == ["funnel", "captions"]
