@@ -108,7 +108,7 @@ def answers(site: Celery, *wanted: str, log: Path) -> dict[str, Any]:
                 message = queue.get(timeout=1)
             except queue.Empty:
                 continue
-            found[message.headers["task"]] = json.loads(message.body)[1]
+            found[message.headers["task"]] = json.loads(message.body or "null")[1]
             message.ack()
     return found
 

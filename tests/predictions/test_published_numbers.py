@@ -12,7 +12,7 @@ import pytest
 from analytics.scores import Outcomes
 from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
-from predictions.models import InstanceOutcomes, Model, Prediction
+from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer
 from studies.importing.rows import read_table
 from studies.models import Instance, Project
@@ -120,8 +120,8 @@ def test_both_files_of_a_model_stand_beside_each_other(project: Project) -> None
         bring_in(project, RESULTS / f"{file}_ViT-B-32.csv", format, "CLIP")
     model = Model.objects.get()
     assert Prediction.objects.about(project).evaluations() == [
-        (model, "as-is-v1", 7512),
-        (model, "bivlc-release-v1", 2933),
+        Evaluation(model, "as-is-v1", 7512),
+        Evaluation(model, "bivlc-release-v1", 2933),
     ]
 
 
