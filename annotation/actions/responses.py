@@ -243,7 +243,11 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         return _receipt(session, slot, first_kept=not _is_what_was_said(known, answer))
     if sent.replaces is not None:
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
-    if Response.objects.filter(question=slot.question, annotator=session.annotator_id).exists():
+    given = Response.objects.filter(question=slot.question, annotator=session.annotator_id)
+    if given.filter(session=session, is_current=True, submission_id__in=sent.after).exists():
+        # It was on its way while its own browser asked for the page, which therefore asked the same once more.
+        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
+    if given.exists():
         return _receipt(session, slot, first_kept=True)
     if session.state == SessionState.LAPSED:
         session = sessions.revive(session=session, now=now)

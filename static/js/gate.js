@@ -22,15 +22,22 @@
     form.querySelector("[data-hint]").textContent = "";
   }
 
-  // What was sent about this question from this browser before (kept.js): a page that was made before a change of one's
-  // own arrived is no other browser's.
-  function nameEarlier(form) {
+  function sentFromHere() {
     try {
-      const given = JSON.parse(localStorage.getItem(`lineup:given:${document.body.dataset.session}:${form.dataset.slot}`)) ?? [];
-      form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "after", value: given.join() }));
+      return { ...localStorage };
     } catch {
-      // A browser that stores nothing knows of no earlier ones.
+      // A browser that stores nothing knows of none.
+      return {};
     }
+  }
+
+  // What was sent about this question from this browser before (kept.js): a page that was made before an answer or a
+  // change of one's own arrived is no other browser's. Whoever answers for the first time here saw the question again
+  // after all that had been sent by then; what another tab has sent since, they may not know of.
+  function nameEarlier(form) {
+    const sent = form.elements.replaces ? sentFromHere() : sentBefore;
+    const given = JSON.parse(sent[`lineup:given:${document.body.dataset.session}:${form.dataset.slot}`] ?? "[]");
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "after", value: given.join() }));
   }
 
   function showState() {
@@ -46,6 +53,7 @@
     showState();
   }
 
+  const sentBefore = sentFromHere();
   page.dataset.scripts = "starting";
   document.addEventListener("readystatechange", showState);
   for (const sign of ["load", "error"]) document.addEventListener(sign, showState, true);

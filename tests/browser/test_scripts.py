@@ -107,3 +107,49 @@ def test_a_change_without_scripts_comes_after_what_the_same_browser_changed_befo
     expect(plain.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
     assert stored_pictures(session) == [last]
     assert Response.objects.filter(session=session).count() == 3
+
+
+# The worker would bring the scripts past what loses them.
+@pytest.mark.browser_context_args(service_workers="block")
+def test_an_answer_without_scripts_comes_after_what_was_on_its_way_when_its_page_was_asked_for(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=2)
+    held: list[Route] = []
+    page.route(ANSWERS, lambda route: held.append(route))
+    answer(page, "1")
+    assert question_number(page) == 2
+    plain = context.new_page()
+    plain.route(ENTRY, LOSSES["refused"])
+    plain.goto(page.url)
+    expect(plain.locator("html")).to_have_attribute("data-scripts", "lost")
+    expect(plain.locator(".stage [data-heading]")).to_have_text("Question 1 of 2")
+    held[0].continue_()
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    last = picture_of(plain, "3")
+    plain.locator("[data-stage] [data-option='3'] label").click()
+    plain.get_by_role("button", name="Send").click()
+    expect(plain.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
+    assert stored_pictures(session) == [last]
+    assert list(Response.objects.order_by("version").values_list("version", flat=True)) == [1, 2]
+
+
+@pytest.mark.browser_context_args(service_workers="block")
+def test_a_tab_that_was_there_before_does_not_overwrite_what_another_has_sent_since(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+) -> None:
+    session = at_work(instances=2)
+    behind, plain = context.new_page(), context.new_page()
+    plain.route(ENTRY, LOSSES["refused"])
+    for tab in (behind, plain):
+        tab.goto(page.url)
+        expect(tab.locator("[data-stage] [data-heading]")).to_have_text("Question 1 of 2")
+    expect(plain.locator("html")).to_have_attribute("data-scripts", "lost")
+    first = answer(page, "1")
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    answer(behind, "2")
+    expect(behind.locator(".notice")).to_be_visible()
+    plain.locator("[data-stage] [data-option='3'] label").click()
+    plain.get_by_role("button", name="Send").click()
+    expect(plain.locator(".notice")).to_be_visible()
+    assert stored_pictures(session) == [first]

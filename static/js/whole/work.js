@@ -1775,7 +1775,8 @@ document.addEventListener("submit", (event) => {
   const { slot } = form.dataset;
   const submission = newNumber();
   fields.set("submission", submission);
-  fields.set("after", earlier(slot).join());
+  // Of two first answers the one stands that arrived first.
+  if (form.elements.replaces) fields.set("after", earlier(slot).join());
   given.set(slot, form);
   const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
