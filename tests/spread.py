@@ -31,6 +31,7 @@ TOGETHER = {
             "tests/results/actions/test_descriptions.py",
             "tests/results/actions/test_releases.py",
             "tests/results/actions/test_what_leaves.py",
+            "tests/results/test_by_hand.py",
             "tests/results/views/test_instances.py",
             "tests/test_commands_by.py",
             "tests/workspace/views/test_permissions.py",

@@ -21,6 +21,7 @@ PEOPLE = {"owner", "editor", "viewer", "stranger", "root", "gone"}
 TABLE: dict[str, tuple[list[str], set[str]]] = {
     "import_instances": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
     "import_instances --in-background": (["birds", "no-such-file", "--format", "jsonl"], CHANGES),
+    "make_image_sets": (["birds", "--photos", "no-such-folder"], CHANGES),
     "import_predictions": (["birds", "no-such-file", "--format", "scores", "--model", "clip"], CHANGES),
     "predict": (["birds", "--model", "no-such-model", "--study", "open"], CHANGES),
     "create_study": (["FILE", "--project", "birds"], CHANGES),

@@ -11,6 +11,7 @@ from studies.actions.finding import find_project, find_study
 from studies.actions.members import may, role_in
 from studies.errors import StudyError
 from studies.models import Project, Study
+from studies.naming import problem_with_slug
 from studies.permissions import WORDS, Verb, who_may, with_article
 
 STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
@@ -80,3 +81,23 @@ def user_called(username: str) -> User:
     if user is None:
         raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.")
     return user
+
+
+def project_to_fill(slug: str) -> Project:
+    """Return the project that an import fills, unsaved when it is new: it is saved only together with its instances.
+
+    Raises CommandError when nothing can be called so.
+    """
+    if reason := problem_with_slug(slug):
+        raise CommandError(f"{slug!r} cannot name a project. {reason}")
+    return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
+
+
+def importer_named(options: dict[str, Any], project: Project) -> Actor:
+    """Return who imports. In a project that the import makes nobody has a role yet, and anybody may be named.
+
+    Raises CommandError as `actor_named` does.
+    """
+    if project.pk is None and options["by"] is not None:
+        return user_called(options["by"])
+    return actor_named(options, Verb.IMPORT, project)

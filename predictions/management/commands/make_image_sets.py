@@ -11,7 +11,7 @@ from predictions.image_sets.choosing import SHARPNESS
 from predictions.image_sets.embedding import ColourAndGradient
 from predictions.image_sets.making import LIST, SETS, TABLE, CannotMake, Summary, Wishes, from_photos, from_videos
 from predictions.image_sets.reading_text import NOT_LOOKED_FOR, program
-from studies.management.named import add_by
+from studies.management.named import add_by, importer_named, project_to_fill
 
 # Consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than 0.03. A photo that was
 # saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was 0.008), and photos of one
@@ -50,6 +50,7 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        importer_named(options, project_to_fill(options["project"]))
         folder: Path = options["photos"] or options["videos"]
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder. Check the name.")

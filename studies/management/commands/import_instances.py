@@ -9,16 +9,12 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from background.tasks import send
-from studies.actions.events import Actor
 from studies.actions.import_source import ImportRefused
 from studies.actions.importing import import_files
 from studies.actions.imports import request_import
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
-from studies.management.named import actor_named, add_by, user_called
-from studies.models import Project
-from studies.naming import problem_with_slug
-from studies.permissions import Verb
+from studies.management.named import add_by, importer_named, project_to_fill, user_called
 
 
 class Command(BaseCommand):
@@ -42,10 +38,10 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = _project(options["project"])
+        project = project_to_fill(options["project"])
         owner = None if options["owner"] is None else user_called(options["owner"])
         is_new = project.pk is None
-        by = _actor(options, project)
+        by = importer_named(options, project)
         wanted = {
             "project": project,
             "files": options["files"],
@@ -81,20 +77,6 @@ class Command(BaseCommand):
             send(asked.job)
         page = f"{settings.SITE_URL}{reverse('project_imports', args=[asked.project.slug])}"
         self.stdout.write(f"Import {asked.pk} is waiting for a worker. {page} shows what becomes of it.")
-
-
-def _project(slug: str) -> Project:
-    """Return the project, unsaved when it is new: it is saved only together with its instances."""
-    if reason := problem_with_slug(slug):
-        raise CommandError(f"{slug!r} cannot name a project. {reason}")
-    return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
-
-
-def _actor(options: dict[str, Any], project: Project) -> Actor:
-    """Return who imports. In a project that the import makes nobody has a role yet, and anybody may be named."""
-    if project.pk is None and options["by"] is not None:
-        return user_called(options["by"])
-    return actor_named(options, Verb.IMPORT, project)
 
 
 class _Bars:
