@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
+from annotation.models import Response
 from studies.actions.images import rendition_name
 from studies.importing.pictures import PictureFacts, stored_sizes
 from studies.models import Instance, InstanceImage
@@ -73,6 +75,8 @@ def test_no_picture_is_painted_wider_than_the_page_said(page: Page, live_server:
     seen = set()
     for number in range(1, shapes + 1):
         assert question_number(page) == number
+        # What is on its way when the window changes is what the next test is about.
+        expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
         for width, height in WINDOWS:
             page.set_viewport_size({"width": width, "height": height})
             for shape, painted, said in page.evaluate(SAID):
@@ -83,3 +87,32 @@ def test_no_picture_is_painted_wider_than_the_page_said(page: Page, live_server:
         page.keyboard.press("1")
         page.keyboard.press("Enter")
     assert len(seen) == shapes
+
+
+def test_a_window_that_changes_while_pictures_come_fails_none_of_them(page: Page, live_server: LiveServer) -> None:
+    for turn in range(2):
+        instance = make_instance(make_project(), str(turn), candidates=0)
+        for number in range(4):
+            show(instance, "candidate", number, (640, 640))
+    session = arrive_at_work(launch_study(instances=0), now=timezone.now())
+    held: list[Route] = []
+    page.route("**/images/**", lambda route: held.append(route))
+    page.set_viewport_size({"width": 800, "height": 600})
+    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    expect(page.locator("html")).to_have_attribute("data-scripts", "running")
+    page.set_viewport_size({"width": 2560, "height": 1440})
+    page.wait_for_timeout(300)
+    assert {route.request.url.rpartition("/")[2] for route in held} == {"card", "view"}
+    page.unroute("**/images/**")
+    for route in held:
+        # What the browser has let go of meanwhile is waited for by nobody.
+        with suppress(Error):
+            route.continue_()
+    assert question_number(page) == 1
+    expect(page.locator("[data-stage] img[srcset]")).to_have_count(4)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    assert question_number(page) == 2
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    (seen,) = Response.objects.values_list("images_seen", flat=True)
+    assert [image["failed_loads"] for image in seen] == [0] * 4

@@ -8,6 +8,7 @@ EVERYBODY, WHO_CHANGES, OWNERS = ("owner", "editor", "viewer"), ("owner", "edito
 MATRIX = {
     "view": EVERYBODY,
     "import": WHO_CHANGES,
+    "predict": WHO_CHANGES,
     "design": WHO_CHANGES,
     "run": WHO_CHANGES,
     "settle": WHO_CHANGES,

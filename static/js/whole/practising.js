@@ -76,14 +76,15 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const imagesOf = (form) => [...form.querySelectorAll("[data-zoom] img")];
 const frameOf = (image) => image.closest("[data-zoom]");
 
-// Whoever turns their phone meanwhile has the browser choose another size and let go of the first, which has not failed:
-// some picture is there then.
-async function tryOnce(image, turns = 3) {
+// Whoever turns their phone meanwhile has the browser let go of one size and fetch another: what it goes on with, or has,
+// has not failed.
+async function tryOnce(image, turns = 10) {
   try {
     await image.decode();
     return true;
   } catch {
-    return turns > 0 && image.naturalWidth > 0 && tryOnce(image, turns - 1);
+    const hasFailed = image.complete && !image.naturalWidth;
+    return turns > 0 && !hasFailed && tryOnce(image, turns - 1);
   }
 }
 
