@@ -1,7 +1,8 @@
 .DEFAULT_GOAL := help
 PYTEST := .venv/bin/pytest
-# Processes that share the tests; as many as there are cores.
-WORKERS ?= auto
+# Processes that share the tests: one more than there are cores, since a third of the time of one is waiting for servers,
+# workers and browsers that its tests start.
+WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
 export DEMO_PORT ?= 8000
 export DEMO_DIR ?= $(CURDIR)/demo-data
 
