@@ -12,8 +12,9 @@ from annotation.actions import removals, taking_out
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.groups import set_group
 from annotation.actions.launching import launch
+from annotation.actions.leading_on import expire
 from annotation.actions.responses import open_slots
-from annotation.actions.sessions import end_early, expire
+from annotation.actions.sessions import end_early
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.actions.runs import cancel_run, request_run, resume_run

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext
 
-from annotation.actions import rounds, sessions
+from annotation.actions import leading_on, rounds, sessions
 from annotation.actions.responses import read_answer
 from annotation.errors import BadAnswer
 from annotation.models import PracticeAnswer, Session, SessionState
@@ -141,7 +141,7 @@ def _store(*, session: Session, question: PracticeQuestion, choice: str, now: da
 def _end_round(*, session: Session, now: datetime) -> None:
     study, annotator = session.study, session.annotator
     if _result(session=session, number=session.practice_round).is_passed:
-        sessions.begin_work(session=session, now=now)
+        leading_on.begin_work(session=session, now=now)
     elif len(rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
         after = rounds.following(study=study, annotator=annotator)
         Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import answer_sql, drafts, growing, sessions
+from annotation.actions import answer_sql, drafts, growing, leading_on, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
@@ -86,7 +86,7 @@ def _with_what_follows(receipt: Receipt, *, token: str, now: datetime) -> Receip
     if not growing.may_grow(session.study):
         # It waits for a last look.
         return receipt
-    sessions.go_on(session=session, now=now)
+    leading_on.go_on(session=session, now=now)
     return replace(receipt, state=SessionState(session.state), total=session.questions_total)
 
 

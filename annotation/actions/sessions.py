@@ -9,15 +9,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import admission, growing, lobby, rounds, seats, skips
+from annotation.actions import admission, growing, lobby, seats, skips
 from annotation.errors import OtherPerson
-from annotation.models import Annotator, Seat, Session, SessionState, Slot
-from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
-from annotation.recruitment import invite
+from annotation.models import Annotator, Seat, Session, SessionState
+from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
 from annotation.recruitment.base import Entry, one_spelling
-from studies.actions.codes import completion_code
 from studies.actions.events import Actor, What, record
-from studies.models import Outcome, Study, StudyState
+from studies.models import Study, StudyState
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +65,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         order_key=study.order_secret,
         arrived_at=now,
         last_seen_at=now,
-        lease_until=now + min(FIRST_LEASE, _lease(study)),
+        lease_until=now + min(FIRST_LEASE, lease_of(study)),
     )
     given = lobby.take_place(session=session, now=now, seat=seat)
     if given is None and not lobby.is_open_to(study=study, annotator=annotator, now=now):
@@ -105,7 +103,7 @@ def lock_annotator(found: QuerySet[Annotator]) -> None:
     found.select_for_update(of=("self",), no_key=True).first()
 
 
-def _lease(study: Study) -> timedelta:
+def lease_of(study: Study) -> timedelta:
     return timedelta(minutes=study.design.time.limit_minutes) + GRACE
 
 
@@ -163,7 +161,7 @@ def see(*, session: Session, now: datetime) -> Session:
     seen: dict[str, Any] = {"last_seen_at": now}
     session.last_seen_at = now
     if session.state in OPEN_STATES and is_on_first_lease(session):
-        prolonged = min(now + FIRST_LEASE, session.arrived_at + _lease(session.study))
+        prolonged = min(now + FIRST_LEASE, session.arrived_at + lease_of(session.study))
         seen["lease_until"] = session.lease_until = max(session.lease_until, prolonged)
     Session.objects.filter(pk=session.pk).update(**seen)
     return session
@@ -253,7 +251,7 @@ def _kept_until(study: Study, to: SessionState, *, now: datetime, first: bool) -
     """Return until when a session that goes on in the state `to` has time; `first`: before its annotator has agreed."""
     if to == SessionState.WAITING:
         return now + timedelta(minutes=study.design.lobby.minutes)
-    return now + (min(FIRST_LEASE, _lease(study)) if first else _lease(study))
+    return now + (min(FIRST_LEASE, lease_of(study)) if first else lease_of(study))
 
 
 def _given_back(session: Session, now: datetime) -> int | None:
@@ -301,138 +299,10 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
     if session.state != SessionState.CONSENT:
         return
     if agreed:
-        lease_until = now + _lease(session.study)
+        lease_until = now + lease_of(session.study)
         move(session=session, to=SessionState.INSTRUCTIONS, now=now, consented_at=now, lease_until=lease_until)
     else:
         leave(session=session, to=SessionState.NO_CONSENT, now=now)
-
-
-def begin(*, session: Session, part: int, now: datetime) -> None:
-    """Go on from the instructions of `part`: to practice if the study has some and the annotator has not passed it
-    yet, else to the questions. A later part begins when nothing of those before it is left."""
-    study, annotator = session.study, session.annotator
-    if session.state == SessionState.WORKING:
-        if session.part_begun < part < len(study.design.parts) and not _is_left_before(part, session):
-            Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
-            session.refresh_from_db()
-        return
-    lease = {"lease_until": now + _lease(study)} if is_on_first_lease(session) else {}
-    if rounds.are_ahead(study=study, annotator=annotator):
-        practice_round = rounds.current(study=study, annotator=annotator)
-        move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
-    else:
-        begin_work(session=session, now=now, **lease)
-
-
-def _is_left_before(part: int, session: Session) -> bool:
-    mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
-    return mine.filter(part__lt=part).exists()
-
-
-def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
-    if not session.questions_total:
-        # It has no seat yet: there was nothing to ask when it arrived.
-        until = lobby.waits_until(session=session, now=now)
-        if move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
-            look_again(session=session, now=now)
-        return
-    begun = session.first_question_at or now
-    move(session=session, to=SessionState.WORKING, now=now, first_question_at=begun, **fields)
-
-
-def look_again(*, session: Session, now: datetime) -> None:
-    """Lead a session that waits on to its questions if there are some by now; end it where its time to wait is over, or
-    nothing will come. Does nothing to any other session."""
-    study, annotator = session.study, session.annotator
-    if session.state != SessionState.WAITING:
-        return
-    room = growing.room(session=session, now=now) if session.questions_answered else None
-    if session.lease_until <= now or study.state == StudyState.CLOSED or room == 0:
-        # Who has left the page has not waited; they may come back to it.
-        waited = study.state == StudyState.CLOSED or lobby.is_still_there(session=session)
-        _end_waiting(session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
-    elif study.state == StudyState.PAUSED:
-        # Until it goes on nobody gets a place, and nobody is sent away.
-        return
-    elif lobby.is_something_ready(study=study, annotator=annotator, now=now):
-        _lead_on(session=session, now=now)
-    elif not _may_bring_more(session, now):
-        _end_waiting(session, to=SessionState.WAITED, now=now)
-
-
-def _may_bring_more(session: Session, now: datetime) -> bool:
-    look = lobby.may_bring if session.questions_answered else lobby.is_open_to
-    return look(study=session.study, annotator=session.annotator, now=now)
-
-
-def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
-    """End a session that waits: finished where it was for more than it has answered, and as `to` says otherwise."""
-    if session.questions_answered:
-        finish(session=session, now=now)
-    else:
-        leave(session=session, to=to, now=now)
-
-
-@transaction.atomic
-def _lead_on(*, session: Session, now: datetime) -> None:
-    locked = _locked(session, SessionState.WAITING)
-    if locked is None:
-        return
-    is_first = not locked.questions_answered
-    given = lobby.take_place(session=locked, now=now, room=None if is_first else growing.room(session=locked, now=now))
-    if given is not None:
-        lease = now + _lease(locked.study) if is_first else _longer(locked, now)
-        first = {"first_question_at": now} if is_first else {}
-        total = locked.questions_total + given
-        move(session=locked, to=SessionState.WORKING, now=now, lease_until=lease, questions_total=total, **first)
-    session.refresh_from_db()
-
-
-def _locked(session: Session, state: SessionState) -> Session | None:
-    """Return `session` as it is now, locked after its annotator, as whoever starts one does; None in another state."""
-    lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
-    found = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator")
-    return found.filter(pk=session.pk, state=state).first()
-
-
-def _longer(session: Session, now: datetime) -> datetime:
-    """Return until when what a sitting takes up besides is kept for it."""
-    return max(growing.is_over_at(session), now + growing.LEAST_TIME) + GRACE
-
-
-@transaction.atomic
-def go_on(*, session: Session, now: datetime) -> None:
-    """Say what follows for a session at work in which nothing is left to answer: more questions where it may take some
-    up, waiting where some may come, or its end. Twice is once; a session that has something to answer is left alone.
-
-    Not in the transaction of an answer: there the session would be locked before the study.
-    """
-    locked = _locked(session, SessionState.WORKING)
-    if locked is not None and not _has_something_open(locked):
-        room = growing.room(session=locked, now=now)
-        # What it left out in its seat goes to somebody else with it.
-        if not room or not seats.fill(session=locked, now=now):
-            finish(session=locked, now=now)
-        elif given := lobby.take_place(session=locked, now=now, room=room):
-            lease, total = _longer(locked, now), locked.questions_total + given
-            Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
-        elif lobby.may_bring(study=locked.study, annotator=locked.annotator, now=now):
-            until = lobby.waits_until(session=locked, now=now)
-            move(session=locked, to=SessionState.WAITING, now=now, lease_until=until)
-        else:
-            finish(session=locked, now=now)
-    session.refresh_from_db()
-
-
-def _has_something_open(session: Session) -> bool:
-    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None).exists()
-
-
-def rest(*, session: Session, now: datetime) -> None:
-    """End a session whose annotator has seen to the end of it: after its last look, or instead of waiting for more."""
-    waits_for_more = session.state == SessionState.WAITING and session.questions_answered > 0
-    if waits_for_more or (session.state == SessionState.WORKING and not _has_something_open(session)):
-        finish(session=session, now=now)
 
 
 def give_up(*, session: Session, now: datetime) -> None:
@@ -466,58 +336,3 @@ def finish(*, session: Session, now: datetime) -> None:
         return
     is_done = session.questions_answered > 0 and not skips.outweigh_answers(session=session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.LEFT_OUT, now=now)
-
-
-def expire(*, by: Actor, now: datetime) -> int:
-    """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
-    lapsed = 0
-    due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
-    for pk in list(due):
-        with transaction.atomic():
-            session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
-            if session.state in OPEN_STATES and session.lease_until < now:
-                if session.state == SessionState.WAITING:
-                    look_again(session=session, now=now)
-                    continue
-                if session.state == SessionState.WORKING and session.questions_answered == session.questions_total:
-                    # All is answered; only the last look was not taken.
-                    finish(session=session, now=now)
-                    continue
-                if growing.has_done_its_part(session):
-                    leave(session=session, to=SessionState.FINISHED, now=now)
-                    continue
-                lapsed += end_early(session=session, to=SessionState.LAPSED, by=by, now=now)
-    return lapsed
-
-
-def comment(*, session: Session, text: str) -> None:
-    """Keep what the annotator says about the study; only at its end, the last version counts."""
-    if session.state == SessionState.FINISHED:
-        Session.objects.filter(pk=session.pk).update(comment=text)
-
-
-def hand_back(*, session: Session, now: datetime) -> str:
-    """Return what `code_for` does, and note when somebody was first shown it."""
-    if code := code_for(session=session, now=now):
-        Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
-    return code
-
-
-def code_for(*, session: Session, now: datetime) -> str:
-    """Return the completion code for how `session` ended, "" when there is none."""
-    outcome = _outcome(session, now)
-    if outcome is None or session.provider == invite.PROVIDER:
-        return ""
-    return completion_code(study=session.study, outcome=outcome)
-
-
-def _outcome(session: Session, now: datetime) -> Outcome | None:
-    """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
-    the submission returned."""
-    outcome = OUTCOMES.get(SessionState(session.state))
-    endings = session.study.design.endings
-    if outcome == Outcome.STOPPED and endings.stopped != "code":
-        return None
-    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or could_go_on(session=session, now=now)):
-        return None
-    return outcome

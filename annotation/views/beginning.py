@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import practice, responses, sessions
+from annotation.actions import leading_on, practice, responses, sessions
 from annotation.errors import BadAnswer
 from annotation.models import Session, SessionState
 from annotation.views.guards import session_view
@@ -69,5 +69,5 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
     # Who reads for longer than the seat is kept goes on all the same, while it is free.
     session = sessions.resume(session=session, now=timezone.now())
     if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
-        sessions.begin(session=session, part=int(part), now=timezone.now())
+        leading_on.begin(session=session, part=int(part), now=timezone.now())
     return back(session)

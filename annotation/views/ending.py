@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import removals, sessions, skips
+from annotation.actions import handing_back, removals, sessions, skips
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from annotation.money import pay_of_waiting
@@ -27,9 +27,9 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     stays = session.handed_back_at is not None
     now = timezone.now()
     if _is_for_somebody(request):
-        code = sessions.hand_back(session=session, now=now)
+        code = handing_back.hand_back(session=session, now=now)
     else:
-        code = sessions.code_for(session=session, now=now)
+        code = handing_back.code_for(session=session, now=now)
     is_finished = session.state == SessionState.FINISHED
     withdrawn = _has_withdrawn(session)
     extra = {
@@ -94,5 +94,5 @@ def _has_withdrawn(session: Session) -> bool:
 @session_view
 @require_POST
 def comment(request: HttpRequest, session: Session) -> HttpResponse:
-    sessions.comment(session=session, text=typed_text(request, "comment"))
+    handing_back.comment(session=session, text=typed_text(request, "comment"))
     return back(session)

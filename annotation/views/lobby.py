@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import other_role, sessions
+from annotation.actions import leading_on, other_role, sessions
 from annotation.models import Session, SessionState
 from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
@@ -30,7 +30,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
     now = timezone.now()
     # First, because it asks when the page was last seen.
-    sessions.look_again(session=session, now=now)
+    leading_on.look_again(session=session, now=now)
     sessions.see(session=session, now=now)
     if not wants_json(request):
         return back(session)

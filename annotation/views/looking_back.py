@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import responses, sessions
+from annotation.actions import leading_on, responses
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QuestionPage, question_page, session_urls
 from annotation.views.guards import session_view
@@ -84,5 +84,5 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
 @require_POST
 def finish(request: HttpRequest, session: Session) -> HttpResponse:
     """End a sitting after its last look, or instead of waiting for more."""
-    sessions.rest(session=session, now=timezone.now())
+    leading_on.rest(session=session, now=timezone.now())
     return back(session)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import answer_sql, drafts, other_role, responses, sessions, skipping, skips
+from annotation.actions import answer_sql, drafts, leading_on, other_role, responses, sessions, skipping, skips
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
@@ -94,7 +94,7 @@ def _work(
     if not slots:
         # Another tab's last answer, or the end of the time, has just gone by: look again where the session is. One that
         # is left without a question, and still here, has come to its end, or takes up more.
-        sessions.go_on(session=session, now=timezone.now())
+        leading_on.go_on(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.actions import adjudication, responses, sessions
+from annotation.actions import adjudication, leading_on, responses, sessions
 from annotation.actions.responses import Sent
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
@@ -91,11 +91,11 @@ class Crowd:
         session = sessions.start(study=self.study, entry=entry, now=timezone.now())
         yield
         sessions.consent(session=session, agreed=True, now=timezone.now())
-        sessions.begin(session=session, part=0, now=timezone.now())
+        leading_on.begin(session=session, part=0, now=timezone.now())
         seat = session.seat
         for slot in responses.open_slots(session=session, limit=session.questions_total):
             if slot.part > session.part_begun:
-                sessions.begin(session=session, part=slot.part, now=timezone.now())
+                leading_on.begin(session=session, part=slot.part, now=timezone.now())
             question = slot.question
             order = responses.order_for(session=session, question=question)
             said = self.choose(question, seat)

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from annotation.actions import practice, responses, sessions, skipping
+from annotation.actions import handing_back, leading_on, practice, responses, sessions, skipping
 from annotation.actions.launching import launch
 from annotation.errors import NothingLeft, NotYourQuestion, OtherPerson
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip, Slot
@@ -72,7 +72,7 @@ def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -
 def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
     session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
 
     def look() -> str:
@@ -157,7 +157,7 @@ def test_sessions_that_end_at_once_in_a_study_without_a_code_are_told_the_same_o
     Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
     for session in ended:
         session.refresh_from_db()
-    codes = at_once(*[lambda session=session: sessions.hand_back(session=session, now=NOON) for session in ended])
+    codes = at_once(*[lambda session=session: handing_back.hand_back(session=session, now=NOON) for session in ended])
     assert set(codes) == {CompletionCode.objects.get(outcome="left_out").code}
 
 

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import sessions
+from annotation.actions import leading_on, sessions
 from annotation.models import Session, SessionState
 from annotation.recruitment.base import Entry
 from studies.models import CompletionCode, Study
@@ -28,7 +28,7 @@ def no_codes(html: str) -> bool:
 
 
 def lapse(session: Session) -> None:
-    sessions.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
+    leading_on.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("way", ["return", "code"])

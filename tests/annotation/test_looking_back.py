@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from django.test import Client
 from django.utils import timezone
 
-from annotation.actions import sessions
+from annotation.actions import leading_on
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
@@ -111,7 +111,7 @@ def test_whoever_forgets_the_last_look_has_finished_all_the_same(client: Client)
     """Every question is answered: nobody goes unpaid for a button."""
     session = with_last_look()
     answer_all(client, session, "1", "1")
-    sessions.expire(by=TESTS, now=timezone.now() + timedelta(days=2))
+    leading_on.expire(by=TESTS, now=timezone.now() + timedelta(days=2))
     session.refresh_from_db()
     assert session.state == SessionState.FINISHED
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from annotation.actions import adjudication, launching, responses, sessions
+from annotation.actions import adjudication, launching, leading_on, responses
 from annotation.actions.responses import Sent
 from annotation.errors import BadAnswer, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -312,10 +312,10 @@ def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -
     session = two_parts()
     slots = responses.open_slots(session=session, limit=4)
     send_first(session, slots[0])
-    sessions.begin(session=session, part=1, now=NOON)
+    leading_on.begin(session=session, part=1, now=NOON)
     assert session.part_begun == 0
     send_first(session, slots[1])
-    sessions.begin(session=session, part=1, now=NOON)
+    leading_on.begin(session=session, part=1, now=NOON)
     assert session.part_begun == 1
     for slot in slots[2:]:
         send_first(session, slot)

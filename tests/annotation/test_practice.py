@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.actions import practice, rounds, sessions
+from annotation.actions import leading_on, practice, rounds, sessions
 from annotation.errors import BadAnswer, CannotTakePart
 from annotation.models import PracticeAnswer, Session, SessionState
 from studies.kinds import get_kind, posted_values
@@ -111,7 +111,7 @@ def test_whoever_has_passed_does_not_practise_again() -> None:
         send(session, next_slot(session))
     again = arrive(study, session="s2")
     assert not rounds.are_ahead(study=study, annotator=again.annotator)
-    sessions.begin(session=again, part=0, now=NOON)
+    leading_on.begin(session=again, part=0, now=NOON)
     assert again.state == SessionState.WORKING
 
 

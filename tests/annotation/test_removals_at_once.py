@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.actions import removals, responses, sessions
+from annotation.actions import leading_on, removals, responses, sessions
 from annotation.actions.removals import CannotRemove
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Decision, Removal, Response, Seat, Session, SessionState, Slot
@@ -63,7 +63,7 @@ def test_whoever_arrives_while_they_are_taken_out_has_no_open_session_afterwards
     other = launch_study(study.project, study="other")
     answer_all(arrive_at_work(study, "ann"), "none")
     lapsing = arrive_at_work(other, "ann", session="lapsing")
-    sessions.expire(by=TESTS, now=NOON + timedelta(days=1))
+    leading_on.expire(by=TESTS, now=NOON + timedelta(days=1))
     ann = person("ann")
 
     def come(session: str) -> None:

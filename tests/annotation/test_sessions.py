@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.actions import practice, responses, seats, sessions
+from annotation.actions import handing_back, leading_on, practice, responses, seats, sessions
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -63,7 +63,7 @@ def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submiss
     asked = {"instance": "vase-0", "right": "none"}
     study = launch_study(instances=3, practice={"pass": 1, "rounds": 1, "questions": [asked]})
     failed = arrive(study, session="s1")
-    sessions.begin(session=failed, part=0, now=NOON)
+    leading_on.begin(session=failed, part=0, now=NOON)
     question = study.practice_questions.get()
     # The value "1" is the first picture, whichever that is, and no picture is right.
     practice.answer(session=failed, question=question.pk, posted={"choice": "1"}, now=NOON)
@@ -128,8 +128,8 @@ def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
 def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
     study = launch_study()
     arrive_at_work(study)
-    assert sessions.expire(by="timetable", now=TOMORROW) == 1
-    assert sessions.expire(by="timetable", now=TOMORROW) == 0
+    assert leading_on.expire(by="timetable", now=TOMORROW) == 1
+    assert leading_on.expire(by="timetable", now=TOMORROW) == 0
     assert Session.objects.get().state == SessionState.LAPSED
     assert Seat.objects.filter(session=None).count() == Seat.objects.count()
 
@@ -137,15 +137,15 @@ def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
 def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
     study = launch_study(time={"estimated_minutes": 30, "limit_minutes": 100})
     arrive_at_work(study)
-    assert sessions.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
-    assert sessions.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
+    assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
+    assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
 
 
 def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study)
     send(session, next_slot(session))
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     back = arrive(study, now=TOMORROW)
     assert back.state == SessionState.WORKING
     assert (back.questions_answered, back.questions_total) == (1, 3)
@@ -155,7 +155,7 @@ def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
 def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
     study = launch_study()
     arrive_at_work(study, "ann")
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
     assert arrive(study, "ann", now=TOMORROW).state == SessionState.LAPSED
 
@@ -163,7 +163,7 @@ def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
 def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
     study = launch_study()
     arrive_at_work(study)
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     Annotator.objects.update(blocked=True)
     assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
     assert not Seat.objects.filter(session__isnull=False).exists()
@@ -173,7 +173,7 @@ def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
     study = launch_study()
     session = arrive_at_work(study)
     slot = next_slot(session)
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=TOMORROW)
     assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
     assert send(session, slot).late
@@ -182,7 +182,7 @@ def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
 def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
     study = launch_study(instances=4, surveys={"size": 2})
     arrive_at_work(study, session="older")
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     arrive_at_work(study, "ben", now=TOMORROW)
     newer = arrive_at_work(study, session="newer", now=TOMORROW)
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
@@ -230,8 +230,8 @@ def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> Non
 
 def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
     session = arrive(launch_study(consent="Agree?"))
-    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15)) == 0
-    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=15, seconds=1)) == 1
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=15)) == 0
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=15, seconds=1)) == 1
     session.refresh_from_db()
     assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
@@ -241,19 +241,19 @@ def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
     session = arrive(study)
     agreed_at = NOON + timedelta(minutes=14)
     sessions.consent(session=session, agreed=True, now=agreed_at)
-    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
-    assert sessions.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
+    assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
+    assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
 
 
 def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
     session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
     for minutes in range(10, 31, 10):
         seen_at = NOON + timedelta(minutes=minutes)
-        assert sessions.expire(by=TESTS, now=seen_at) == 0
+        assert leading_on.expire(by=TESTS, now=seen_at) == 0
         sessions.see(session=session, now=seen_at)
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
-    assert sessions.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
 
 
 def test_the_first_time_is_never_longer_than_the_study_gives() -> None:
@@ -274,7 +274,7 @@ def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
 def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
     study = launch_study(instances=1, answers=2)
     lapsed = arrive_at_work(study, session="older")
-    sessions.expire(by=TESTS, now=TOMORROW)
+    leading_on.expire(by=TESTS, now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
     done = arrive_at_work(study, session="newer", now=TOMORROW)
     send(done, next_slot(done))
@@ -291,7 +291,7 @@ def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
     CompletionCode.objects.filter(study=study, outcome="left_out").delete()
     Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
     session.refresh_from_db()
-    code = sessions.hand_back(session=session, now=NOON)
+    code = handing_back.hand_back(session=session, now=NOON)
     assert CompletionCode.objects.get(study=study, outcome="left_out").code == code
     assert code not in CompletionCode.objects.exclude(outcome="left_out").values_list("code", flat=True)
-    assert sessions.hand_back(session=session, now=NOON) == code
+    assert handing_back.hand_back(session=session, now=NOON) == code

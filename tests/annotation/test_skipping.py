@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from annotation.actions import responses, sessions, skipping, skips
+from annotation.actions import leading_on, responses, sessions, skipping, skips
 from annotation.errors import CannotSkip, CannotTakePart, NothingLeft, NotYourQuestion
 from annotation.models import Decision, PracticeAnswer, Response, Seat, Session, SessionState, Skip, Slot
 from studies.actions.images import rendition_name
@@ -218,7 +218,7 @@ def test_whoever_skipped_and_lapsed_comes_back_to_the_rest() -> None:
     session = arrive_at_work(study)
     skip(session, next_slot(session), option_1=9)
     send(session, next_slot(session))
-    sessions.expire(by="timetable", now=TOMORROW)
+    leading_on.expire(by="timetable", now=TOMORROW)
     back = arrive(study, now=TOMORROW)
     assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 2)
     assert send(back, next_slot(back)).state == SessionState.FINISHED

@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import responses, sessions, skipping
+from annotation.actions import leading_on, responses, skipping
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Study
 from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
@@ -257,7 +257,7 @@ def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> No
 
 def lapsed(session: Session) -> Session:
     """Return the session after its time has run out."""
-    sessions.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
+    leading_on.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
     session.refresh_from_db()
     return session
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from annotation.actions import responses, sessions
+from annotation.actions import leading_on, responses, sessions
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.fates import fates_of
 from annotation.actions.skipping import leave_out
@@ -523,7 +523,7 @@ def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_ab
     find = find_study(project, selection={"from": "write"})
     session = arrive_at_work(write, "ann")
     send(session, text="The one that is half open.")
-    sessions.begin(session=session, part=1, now=NOON)
+    leading_on.begin(session=session, part=1, now=NOON)
     session.refresh_from_db()
     send(session, choice="1")
     assert Response.objects.filter(study=write).count() == 2

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from annotation.actions import sessions
+from annotation.actions import leading_on
 from studies.management.named import add_by, operator_named
 
 
@@ -14,5 +14,5 @@ class Command(BaseCommand):
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lapsed = sessions.expire(by=operator_named(options), now=timezone.now())
+        lapsed = leading_on.expire(by=operator_named(options), now=timezone.now())
         self.stdout.write(f"{lapsed} sessions lapsed.")
