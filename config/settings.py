@@ -127,6 +127,8 @@ STORAGES = {
 
 # An image larger than this when decoded is refused as a decompression bomb.
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
+# What one upload may hold, unpacked or not.
+UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"

@@ -13,6 +13,7 @@ from workspace.views import (
     questions,
     sessions,
     studies,
+    uploads,
 )
 from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
 from workspace.views.preview import preview
@@ -40,6 +41,10 @@ urlpatterns = [
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),
     path("projects/<slug:slug>/new-study/", drafts.new, name="new_study"),
     path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
+    path("projects/<slug:slug>/imports/new/", imports.new, name="new_import"),
+    path("projects/<slug:slug>/uploads/", uploads.begin, name="begin_upload"),
+    path("uploads/<uuid:pk>/", uploads.upload, name="upload"),
+    path("uploads/<uuid:pk>/<str:part>/", uploads.piece, name="upload_piece"),
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
     path("imports/<int:pk>/again/", imports.again, name="import_again"),

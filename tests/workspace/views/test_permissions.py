@@ -23,7 +23,7 @@ from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
 from studies.actions.membership import invite
 from studies.design import Endings, Lobby
-from studies.models import Event, Import, Instance, Invitation, Membership, Project, Question, Study, StudyState
+from studies.models import Event, Import, Instance, Invitation, Membership, Project, Question, Study, StudyState, Upload
 from studies.permissions import Verb
 from tests.databases import kept
 from tests.factories import (
@@ -115,6 +115,9 @@ PRIVATE = {
     # Without a study file.
     "/projects/birds/new-study/": changing((FINE, 409)),
     "/projects/birds/imports/": all_alike(LOOK),
+    # Without a file.
+    "/projects/birds/imports/new/": changing((FINE, 409)),
+    "/projects/birds/uploads/": changing((NOT_ALLOWED, 201)),
     # One that failed: there is nothing to cancel, and it can be tried again.
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -135,7 +138,9 @@ PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
     *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/"),
 }
-OWN = {"/", "/sign-out/", "/password/", "/new-project/"}
+# Of an upload nobody is told but who makes it (`test_uploads`).
+UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
+OWN = {"/", "/sign-out/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
@@ -254,7 +259,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/", "/new-project/"])
+@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
@@ -300,6 +305,7 @@ def state_of_everything() -> dict[str, Any]:
         "studies": dict(Study.objects.values_list("slug", "state")),
         "sessions": dict(Session.objects.values_list("pk", "state")),
         "members": dict(Membership.objects.values_list("pk", "role")),
+        "uploads": Upload.objects.count(),
         "invitations": Invitation.objects.open(NOON).count(),
         "projects": list(Project.objects.values_list("name", "archived_at")),
         "removals": Removal.objects.count(),
@@ -362,7 +368,7 @@ FORMS_OF_EDITORS = {
     *("exclude_person", "withdraw_person", "project_dataset", "import_again", "run_go_on"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
-    *("study_file", "study_duplicate", "study_delete", "new_study"),
+    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
     *("study_exports", "study_releases"),
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
