@@ -41,12 +41,13 @@ class Batched(Scorer):
         """Return what is to be known of its scores besides the shape of its batches, plain JSON."""
 
     @abstractmethod
-    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        """Return the picture as the model takes it, always of one shape and type. Called from threads."""
+    def preprocess(self, picture: Image.Image) -> Any:
+        """Return the picture as the model takes it; where it takes several at once, an array always of one shape and
+        type. Called from threads."""
 
     @abstractmethod
     def tokenize(self, text: str) -> NDArray[Any]:
-        """Return the text as the model takes it, always of one shape and type."""
+        """Return the text as the model takes it; where several fill a batch as they are, always of one shape."""
 
     @abstractmethod
     def score_in_batches(
@@ -55,8 +56,11 @@ class Batched(Scorer):
         """As `Scorer.score`, in batches of the present shape. Raises OutOfMemory when one of these does not fit."""
 
     @abstractmethod
-    def try_batch(self, picture: NDArray[Any]) -> None:
-        """Compute one batch of nothing but this picture, preprocessed, and keep nothing of it. Raises OutOfMemory."""
+    def try_batch(self, picture: Any) -> int:
+        """Compute one batch of nothing but this picture, preprocessed, and keep nothing of it.
+
+        Returns how many pictures it held. Raises OutOfMemory.
+        """
 
     def forget(self) -> None:
         """Drop what is kept of earlier batches: it was computed under another shape."""
@@ -73,8 +77,7 @@ class Batched(Scorer):
         blank = self.preprocess(Image.new("RGB", (640, 480), "grey"))
 
         def measure() -> float:
-            seconds = [self._seconds(blank) for _ in range(1 + TRIALS)]
-            return self.batch / max(min(seconds[1:]), 1e-6)
+            return max([self._speed(blank) for _ in range(1 + TRIALS)][1:])
 
         return self._halving(measure)
 
@@ -91,10 +94,10 @@ class Batched(Scorer):
             self.halved += 1
             self.forget()
 
-    def _seconds(self, blank: NDArray[Any]) -> float:
+    def _speed(self, blank: Any) -> float:
         begun = perf_counter()
-        self.try_batch(blank)
-        return perf_counter() - begun
+        pictures = self.try_batch(blank)
+        return pictures / max(perf_counter() - begun, 1e-6)
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -118,14 +121,14 @@ def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
 
 
 def read_ahead(
-    names: Sequence[str], read: Callable[[str], NDArray[Any]], *, batch: int, missing: dict[str, NoPicture]
-) -> Iterator[list[tuple[str, NDArray[Any]]]]:
+    names: Sequence[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
+) -> Iterator[list[tuple[str, T]]]:
     """Yield the names with what was read of them, in lists of `batch`; threads read on meanwhile.
 
     A name of which `read` raises NoPicture is put into `missing` instead, with the exception.
     """
 
-    def good() -> Iterator[tuple[str, NDArray[Any]]]:
+    def good() -> Iterator[tuple[str, T]]:
         for name, result in _ahead(names, read, depth=BATCHES_AHEAD * batch):
             try:
                 yield name, result()
@@ -135,11 +138,9 @@ def read_ahead(
     return in_batches(good(), batch)
 
 
-def _ahead(
-    names: Sequence[str], read: Callable[[str], NDArray[Any]], *, depth: int
-) -> Iterator[tuple[str, Callable[[], NDArray[Any]]]]:
+def _ahead(names: Sequence[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
     """Yield each name with a function that waits for what was read of it, `depth` names being read ahead."""
-    waiting: deque[tuple[str, Future[NDArray[Any]]]] = deque()
+    waiting: deque[tuple[str, Future[T]]] = deque()
     with ThreadPoolExecutor(max_workers=min(MOST_THREADS, cpu_count() or 1)) as threads:
         try:
             for name in names:

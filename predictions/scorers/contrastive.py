@@ -47,8 +47,8 @@ class Contrastive(Batched):
         pictures = self._of_pictures([picture for _, picture in pairs], open_picture)
         return [_cosine(texts[text], pictures[picture]) for text, picture in pairs]
 
-    def try_batch(self, picture: NDArray[Any]) -> None:
-        self.embed_pictures(np.stack([picture] * self.batch))
+    def try_batch(self, picture: NDArray[Any]) -> int:
+        return len(self.embed_pictures(np.stack([picture] * self.batch)))
 
     def forget(self) -> None:
         self._pictures.clear()

@@ -7,9 +7,7 @@ The score of BLIP is what its matching head says for "they match" less what it s
 made probabilities: it puts pairs in the same order, and tells those apart whose probability is rounded to 1.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +19,16 @@ from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import (
     device_of_this_machine,
-    digest_of_weights,
     facts_of,
     memory_that_may_not_suffice,
     usual_batch,
+)
+from predictions.scorers.with_transformers import (
+    check_nothing_is_missing,
+    identity_of,
+    not_installed,
+    not_loaded,
+    steps_of,
 )
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
@@ -50,11 +54,8 @@ class _Library:
 
     def facts(self) -> Mapping[str, Any]:
         known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
-        steps = {name: value for name, value in self.processor.to_dict().items() if _is_plain(value)}
-        # Read back, so that it is what JSON makes of it: a tuple is a list.
-        plain = json.loads(json.dumps(steps, default=str))
         scorer = {"scorer": f"hf {self.model.config.model_type}", "longest": self.longest}
-        return {**scorer, **known, "preprocessing": plain}
+        return {**scorer, **known, "preprocessing": steps_of(self.processor)}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
         pixels: NDArray[Any] = self.processor(images=picture, return_tensors="pt")["pixel_values"][0].numpy()
@@ -145,10 +146,6 @@ def _vectors(found: Any) -> NDArray[np.float32]:
     return vectors
 
 
-def _is_plain(value: Any) -> bool:
-    return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
-
-
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
     try:
@@ -160,9 +157,7 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
             BlipForImageTextRetrieval,
         )
     except ImportError as error:
-        raise CannotLoad(
-            f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
+        raise not_installed(error) from error
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     try:
         config = AutoConfig.from_pretrained(rest)
@@ -174,26 +169,14 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         is_blip = config.model_type == "blip"
         made = BlipForImageTextRetrieval if is_blip else AutoModel
         model, told = made.from_pretrained(rest, dtype="float32", output_loading_info=True)
-        if told["missing_keys"]:
-            raise CannotLoad(
-                f"{rest} lacks weights that are needed ({', '.join(sorted(told['missing_keys'])[:3])}). Of BLIP only "
-                "those for image-text matching can be used."
-            )
+        check_nothing_is_missing(rest, told, "Of BLIP only those for image-text matching can be used.")
         model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
     except CannotLoad:
         raise
     except Exception as error:
-        why = str(error).strip().partition("\n")[0][:300] or type(error).__name__
-        raise CannotLoad(
-            f"{rest} cannot be loaded ({why}). Write a name of Hugging Face's hub, or a folder on the worker's machine."
-        ) from error
-    folder = Path(rest)
-    identity = ModelIdentity(
-        (folder.name if folder.is_dir() else rest)[:100],
-        str(getattr(config, "_commit_hash", None) or "")[:100],
-        digest_of_weights(model.state_dict()),
-    )
+        raise not_loaded(rest, error) from error
+    identity = identity_of(rest, model)
     longest = config.text_config.max_position_embeddings
     if is_blip:
         library = _Library(model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest))

@@ -28,9 +28,9 @@ class Matching(Batched):
         """Return for each of a batch of texts how well it belongs to the picture whose states are at its place, higher
         is better. Raises OutOfMemory."""
 
-    def try_batch(self, picture: NDArray[Any]) -> None:
+    def try_batch(self, picture: NDArray[Any]) -> int:
         states = self.look(np.stack([picture] * self.batch))
-        self.match(states, range(self.batch), np.stack([self.tokenize("a grey wall")] * self.batch))
+        return len(self.match(states, range(self.batch), np.stack([self.tokenize("a grey wall")] * self.batch)))
 
     def score_in_batches(
         self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
