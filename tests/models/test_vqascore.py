@@ -23,6 +23,11 @@ from transformers import (
     PaliGemmaForConditionalGeneration,
     PaliGemmaProcessor,
     PreTrainedTokenizerFast,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+    Qwen2VLImageProcessor,
+    Qwen2VLProcessor,
+    Qwen2VLVideoProcessor,
     SiglipImageProcessor,
     SiglipVisionConfig,
 )
@@ -31,6 +36,7 @@ from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.vqascore import VqaScore
 
 SPECIAL = ["<pad>", "<start>", "<end>", "<unk>", "<image>"]
+QWEN_SPECIAL = [f"<|{name}|>" for name in ("vision_start", "image_pad", "vision_end", "video_pad")]
 WORDS = [
     *[
         "Does",
@@ -52,9 +58,10 @@ WORDS = [
     *["Yes", "No", "Answer", "a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the", "grey", "wall", "<"],
     *["image", ">", ">.", ":<"],
 ]
+# PICTURE: what marks its place.
 TEMPLATE = (
     "{% for said in messages %}{% if said.role == 'user' %}USER: {% for part in said.content %}"
-    "{% if part.type == 'image' %}<image>\n{% else %}{{ part.text }}{% endif %}{% endfor %}"
+    "{% if part.type == 'image' %}PICTURE\n{% else %}{{ part.text }}{% endif %}{% endfor %}"
     "{% else %} ASSISTANT: {{ said.content[0].text }}{% endif %}{% endfor %}"
     "{% if add_generation_prompt %} ASSISTANT:{% endif %}"
 )
@@ -65,10 +72,11 @@ ROUNDING = 1e-4
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    words = Tokenizer(models.WordLevel({word: at for at, word in enumerate(SPECIAL + WORDS)}, unk_token="<unk>"))
+    known = {word: at for at, word in enumerate(SPECIAL + WORDS + QWEN_SPECIAL)}
+    words = Tokenizer(models.WordLevel(known, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     words.post_processor = processors.TemplateProcessing(single="<start> $A", special_tokens=[("<start>", 1)])
-    words.add_special_tokens([AddedToken("<image>", special=True, normalized=False)])
+    words.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in ("<image>", *QWEN_SPECIAL)])
     return PreTrainedTokenizerFast(
         tokenizer_object=words, pad_token="<pad>", bos_token="<start>", eos_token="<end>", unk_token="<unk>"
     )
@@ -76,7 +84,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 TEXT = {
     **{"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2},
-    **{"num_key_value_heads": 1, "vocab_size": len(SPECIAL) + len(WORDS), "max_position_embeddings": 512},
+    **{"num_key_value_heads": 1, "vocab_size": len(SPECIAL + WORDS + QWEN_SPECIAL), "max_position_embeddings": 512},
     **{"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.5},
 }
 VISION = {
@@ -96,7 +104,31 @@ def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     process = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
     kept = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    LlavaProcessor(process, tokenizer(), chat_template=TEMPLATE, **kept).save_pretrained(folder)
+    LlavaProcessor(process, tokenizer(), chat_template=TEMPLATE.replace("PICTURE", "<image>"), **kept).save_pretrained(
+        folder
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a tiny Qwen2-VL: it takes pictures of any shape, and counts places in three directions."""
+    folder = tmp_path_factory.mktemp("qwen") / "tiny-qwen"
+    torch.manual_seed(1)
+    start, picture, end, video = range(TEXT["vocab_size"] - len(QWEN_SPECIAL), TEXT["vocab_size"])
+    rope = {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [2, 3, 3]}
+    config = Qwen2VLConfig(
+        text_config=TEXT | {"rope_parameters": rope},
+        vision_config={"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2},
+        image_token_id=picture,
+        video_token_id=video,
+        vision_start_token_id=start,
+        vision_end_token_id=end,
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    process = Qwen2VLImageProcessor(min_pixels=4 * 28 * 28, max_pixels=20 * 28 * 28)
+    template = TEMPLATE.replace("PICTURE", "".join(QWEN_SPECIAL[:3]))
+    Qwen2VLProcessor(process, tokenizer(), Qwen2VLVideoProcessor(), chat_template=template).save_pretrained(folder)
     return folder
 
 
@@ -141,12 +173,14 @@ def load(folder: Path) -> VqaScore:
     return scorer
 
 
+@pytest.mark.parametrize("name", ["llava", "qwen"])
 def test_a_score_is_the_log_odds_of_the_librarys_probability_of_yes(
-    llava: Path, pictures: dict[str, Image.Image]
+    name: str, request: pytest.FixtureRequest, pictures: dict[str, Image.Image]
 ) -> None:
-    expected = probabilities(llava, pictures)
+    folder = request.getfixturevalue(name)
+    expected = probabilities(folder, pictures)
     assert max(expected.values()) > 2 * min(expected.values())
-    scorer = load(llava)
+    scorer = load(folder)
     assert scorer.conditions()["looks_once"] is True
     for probability, score in zip(expected.values(), scorer.score(list(expected), pictures.__getitem__), strict=True):
         assert not isinstance(score, NoPicture)
@@ -172,9 +206,7 @@ def test_a_model_that_reads_a_picture_together_with_the_question_is_shown_it_wit
         assert 1 / (1 + exp(-score)) == pytest.approx(float(logits.double().softmax(0)[yes]), rel=ROUNDING)
 
 
-def test_a_picture_is_looked_at_once_for_all_its_texts(
-    llava: Path, pictures: dict[str, Image.Image], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_is_looked_at_once_for_all_its_texts(llava: Path, pictures: dict[str, Image.Image]) -> None:
     scorer, looked = load(llava), []
     scorer.model.model.vision_tower.register_forward_hook(lambda *_: looked.append(1))
     pairs = [(f"{text} {number}", name) for text in TEXTS for number in ("two", "a", "red") for name in pictures]
