@@ -66,7 +66,8 @@ class Batched(Scorer):
         """Drop what is kept of earlier batches: it was computed under another shape."""
 
     def conditions(self) -> Mapping[str, Any]:
-        return {**self.facts(), "batch": self.batch, "halved": self.halved}
+        in_doubt = {"tolerance": self.tolerance} if self.tolerance else {}
+        return {**self.facts(), **in_doubt, "batch": self.batch, "halved": self.halved}
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
         """See `Scorer.score`. When a batch does not fit, all is begun anew with half of it."""

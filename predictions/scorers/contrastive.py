@@ -66,7 +66,8 @@ class Contrastive(Batched):
         gone: dict[str, NoPicture] = {}
 
         def read(name: str) -> NDArray[Any]:
-            return self.preprocess(open_picture(name))
+            pixels: NDArray[Any] = self.preprocess(open_picture(name))
+            return pixels
 
         for batch in read_ahead(missing, read, batch=self.batch, missing=gone):
             vectors = self.embed_pictures(filled([pixels for _, pixels in batch], self.batch))

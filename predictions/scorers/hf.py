@@ -8,6 +8,8 @@ made probabilities: it puts pairs in the same order, and tells those apart whose
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,13 @@ from predictions.scorers.base import CannotLoad, ModelIdentity
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import (
+    OF_A_COSINE,
+    OF_LOG_ODDS,
+    computing,
     device_of_this_machine,
     facts_of,
-    memory_that_may_not_suffice,
+    half_for,
+    tolerance_of,
     usual_batch,
 )
 from predictions.scorers.with_transformers import (
@@ -42,7 +48,10 @@ LONGEST_FOR_BLIP = 128
 
 
 class _Library:
-    """A model of transformers on a device, and how pictures and texts are made ready for it."""
+    """A model of transformers on a device, and how pictures and texts are made ready for it.
+
+    `half`: the type of 16 bits to compute in, "" for that of the weights.
+    """
 
     def __init__(self, model: Any, tokenizer: Any, processor: Any, device: Any, *, longest: int) -> None:
         self.model = model
@@ -51,9 +60,22 @@ class _Library:
         self.device = device
         self.inputs = INPUTS[model.config.model_type]
         self.longest = longest
+        self.half = ""
+
+    def in_half(self, numbers: str) -> "_Library | None":
+        """Return the same to compute in a type of 16 bits; see `Scorer.in_half`."""
+        half = half_for(self.device, numbers, usual="float16")
+        if not half:
+            return None
+        twin = copy(self)
+        twin.half = half
+        return twin
+
+    def computing(self) -> AbstractContextManager[None]:
+        return computing(self.device, self.half)
 
     def facts(self) -> Mapping[str, Any]:
-        known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
+        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
         scorer = {"scorer": f"hf {self.model.config.model_type}", "longest": self.longest}
         return {**scorer, **known, "preprocessing": steps_of(self.processor)}
 
@@ -86,6 +108,11 @@ class HuggingFaceTowers(Contrastive):
     def __init__(self, identity: ModelIdentity, library: _Library) -> None:
         super().__init__(identity, batch=usual_batch(library.device))
         self.library = library
+        self.tolerance = tolerance_of(library.half, OF_A_COSINE)
+
+    def in_half(self, numbers: str = "") -> "HuggingFaceTowers | None":
+        library = self.library.in_half(numbers)
+        return None if library is None else HuggingFaceTowers(self.identity, library)
 
     def facts(self) -> Mapping[str, Any]:
         return self.library.facts()
@@ -97,11 +124,11 @@ class HuggingFaceTowers(Contrastive):
         return self.library.tokenize(text)
 
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return _vectors(self.library.model.get_image_features(pixel_values=self.library.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return _vectors(self.library.model.get_text_features(**self.library.texts(batch)))
 
 
@@ -111,6 +138,11 @@ class HuggingFaceMatching(Matching):
     def __init__(self, identity: ModelIdentity, library: _Library) -> None:
         super().__init__(identity, batch=usual_batch(library.device))
         self.library = library
+        self.tolerance = tolerance_of(library.half, OF_LOG_ODDS)
+
+    def in_half(self, numbers: str = "") -> "HuggingFaceMatching | None":
+        library = self.library.in_half(numbers)
+        return None if library is None else HuggingFaceMatching(self.identity, library)
 
     def facts(self) -> Mapping[str, Any]:
         return {**self.library.facts(), "score": "logit of match less logit of no match"}
@@ -122,20 +154,20 @@ class HuggingFaceMatching(Matching):
         return self.library.tokenize(text)
 
     def look(self, batch: NDArray[Any]) -> Any:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return self.library.model.vision_model(pixel_values=self.library.pixels(batch)).last_hidden_state
 
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             of_each = states[torch.tensor(list(places), device=states.device)]
             seen = torch.ones(of_each.shape[:-1], dtype=torch.long, device=states.device)
             read = self.library.model.text_encoder(
                 **self.library.texts(texts), encoder_hidden_states=of_each, encoder_attention_mask=seen
             )
-            logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :])
-            scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
+            logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :]).float()
+            scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
             return scores
 
 

@@ -41,7 +41,8 @@ class Matching(Batched):
         gone: dict[str, NoPicture] = {}
 
         def read(name: str) -> NDArray[Any]:
-            return self.preprocess(open_picture(name))
+            pixels: NDArray[Any] = self.preprocess(open_picture(name))
+            return pixels
 
         found: dict[tuple[str, str], float] = {}
         for batch in read_ahead(list(texts_of), read, batch=self.batch, missing=gone):

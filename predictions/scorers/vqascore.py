@@ -14,7 +14,7 @@ both ways: otherwise it reads the picture anew with each text, and the record sa
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from threading import Lock
 from typing import Any
 
@@ -24,7 +24,14 @@ from PIL import Image
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory
 from predictions.scorers.batches import Batched, in_batches, read_ahead
-from predictions.scorers.with_torch import device_of_this_machine, facts_of, memory_that_may_not_suffice
+from predictions.scorers.with_torch import (
+    OF_LOG_ODDS,
+    computing,
+    device_of_this_machine,
+    facts_of,
+    half_for,
+    tolerance_of,
+)
 from predictions.scorers.with_transformers import (
     check_nothing_is_missing,
     identity_of,
@@ -112,6 +119,7 @@ class VqaScore(Batched):
         self.model = model
         self.processor = processor
         self.device = device
+        self.half = ""
         self.prompts = _Prompts(processor)
         self.yes = self.prompts.answer()
         self.tail_tried = self.prompts.tail(TRIED[0])
@@ -119,8 +127,18 @@ class VqaScore(Batched):
         self.lock = Lock()
         self.looks_once = self._can_look_once()
 
+    def in_half(self, numbers: str = "") -> "VqaScore | None":
+        # Numbers in a language model can be larger than float16 holds.
+        half = half_for(self.device, numbers, usual="bfloat16")
+        if not half:
+            return None
+        # In what it reads, and whether it looks once, it is the same; only then are the two comparable.
+        twin = copy(self)
+        twin.half, twin.tolerance = half, tolerance_of(half, OF_LOG_ODDS)
+        return twin
+
     def facts(self) -> Mapping[str, Any]:
-        known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
+        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
         return {
             "scorer": f"vqascore {self.model.config.model_type}",
             **known,
@@ -170,7 +188,7 @@ class VqaScore(Batched):
 
     def _ask(self, picture: Any, texts: Sequence[str]) -> dict[str, float]:
         """Return the score of each text with a picture that was preprocessed. Raises OutOfMemory."""
-        with memory_that_may_not_suffice():
+        with computing(self.device, self.half):
             if not self.looks_once:
                 return {text: self._ask_anew(picture, text) for text in texts}
             seen = self.model(**_on(self.device, picture), use_cache=True).past_key_values
@@ -179,7 +197,7 @@ class VqaScore(Batched):
             for text in texts:
                 tail = self.tokenize(text)
                 of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
-            found = {}
+            found: dict[str, float] = {}
             for width, tails in of_width.items():
                 for some in in_batches(tails, self.batch):
                     scores = self._continue(seen, before, [tail for _, tail in some], width)

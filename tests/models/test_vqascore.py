@@ -115,7 +115,7 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a tiny Qwen2-VL: it takes pictures of any shape, and counts places in three directions."""
     folder = tmp_path_factory.mktemp("qwen") / "tiny-qwen"
     torch.manual_seed(1)
-    start, picture, end, video = range(TEXT["vocab_size"] - len(QWEN_SPECIAL), TEXT["vocab_size"])
+    start, picture, end, video = (len(SPECIAL + WORDS) + place for place in range(len(QWEN_SPECIAL)))
     rope = {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [2, 3, 3]}
     config = Qwen2VLConfig(
         text_config=TEXT | {"rope_parameters": rope},
@@ -265,3 +265,18 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     with pytest.raises(CannotLoad, match="cannot be loaded"):
         scorer_of(f"vqascore:{tmp_path}")
+
+
+def test_in_numbers_of_16_bits_scores_are_off_by_less_than_is_supposed(
+    llava: Path, pictures: dict[str, Image.Image]
+) -> None:
+    scorer = load(llava)
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    conditions = half.conditions()
+    assert (conditions["dtype"], conditions["weights"], conditions["looks_once"]) == ("bfloat16", "float32", True)
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    both = zip(*(each.score(pairs, pictures.__getitem__) for each in (scorer, half)), strict=True)
+    differences = [abs(float(one) - float(other)) for one, other in both]
+    assert 0 < max(differences) <= half.tolerance / 2
+    assert (scorer.tolerance, scorer.conditions()["dtype"]) == (0, "float32")
