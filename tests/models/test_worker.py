@@ -76,7 +76,7 @@ def worker(folder: Path) -> Iterator[Path]:
     for name in ("empty", "bare"):
         (folder / name).mkdir()
     (folder / "bare" / "sitecustomize.py").write_text(SITE, encoding="utf-8")
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "OMP_NUM_THREADS") if name in os.environ}
     told = {"DATA_DIR": str(folder), "HF_HUB_OFFLINE": "1", "PYTHONPATH": f"{folder / 'bare'}{os.pathsep}{ROOT}"}
     log = folder / "worker.log"
     with log.open("wb") as out:
