@@ -10,7 +10,11 @@ Settings, by environment; each can also be given as the name of a file that hold
 
 CELERY_BROKER_URL    as the site has it; files in DATA_DIR/broker unless it is set
 DATA_DIR             the site's folder, where it is on the same machine; `var` unless it is set
-LINEUP_IMAGES        the site's media folder as this machine sees it, or the site's address; DATA_DIR/media unless set
+LINEUP_IMAGES        the site's media folder as this machine sees it, s3://BUCKET/PREFIX with a copy of it, or the
+                     site's address; DATA_DIR/media unless it is set
+AWS_ACCESS_KEY_ID    with a bucket that is not public, as are AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN
+AWS_REGION           with a bucket: where it is; us-east-1 unless it is set
+AWS_ENDPOINT_URL     with a bucket that is not Amazon's: the address of what serves it
 LINEUP_WORKER_TOKEN  with an address: what the site has there
 LINEUP_PRECISION     auto, float32, float16 or bfloat16: what models compute in; auto is 16 bits where that is quicker
 IMAGE_MAX_PIXELS     a larger picture is refused; 50000000 unless it is set
@@ -29,6 +33,7 @@ from celery import Celery
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item, LoadedModel, ScoredChunk
 from predictions.pictures import CannotReadPictures, opener, reader_of
+from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
 from predictions.scoring import identity_of, score_items
 
@@ -62,10 +67,24 @@ def _pictures(folder: Path) -> OpenPicture:
     if not most.isdecimal() or int(most) < 1:
         raise CannotStart(f"IMAGE_MAX_PIXELS is {most!r}. Write a whole number, 1 or more.")
     try:
-        source = reader_of(read("LINEUP_IMAGES", str(folder / "media")), token=read("LINEUP_WORKER_TOKEN", ""))
+        where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
+        source = reader_of(where, token=token, account=_account())
     except CannotReadPictures as error:
         raise CannotStart(str(error)) from error
     return opener(source, max_pixels=int(most))
+
+
+def _account() -> Account:
+    endpoint = read("AWS_ENDPOINT_URL", "")
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise CannotStart(f"AWS_ENDPOINT_URL is {endpoint!r}. Write an address, such as https://storage.example.")
+    return Account(
+        key=read("AWS_ACCESS_KEY_ID", ""),
+        secret=read("AWS_SECRET_ACCESS_KEY", ""),
+        session=read("AWS_SESSION_TOKEN", ""),
+        region=read("AWS_REGION", "us-east-1"),
+        endpoint=endpoint,
+    )
 
 
 def _half() -> str | None:

@@ -1,0 +1,43 @@
+"""Requests to S3: the signature is the one that Amazon publishes for its example."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from predictions.s3 import Account, address_of, headers_to_get
+
+# "Example: GET Object" of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+EXAMPLE = Account(key="AKIAIOSFODNN7EXAMPLE", secret="wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+THEN = datetime(2013, 5, 24, tzinfo=UTC)
+
+
+def test_a_request_is_signed_as_in_amazons_example() -> None:
+    address = "https://examplebucket.s3.amazonaws.com/test.txt"
+    assert headers_to_get(address, EXAMPLE, THEN, {"Range": "bytes=0-9"})["Authorization"] == (
+        "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
+        "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"
+        "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+    )
+
+
+def test_a_passing_session_is_named_and_signed_too() -> None:
+    account = Account(EXAMPLE.key, EXAMPLE.secret, session="a session")
+    headers = headers_to_get("https://examplebucket.s3.amazonaws.com/test.txt", account, THEN)
+    assert headers["x-amz-security-token"] == "a session"
+    assert "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token," in headers["Authorization"]
+
+
+def test_without_a_key_nothing_is_signed() -> None:
+    assert headers_to_get("https://public.s3.us-east-1.amazonaws.com/a", Account(), THEN) == {}
+
+
+@pytest.mark.parametrize(
+    ("bucket", "endpoint", "address"),
+    [
+        ("birds", "", "https://birds.s3.eu-west-1.amazonaws.com/media/a%20b%2Bc/1.jpg"),
+        ("birds.example", "", "https://s3.eu-west-1.amazonaws.com/birds.example/media/a%20b%2Bc/1.jpg"),
+        ("birds", "http://127.0.0.1:9000/", "http://127.0.0.1:9000/birds/media/a%20b%2Bc/1.jpg"),
+    ],
+)
+def test_where_an_object_is(bucket: str, endpoint: str, address: str) -> None:
+    assert address_of(bucket, "media/a b+c/1.jpg", Account(region="eu-west-1", endpoint=endpoint)) == address
