@@ -49,6 +49,14 @@ def score_items(
     return chunk
 
 
+def speed_of(scorer: Scorer, half: Scorer | None) -> float:
+    """Return how many pictures a second to count on, more than 0: if all had to be scored again, it would take three
+    times as long and no longer."""
+    if half is None:
+        return scorer.pictures_per_second()
+    return min(half.pictures_per_second(), 2 * scorer.pictures_per_second())
+
+
 def identity_of(scorer: Scorer) -> Identity:
     known = scorer.identity
     return Identity(name=known.name, version=known.version, weights=known.weights)

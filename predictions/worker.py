@@ -35,7 +35,7 @@ from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.pictures import CannotReadPictures, opener, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
-from predictions.scoring import identity_of, score_items
+from predictions.scoring import identity_of, score_items, speed_of
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def load(*, run: int, spec: str) -> None:
 
     def work() -> LoadedModel:
         scorer, half = _loaded.get(spec)
-        return LoadedModel(identity=identity_of(scorer), pictures_per_second=(half or scorer).pictures_per_second())
+        return LoadedModel(identity=identity_of(scorer), pictures_per_second=speed_of(scorer, half))
 
     _answer(LOADED, run=run, answer=_in_words(work))
 

@@ -72,8 +72,10 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! $venv/bin/python -c '' 2>
     # Without pip it is what an interrupted first run left behind.
     $venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear $venv
     echo "Installing the packages of $requirements into $venv"
-    # shellcheck disable=SC2046
+    # Of what models run on most is never imported: it is compiled when it is.
+    compile=$([ "$purpose" != models ] || echo --no-compile)
+    # shellcheck disable=SC2046,SC2086
     $venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary --retries 10 \
-        -r "$requirements" $(runner)
+        $compile -r "$requirements" $(runner)
     echo "$wanted" >"$stamp"
 fi

@@ -8,7 +8,7 @@ import pytest
 
 from predictions.messages import Item, ScoredChunk
 from predictions.scorers import ModelIdentity, NoPicture, OpenPicture, Scorer
-from predictions.scoring import COMPARED, score_items
+from predictions.scoring import COMPARED, score_items, speed_of
 
 # A power of two, so that sums with it are exact.
 TOLERANCE = 0.125
@@ -17,10 +17,11 @@ TOLERANCE = 0.125
 class Known(Scorer):
     """What it says of a text is known, whatever the picture; the picture "gone" cannot be had."""
 
-    def __init__(self, scores: Mapping[str, float], tolerance: float = 0.0) -> None:
+    def __init__(self, scores: Mapping[str, float], tolerance: float = 0.0, speed: float = 1.0) -> None:
         self.identity = ModelIdentity("known", "", "w")
         self.scores = scores
         self.tolerance = tolerance
+        self.speed = speed
         self.asked: list[set[str]] = []
 
     def conditions(self) -> Mapping[str, Any]:
@@ -31,7 +32,7 @@ class Known(Scorer):
         return [NoPicture("It is gone.") if picture == "gone" else self.scores[text] for text, picture in pairs]
 
     def pictures_per_second(self) -> float:
-        return 1.0
+        return self.speed
 
 
 def question(content: str, *texts: str, picture: str = "there") -> Item:
@@ -125,3 +126,14 @@ def test_without_numbers_of_16_bits_nothing_is_scored_twice() -> None:
     chunk = score_items(scorer, [question("close", "a", "b")], no_pictures)
     assert (len(scorer.asked), chunk["conditions"]) == (1, {"dtype": "float32"})
     assert "again" not in chunk
+
+
+@pytest.mark.parametrize(
+    ("in_float32", "in_half", "speed"), [(10.0, None, 10.0), (10.0, 15.0, 15.0), (10.0, 80.0, 20.0)]
+)
+def test_a_chunk_that_is_scored_again_as_a_whole_takes_three_times_as_long_at_most(
+    in_float32: float, in_half: float | None, speed: float
+) -> None:
+    """Of 80 a second, and 10 in float32: 20 pictures take 0.25 seconds and then 2, where 1 was counted on."""
+    half = None if in_half is None else Known(HALF, TOLERANCE, in_half)
+    assert speed_of(Known(EXACT, speed=in_float32), half) == speed
