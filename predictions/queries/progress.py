@@ -67,17 +67,11 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models that have answered in a project, by name, with how many of their predictions are of each sort;
-    two queries."""
-    counted = (
-        Prediction.objects.about(project)
-        .order_by()
-        .values("model")
-        .annotate(verified=Count("pk", filter=~Q(content_hash="")), declared=Count("pk", filter=Q(content_hash="")))
-    )
-    counts = {row["model"]: row for row in counted}
-    models = Model.objects.filter(pk__in=counts)
-    return [ModelLine(model, counts[model.pk]["verified"], counts[model.pk]["declared"]) for model in models]
+    """Return the models of a project by name, with how many of their predictions are of each sort; two queries."""
+    verified, declared = Count("pk", filter=~Q(content_hash="")), Count("pk", filter=Q(content_hash=""))
+    counted = Prediction.objects.filter(model__project=project).order_by().values_list("model")
+    counts = {model: of_each for model, *of_each in counted.annotate(verified=verified, declared=declared)}
+    return [ModelLine(model, *counts.get(model.pk, (0, 0))) for model in Model.objects.filter(project=project)]
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:

@@ -131,6 +131,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
         # Models stand beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
+        facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
 
 

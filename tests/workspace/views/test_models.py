@@ -111,7 +111,7 @@ def test_a_run_that_is_over_takes_the_place_of_its_progress(client: Client, proj
 
 
 def predicted(project: Project, name: str, content_hash: str, key: str) -> None:
-    model, _ = Model.objects.get_or_create(name=name, weights="ab" * 32, defaults={"created_at": NOON})
+    model = Model.objects.called(project, now=NOON, name=name, weights="ab" * 32)
     Prediction.objects.create(
         model=model,
         instance=make_instance(project, key),
