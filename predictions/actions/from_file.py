@@ -71,7 +71,8 @@ def import_predictions(
     `skip_unknown` leaves out the rows about instances that the project does not have, which refuse the file otherwise.
     Raises PredictionsRefused.
     """
-    _check_model(model)
+    if problems := problems_with_names(model):
+        raise PredictionsRefused(problems)
     rows = _read(file, format)
     known = list(_known_instances(project))
     joined = join([(row.number, row.instance) for row in rows], known)
@@ -103,16 +104,16 @@ def import_predictions(
     )
 
 
-def _check_model(model: ModelName) -> None:
-    problems = [] if model.name.strip() else ["The model has no name. Name it with --model."]
+def problems_with_names(model: ModelName) -> list[str]:
+    """Return why a model cannot be called so, a sentence each."""
+    problems = [] if model.name.strip() else ["The model has no name. Say what tables are to call it."]
     for field, longest in LONGEST.items():
         text: str = getattr(model, field)
         if len(text) > longest:
             problems.append(f"The model's {field} has {len(text):,} characters; at most {longest} fit.")
         elif text.strip() and (reason := problem_with_name(text.strip())):
             problems.append(f"The model's {field} {text!r} cannot be used. {reason}")
-    if problems:
-        raise PredictionsRefused(problems)
+    return problems
 
 
 def _read(file: Path, format: str) -> list[Row]:

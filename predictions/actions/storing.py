@@ -68,6 +68,9 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
             Chunk(run=locked, number=number, items=items[start : start + size])
             for number, start in enumerate(range(0, len(items), size), start=last + 1)
         )
+        if locked.model != model:
+            # Deleted with what it had scored, or another since: what counts is what there is of this one.
+            locked.stored = 0
         locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
         locked.total, locked.wrong = locked.stored + len(items), 0
         locked.already_there = there - locked.stored if there > locked.stored else 0
