@@ -14,6 +14,7 @@ from predictions.queries.contents import stale_predictions
 from results.queries.added import planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
+from results.queries.parted import parted_questions
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_sessions
 from results.queries.simulated import above, answering, played_in
@@ -44,6 +45,7 @@ def project_facts(project: Project) -> ProjectFacts:
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         dataset=project.dataset.slug if project.dataset else "",
         models=list(model_facts(project)),
+        parted=parted_questions(project),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
@@ -64,6 +66,7 @@ def release_facts(study: Study) -> ProjectFacts:
         facts,
         dataset=study.slug,
         studies=[each for each in facts.studies if each.slug in slugs],
+        parted=[each for each in facts.parted if each.study in slugs],
         sources=list(_sources(study.project)),
     )
 

@@ -19,6 +19,7 @@ from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, funnel_plot, funnel_table
 from results.reports.models import captions_table, models_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.parted import parted_table
 from results.reports.people import baselines
 from results.reports.preferences import preferences_of, preferences_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
@@ -56,6 +57,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
+        parted_table(project.parted),
         models_table(project),
         captions_table(project),
         cost_table(project),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 
 from analytics.outcomes import Outcome
 from analytics.pay import PaidSession
@@ -225,6 +226,31 @@ class ModelFacts:
     is_declared: bool = False
 
 
+class Way(StrEnum):
+    """Who is right where people and models part."""
+
+    PEOPLE = "people"
+    MODELS = "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A question on which people and all models part. `instance` is an id; `right` of its counted `answers` are right;
+    `models`: how many models answered the very same question."""
+
+    question: int
+    instance: int
+    study: str
+    kind: str
+    variant: str
+    type: str
+    subtype: str
+    way: Way
+    answers: int
+    right: int
+    models: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class DescribedSets:
     """The image sets of one split and type that have descriptions, how many, and all of these."""
@@ -248,6 +274,7 @@ class ProjectFacts:
 
     `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
     many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
+    `parted`: the questions on which people and all models part.
     `described`: the descriptions of image sets that leave with the data, by split and type.
     """
 
@@ -257,6 +284,7 @@ class ProjectFacts:
     studies: Sequence[StudyFacts]
     dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
+    parted: Sequence[Parted] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0
     excluded: int = 0

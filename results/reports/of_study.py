@@ -28,6 +28,7 @@ from results.reports.descriptions import (
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.parted import parted_table
 from results.reports.preferences import preferences_of, preferences_plot, preferences_table
 from results.reports.ratings import ratings_plot, ratings_table
 from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
@@ -65,6 +66,7 @@ def report_of_study(
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
+        parted_table(alone.parted),
         rates_table(answers, study.answerable),
         ratings_table(answers, study.answerable),
         units_table(alone.studies),

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 from results.actions.kept_numbers import whole_report
 from results.models import KeptNumbers
 from results.queries.overview import answers_sent
+from results.queries.parted import parted_questions
 from results.queries.reporting import project_facts
 from results.queries.simulated import simulated_in_project, simulated_in_study
 from results.queries.writers import asking_about, kinds_written
@@ -14,6 +15,7 @@ from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, from_plain
 from results.views.guards import project_view, study_view
 from results.views.kept_numbers import numbers_for
+from results.views.parted import counted
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
@@ -28,6 +30,8 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     elif study.state != StudyState.DRAFT:
         findings += findings_of(whole_report(study))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
+    if any(finding.text.table.name == "parted" for finding in findings):
+        context |= counted(study.project, parted_questions(study.project, study))
     context["simulated"] = simulated_in_study(study)
     context["asking"] = asking_about(study) if kinds_written(study) else []
     return render(request, "results/results/study.html", context)
@@ -42,4 +46,7 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     else:
         findings = list(findings_of(report_of(project_facts(project))))
     context = {"project": project, "findings": findings, "kept": kept, "simulated": simulated_in_project(project)}
+    if any(finding.text.table.name == "parted" for finding in findings):
+        # Counted anew, so that every count is that of the list that it leads to.
+        context |= counted(project, parted_questions(project))
     return render(request, "results/results/project.html", context)

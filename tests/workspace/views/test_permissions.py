@@ -72,6 +72,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
+    "/projects/birds/people-and-models/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),

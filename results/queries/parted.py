@@ -1,0 +1,209 @@
+"""Finds the questions on which people and all models part, and what each of them said there."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Q, QuerySet
+
+from annotation.models import Response
+from predictions.models import Prediction
+from results.reports.facts import Parted, Way
+from results.reports.parted import part, way_of_people
+from studies.kinds import Picture, Shown, content_hash, get_kind
+from studies.models import Instance, Project, Purpose, Question, Study
+
+PER_PAGE = 10
+CHUNK = 2_000
+# Trials of a study and tests of people: no number of the project rests on them.
+NOT_COUNTED = (Purpose.PILOT, Purpose.QUALIFICATION)
+# Instance, kind and variant: what a question is called, whatever it shows.
+_Name = tuple[int, str, str]
+# Hash of what a model was shown, "" where a file declares it -> model -> whether it was right.
+_Contents = dict[str, dict[int, bool]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the list is narrowed to; "" leaves it as wide as it is. `asked`: kind and variant, as `asked_as` has it."""
+
+    way: str = Way.PEOPLE
+    study: str = ""
+    asked: str = ""
+    type: str = ""
+    subtype: str = ""
+
+    def takes(self, one: Parted) -> bool:
+        pairs = ((self.study, one.study), (self.asked, asked_as(one.kind, one.variant)), (self.type, one.type))
+        same = all(wanted in ("", found) for wanted, found in (*pairs, (self.subtype, one.subtype)))
+        return same and self.way == one.way
+
+
+def asked_as(kind: str, variant: str) -> str:
+    """Return what people read of which question it is. Example: "image_to_text: negative_image"."""
+    return f"{kind}: {variant}" if variant else kind
+
+
+def parted_questions(project: Project, study: Study | None = None) -> list[Parted]:
+    """Return the questions of `project`, or of one of its studies, on which people and all models part, by instance.
+
+    Four queries and as many more as there are thousands of questions that have to be read to be sure: what a question
+    shows has no hash in the database, so it is computed, but only where that decides.
+    """
+    studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
+    people = list(_people(studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies))
+    models = _models(project, {(one.instance, one.kind, one.variant) for one in people})
+    shown = _shown([one for one in people if _may_part(one, models)], models)
+    found = []
+    for one in people:
+        rights = _about(models.get((one.instance, one.kind, one.variant), {}), shown.get(one.question, ""))
+        if one.question in shown and part(one.way, rights.values()):
+            found.append(replace(one, models=len(rights)))
+    return found
+
+
+def _people(studies: QuerySet[Study]) -> Iterator[Parted]:
+    """Yield the questions with a known right answer about which people are right, or wrong, by instance."""
+    about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
+    category = ("question__instance__type", "question__instance__subtype")
+    answered = Response.objects.counted().filter(study__in=studies).exclude(question__right="")
+    rows = answered.order_by("question__instance", "question").values_list(*about, *category)
+    counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
+    for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
+        way = way_of_people(right, answers)
+        if way is not None:
+            yield Parted(question, instance, of, kind, variant, type, subtype, way, answers, right)
+
+
+def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
+    """Return whether models were right about the questions of these names, by what they were shown."""
+    found: dict[_Name, _Contents] = defaultdict(lambda: defaultdict(dict))
+    if not names:
+        return found
+    rows = _comparable(project).filter(kind__in={kind for _, kind, _ in names}).order_by()
+    columns = rows.values_list("instance_id", "kind", "variant", "content_hash", "model_id", "is_right")
+    for instance, kind, variant, content, model, is_right in columns.iterator(chunk_size=CHUNK):
+        if is_right is not None and (instance, kind, variant) in names:
+            found[instance, kind, variant][content][model] = is_right
+    return found
+
+
+def _comparable(project: Project) -> QuerySet[Prediction]:
+    """Return the predictions that can be compared with what people said: those that say what they are about, and those
+    of files that at least read the captions that people read."""
+    said = ~Q(content_hash="") | Q(caption_rule=F("instance__caption_rule"))
+    return Prediction.objects.about(project).filter(said, is_right__isnull=False)
+
+
+def _about(contents: Mapping[str, Mapping[int, bool]], shown: str) -> dict[int, bool]:
+    """Return whether each model was right about what is shown; what it computed goes before what a file declares."""
+    return {**contents.get("", {}), **contents.get(shown, {})}
+
+
+def _may_part(one: Parted, models: Mapping[_Name, _Contents]) -> bool:
+    """Tell whether there is anything that the question could show for all models to be of the other mind."""
+    contents = models.get((one.instance, one.kind, one.variant), {})
+    return any(part(one.way, _about(contents, shown).values()) for shown in {"", *contents})
+
+
+def _shown(questions: Sequence[Parted], models: Mapping[_Name, _Contents]) -> dict[int, str]:
+    """Return the hash of what each question shows, "" where no model was shown anything that is known."""
+    found = {one.question: "" for one in questions}
+    unsure = [one.question for one in questions if models[one.instance, one.kind, one.variant].keys() - {""}]
+    for start in range(0, len(unsure), CHUNK):
+        read = Question.objects.filter(pk__in=unsure[start : start + CHUNK])
+        for pk, kind, content in read.values_list("pk", "kind", "content"):
+            found[pk] = content_hash(get_kind(kind), content)
+    return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One option as the list shows it: who chose it. `models`: names, each with its score or None."""
+
+    key: str
+    label: str
+    picture: Picture | None
+    text: str
+    is_right: bool
+    people: int
+    models: Sequence[tuple[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A question of the list. `others`: models of which only their outcome is known, and not which option it was."""
+
+    parted: Parted
+    instance: Instance
+    shown: Shown
+    choices: Sequence[Choice]
+    others: Sequence[str]
+
+    @property
+    def share(self) -> float:
+        """The share of the answers that are right, in percent."""
+        return 100 * self.parted.right / self.parted.answers
+
+
+def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Page[Line]:
+    """Return one page of these with what people and models said; four queries, however many there are."""
+    found: Page[Any] = Paginator(parted, PER_PAGE).get_page(page)
+    ones: list[Parted] = list(found.object_list)
+    questions = Question.objects.select_related("instance").in_bulk([one.question for one in ones])
+    people: dict[int, Counter[str]] = defaultdict(Counter)
+    said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
+    for question, choice, count in said.annotate(count=Count("pk")):
+        people[question][choice] = count
+    about = _comparable(project).filter(instance__in={one.instance for one in ones}).select_related("model")
+    predictions: dict[_Name, list[Prediction]] = defaultdict(list)
+    for each in about.order_by("model__name", "model__version", "model__weights", "content_hash"):
+        predictions[each.instance_id, each.kind, each.variant].append(each)
+    found.object_list = [
+        _line(one, questions[one.question], people[one.question], predictions[one.instance, one.kind, one.variant])
+        for one in ones
+    ]
+    return found
+
+
+def _line(one: Parted, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
+    kind = get_kind(question.kind)
+    shown = content_hash(kind, question.content)
+    options = kind.options(question.content)
+    # In the order of the hashes, so that what was computed comes after what a file declares, and takes its place.
+    by_model = {each.model_id: each for each in predictions if each.content_hash in ("", shown)}
+    chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
+    others = []
+    for each in by_model.values():
+        key = _chosen(each, question.right, [option.key for option in options])
+        if key:
+            chosen[key].append((str(each.model), (each.scores or {}).get(key)))
+        else:
+            others.append(str(each.model))
+    choices = [
+        Choice(
+            key=option.key,
+            label=option.label or option.key,
+            picture=option.picture,
+            text=option.text,
+            is_right=option.key == question.right,
+            people=people[option.key],
+            models=chosen[option.key],
+        )
+        for option in options
+    ]
+    return Line(one, question.instance, kind.shown(question.content), choices, others)
+
+
+def _chosen(prediction: Prediction, right: str, options: Sequence[str]) -> str:
+    """Return the key of the option that a model chose, "" where it is not known or several have the highest score."""
+    if prediction.is_right:
+        return right
+    if prediction.scores:
+        highest = max(prediction.scores.values())
+        best = [key for key, score in prediction.scores.items() if score == highest]
+        return best[0] if len(best) == 1 else ""
+    wrong = [key for key in options if key != right]
+    return wrong[0] if len(wrong) == 1 else ""
