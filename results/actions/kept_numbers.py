@@ -37,7 +37,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "5"
+FORM = "6"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page

@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, Q, QuerySet
 
 from annotation.models import Response
-from predictions.models import Prediction
+from predictions.models import Model, Prediction
 from results.reports.facts import Parted, Way
 from results.reports.parted import part, way_of_people
 from studies.kinds import Picture, Shown, content_hash, get_kind
@@ -19,6 +19,7 @@ PER_PAGE = 10
 CHUNK = 2_000
 # Trials of a study and tests of people: no number of the project rests on them.
 NOT_COUNTED = (Purpose.PILOT, Purpose.QUALIFICATION)
+_COLUMNS = ("pk", "instance", "kind", "variant")
 # Instance, kind and variant: what a question is called, whatever it shows.
 _Name = tuple[int, str, str]
 # Hash of what a model was shown, "" where a file declares it -> model -> whether it was right.
@@ -54,21 +55,24 @@ def parted_questions(project: Project, study: Study | None = None) -> list[Parte
     """
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     people = list(_people(studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies))
-    models = _models(project, {(one.instance, one.kind, one.variant) for one in people})
-    shown = _shown([one for one in people if _may_part(one, models)], models)
+    models = _models(project, set(map(_name, people)))
+    unsure = {one.question: _name(one) for one in people if _may_part(one, models)}
+    shown = _shown(unsure, models)
     found = []
     for one in people:
-        rights = _about(models.get((one.instance, one.kind, one.variant), {}), shown.get(one.question, ""))
-        if one.question in shown and part(one.way, rights.values()):
-            found.append(replace(one, models=len(rights)))
+        if one.question in shown:
+            rights = _about(models[_name(one)], shown[one.question])
+            if part(one.way, rights.values()):
+                found.append(replace(one, models=len(rights)))
     return found
 
 
 def _people(studies: QuerySet[Study]) -> Iterator[Parted]:
-    """Yield the questions with a known right answer about which people are right, or wrong, by instance."""
+    """Yield the questions with a known right answer, which is one label, about which people are right or wrong; by
+    instance."""
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
-    answered = Response.objects.counted().filter(study__in=studies).exclude(question__right="")
+    answered = Response.objects.counted().filter(study__in=studies).exclude(question__right="").exclude(choice="")
     rows = answered.order_by("question__instance", "question").values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
     for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
@@ -78,15 +82,16 @@ def _people(studies: QuerySet[Study]) -> Iterator[Parted]:
 
 
 def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
-    """Return whether models were right about the questions of these names, by what they were shown."""
-    found: dict[_Name, _Contents] = defaultdict(lambda: defaultdict(dict))
+    """Return whether models were right about the questions of these names, by what they were shown; only names of which
+    there is something."""
+    found: dict[_Name, _Contents] = {}
     if not names:
         return found
     rows = _comparable(project).filter(kind__in={kind for _, kind, _ in names}).order_by()
     columns = rows.values_list("instance_id", "kind", "variant", "content_hash", "model_id", "is_right")
     for instance, kind, variant, content, model, is_right in columns.iterator(chunk_size=CHUNK):
         if is_right is not None and (instance, kind, variant) in names:
-            found[instance, kind, variant][content][model] = is_right
+            found.setdefault((instance, kind, variant), {}).setdefault(content, {})[model] = is_right
     return found
 
 
@@ -104,18 +109,39 @@ def _about(contents: Mapping[str, Mapping[int, bool]], shown: str) -> dict[int, 
 
 def _may_part(one: Parted, models: Mapping[_Name, _Contents]) -> bool:
     """Tell whether there is anything that the question could show for all models to be of the other mind."""
-    contents = models.get((one.instance, one.kind, one.variant), {})
+    contents = models.get(_name(one), {})
     return any(part(one.way, _about(contents, shown).values()) for shown in {"", *contents})
 
 
-def _shown(questions: Sequence[Parted], models: Mapping[_Name, _Contents]) -> dict[int, str]:
-    """Return the hash of what each question shows, "" where no model was shown anything that is known."""
-    found = {one.question: "" for one in questions}
-    unsure = [one.question for one in questions if models[one.instance, one.kind, one.variant].keys() - {""}]
+def _name(one: Parted) -> _Name:
+    return one.instance, one.kind, one.variant
+
+
+def _shown(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, str]:
+    """Return the hash of what each question shows, by its id; "" where no model was shown anything that is known."""
+    found = dict.fromkeys(questions, "")
+    unsure = [pk for pk, name in questions.items() if models[name].keys() - {""}]
     for start in range(0, len(unsure), CHUNK):
         read = Question.objects.filter(pk__in=unsure[start : start + CHUNK])
         for pk, kind, content in read.values_list("pk", "kind", "content"):
             found[pk] = content_hash(get_kind(kind), content)
+    return found
+
+
+def predicted_in(study: Study) -> dict[str, dict[int, bool]]:
+    """Return whether models were right about the questions of `study` with a known right answer, only about what the
+    very question shows: model by name -> id of the question."""
+    asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").order_by("pk")
+    names = {pk: (instance, kind, variant) for pk, instance, kind, variant in asked.values_list(*_COLUMNS)}
+    models = _models(study.project, set(names.values()))
+    known = {pk: name for pk, name in names.items() if name in models}
+    shown = _shown(known, models)
+    found: dict[str, dict[int, bool]] = {}
+    for model in Model.objects.filter(project=study.project) if known else ():
+        rights = {pk: _about(models[name], shown[pk]).get(model.pk) for pk, name in known.items()}
+        answered = {pk: right for pk, right in rights.items() if right is not None}
+        if answered:
+            found[str(model)] = answered
     return found
 
 

@@ -14,7 +14,7 @@ from predictions.queries.contents import stale_predictions
 from results.queries.added import planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
-from results.queries.parted import parted_questions
+from results.queries.parted import parted_questions, predicted_in
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_sessions
 from results.queries.simulated import above, answering, played_in
@@ -27,6 +27,7 @@ from results.reports.facts import (
     SourceFacts,
     StudyFacts,
 )
+from results.reports.people import asks_the_four
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Purpose, Study, StudyState
@@ -106,8 +107,12 @@ def study_facts(study: Study) -> StudyFacts:
     outline = study_outline(study)
     labels = with_all_labels(study, outline.answerable)
     parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
+    whole = replace(outline, questions=questions)
+    # Where it asks the four questions, models stand beside people instance by instance.
+    is_by_question = whole.knows_answers and not asks_the_four(whole)
     return replace(
         outline,
+        predicted=predicted_in(study) if is_by_question else {},
         parts=parts,
         questions=questions,
         categories=categories,

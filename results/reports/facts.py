@@ -155,6 +155,8 @@ class StudyFacts:
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.
+    `predicted`: model -> id of a question -> whether it was right about what this very question shows; only of studies
+    that do not ask the four questions of `analytics.scores`.
     """
 
     slug: str
@@ -187,6 +189,7 @@ class StudyFacts:
     per_wait: Decimal = Decimal(0)
     per_answer: Decimal = Decimal(0)
     answers_paid: int = 0
+    predicted: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:

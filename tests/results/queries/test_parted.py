@@ -3,10 +3,10 @@
 import pytest
 
 from predictions.models import Prediction
-from results.queries.parted import Line, page_of_parted, parted_questions
+from results.queries.parted import Line, page_of_parted, parted_questions, predicted_in
 from results.reports.facts import Way
 from results.reports.parted import part, parted_table, way_of_people
-from studies.models import Project, Purpose, Study
+from studies.models import Project, Purpose, Question, Study
 from tests.databases import kept
 from tests.factories import make_project
 from tests.removing import withdraw
@@ -111,6 +111,23 @@ def test_the_table_counts_questions_and_instances(project: Project) -> None:
         ("again", "replace", "all", 0, 0, 1, 1),
         ("again", "replace", "obj", 0, 0, 1, 1),
     ]
+
+
+def test_models_stand_beside_people_on_the_very_same_questions(project: Project) -> None:
+    """Not about 7, of which CLIP was shown another picture, and not SigLIP about what it was not asked."""
+    keys = {question.pk: question.instance.key for question in Question.objects.select_related("instance")}
+    found = {
+        study.slug: {
+            model: {keys[pk]: right for pk, right in rights.items()} for model, rights in predicted_in(study).items()
+        }
+        for study in project.studies.all()
+    }
+    assert found["people"] == {
+        "CLIP": {"row-4": True} | dict.fromkeys(("row-1", "row-2", "row-3", "row-5", "row-6", "row-8"), False),
+        "SigLIP 2": {"row-1": False, "row-3": True, "row-4": True, "row-5": False},
+    }
+    # The declared answer is about the text and picture of the instance, whichever study asks.
+    assert found["again"] == {model: {"row-1": False, "row-4": True} for model in ("CLIP", "SigLIP 2")}
 
 
 def lines(project: Project) -> dict[tuple[str, str], Line]:
