@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import Combinable
 
 from annotation.models import Response
 from predictions.models import Model, Prediction
@@ -50,67 +51,79 @@ def asked_as(kind: str, variant: str) -> str:
 def parted_questions(project: Project, study: Study | None = None) -> list[Parted]:
     """Return the questions of `project`, or of one of its studies, on which people and all models part, by instance.
 
-    Four queries and as many more as there are thousands of questions that have to be read to be sure: what a question
-    shows has no hash in the database, so it is computed, but only where that decides.
+    Two queries find what may be one, one more for each way and thousands of them makes sure: what a question shows has
+    no hash in the database, so it is computed, but only where everything else is as it must be.
     """
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
-    people = list(_people(studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies))
+    counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
+    people = [one for way in Way for one in _people(counted, way)]
     models = _models(project, set(map(_name, people)))
-    unsure = {one.question: _name(one) for one in people if _may_part(one, models)}
-    shown = _shown(unsure, models)
+    shown = _shown({one.question: _name(one) for one in people}, models)
     found = []
-    for one in people:
-        if one.question in shown:
-            rights = _about(models[_name(one)], shown[one.question])
-            if part(one.way, rights.values()):
-                found.append(replace(one, models=len(rights)))
+    for one in sorted(people, key=lambda one: (one.instance, one.question)):
+        rights = _about(models[_name(one)], shown[one.question])
+        if part(one.way, rights.values()):
+            found.append(replace(one, models=len(rights)))
     return found
 
 
-def _people(studies: QuerySet[Study]) -> Iterator[Parted]:
-    """Yield the questions with a known right answer, which is one label, about which people are right or wrong; by
-    instance."""
+def _people(studies: QuerySet[Study], way: Way) -> Iterator[Parted]:
+    """Yield the questions with a known right answer, which is one label, about which people are of one mind, and all
+    models of the other that were shown some one thing under its name."""
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
-    answered = Response.objects.counted().filter(study__in=studies).exclude(question__right="").exclude(choice="")
-    rows = answered.order_by("question__instance", "question").values_list(*about, *category)
+    answered = Response.objects.counted().filter(_agreeing(way), study__in=studies).exclude(choice="")
+    rows = answered.exclude(question__right="").order_by().values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
     for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
-        way = way_of_people(right, answers)
-        if way is not None:
+        if way_of_people(right, answers) is way:
             yield Parted(question, instance, of, kind, variant, type, subtype, way, answers, right)
+
+
+def _agreeing(way: Way) -> Exists:
+    """Match the responses of which all predictions about some one thing of the question's name are right, or wrong.
+
+    Whatever a question shows, all its models can only be of one mind where those are that were shown the same, or that
+    declare theirs.
+    """
+    named = Prediction.objects.filter(
+        _comparable(OuterRef("question__instance__caption_rule")),
+        instance=OuterRef("question__instance"),
+        kind=OuterRef("question__kind"),
+        variant=OuterRef("question__variant"),
+    )
+    others = Count("pk", filter=Q(is_right=way is not Way.MODELS))
+    return Exists(named.order_by().values("content_hash").annotate(others=others).filter(others=0))
+
+
+def _comparable(rule: Combinable) -> Q:
+    """Match the predictions that can be compared with what people said: those that say what they are about, and those
+    of files that at least read captions by `rule`, as people did."""
+    return (~Q(content_hash="") | Q(caption_rule=rule)) & Q(is_right__isnull=False)
 
 
 def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
     """Return whether models were right about the questions of these names, by what they were shown; only names of which
     there is something."""
     found: dict[_Name, _Contents] = {}
-    if not names:
-        return found
-    rows = _comparable(project).filter(kind__in={kind for _, kind, _ in names}).order_by()
-    columns = rows.values_list("instance_id", "kind", "variant", "content_hash", "model_id", "is_right")
-    for instance, kind, variant, content, model, is_right in columns.iterator(chunk_size=CHUNK):
-        if is_right is not None and (instance, kind, variant) in names:
-            found.setdefault((instance, kind, variant), {}).setdefault(content, {})[model] = is_right
+    kinds = {kind for _, kind, _ in names}
+    instances = sorted({instance for instance, _, _ in names})
+    comparable = Prediction.objects.about(project).filter(_comparable(F("instance__caption_rule")), kind__in=kinds)
+    columns = comparable.order_by().values_list(
+        "instance_id", "kind", "variant", "content_hash", "model_id", "is_right"
+    )
+    for start in range(0, len(instances), CHUNK):
+        some = columns.filter(instance__in=instances[start : start + CHUNK])
+        for instance, kind, variant, content, model, is_right in some.iterator(chunk_size=CHUNK):
+            name = (instance, kind, variant)
+            if is_right is not None and name in names:
+                found.setdefault(name, {}).setdefault(content, {})[model] = is_right
     return found
-
-
-def _comparable(project: Project) -> QuerySet[Prediction]:
-    """Return the predictions that can be compared with what people said: those that say what they are about, and those
-    of files that at least read the captions that people read."""
-    said = ~Q(content_hash="") | Q(caption_rule=F("instance__caption_rule"))
-    return Prediction.objects.about(project).filter(said, is_right__isnull=False)
 
 
 def _about(contents: Mapping[str, Mapping[int, bool]], shown: str) -> dict[int, bool]:
     """Return whether each model was right about what is shown; what it computed goes before what a file declares."""
     return {**contents.get("", {}), **contents.get(shown, {})}
-
-
-def _may_part(one: Parted, models: Mapping[_Name, _Contents]) -> bool:
-    """Tell whether there is anything that the question could show for all models to be of the other mind."""
-    contents = models.get(_name(one), {})
-    return any(part(one.way, _about(contents, shown).values()) for shown in {"", *contents})
 
 
 def _name(one: Parted) -> _Name:
@@ -183,9 +196,12 @@ def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Pag
     said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
     for question, choice, count in said.annotate(count=Count("pk")):
         people[question][choice] = count
-    about = _comparable(project).filter(instance__in={one.instance for one in ones}).select_related("model")
+    about = Prediction.objects.about(project).filter(
+        _comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones}
+    )
     predictions: dict[_Name, list[Prediction]] = defaultdict(list)
-    for each in about.order_by("model__name", "model__version", "model__weights", "content_hash"):
+    order = ("model__name", "model__version", "model__weights", "content_hash")
+    for each in about.select_related("model").order_by(*order):
         predictions[each.instance_id, each.kind, each.variant].append(each)
     found.object_list = [
         _line(one, questions[one.question], people[one.question], predictions[one.instance, one.kind, one.variant])
