@@ -69,10 +69,9 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models that have answered in a project, by name, with how many of their predictions are of each sort;
-    two queries."""
+    """Return the models of a project by name, with how many of their predictions are of each sort; two queries."""
     counted = (
-        Prediction.objects.about(project)
+        Prediction.objects.filter(model__project=project)
         .order_by()
         .values("model")
         .annotate(
@@ -81,11 +80,8 @@ def models_of(project: Project) -> list[ModelLine]:
             again=Count("pk", filter=Q(conditions__in=Conditions.objects.filter(details__has_key="again"))),
         )
     )
-    counts = {row["model"]: row for row in counted}
-    models = Model.objects.filter(pk__in=counts)
-    return [
-        ModelLine(model, *(counts[model.pk][sort] for sort in ("verified", "declared", "again"))) for model in models
-    ]
+    counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
+    return [ModelLine(model, *counts.get(model.pk, (0, 0, 0))) for model in Model.objects.filter(project=project)]
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:

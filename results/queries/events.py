@@ -120,6 +120,10 @@ def _computed(study: str, told: Details) -> str:
     return f"had {_counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
 
 
+def _deleted(study: str, told: Details) -> str:
+    return f"deleted the model {told['model']} and its {_counted(told['predictions'], 'prediction')}"
+
+
 def _exported(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
 
@@ -175,6 +179,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
     What.PREDICTIONS_RESUMED: _of_model("went on with what {model} was asked about {about}"),
     What.PREDICTIONS_COMPUTED: _computed,
+    What.MODEL_RENAMED: _simple("renamed the model {model} to {name}"),
+    What.MODEL_DELETED: _deleted,
     What.DATASET_SET: _dataset,
     What.GROUP_SET: _grouped,
     What.STUDY_CREATED: _simple("created {study}"),
