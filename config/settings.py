@@ -46,6 +46,8 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
+    # The files of the API's documentation page.
+    "drf_spectacular_sidecar",
     "background",
     "throttle",
     "studies",
@@ -164,6 +166,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Where counts that limit something are kept: in the database, unless this names a Redis server.
 CACHE_URL = read_cache("CACHE_URL")
+# How many requests a token of the API may make in a minute; 0 is any number.
+API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
@@ -176,6 +180,26 @@ JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
+}
+
+# How the schema of the API is made.
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lineup",
+    "VERSION": "1",
+    "DESCRIPTION": "Everything that researchers do on Lineup's pages, for scripts. See docs/api.md.",
+    "OAS_VERSION": "3.0.3",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "workspace.api.schema.with_problem",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "StudyState": "studies.models.StudyState.choices",
+        "ExportState": "workspace.api.serializers.EXPORT_STATES",
+        "TokenScope": "workspace.models.Scope.choices",
+    },
+    # In requests what has a default may be left out, and a file is bytes.
+    "COMPONENT_SPLIT_REQUEST": True,
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}
