@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
 from config.environment import (
@@ -46,8 +47,6 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
-    # The files of the API's documentation page.
-    "drf_spectacular_sidecar",
     "background",
     "throttle",
     "studies",
@@ -114,7 +113,9 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# Swagger UI shows the API on /api/docs/; the other viewer that comes in its package is not served.
+_SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
 WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
 MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
 STORAGES = {

@@ -15,7 +15,8 @@ _MINIFIERS: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 
 class MinifiedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Has `collectstatic` keep the files that pages name in as few bytes as do the same: on a slow line the page's own
-    files are what somebody waits for. Those that say `.min.` in their names are as their makers left them."""
+    files are what somebody waits for. Those that say `.min.` in their names, or lie in `vendor`, are as their makers
+    left them."""
 
     def post_process(self, paths: Mapping[str, tuple[Storage, str]], *args: Any, **options: Any) -> Iterator[Any]:
         minified = {name: (_Minified(storage), path) for name, (storage, path) in paths.items()}
@@ -30,7 +31,7 @@ class _Minified:
 
     def open(self, path: str) -> File[bytes]:
         minify = next((minify for ending, minify in _MINIFIERS.items() if path.endswith(ending)), None)
-        if minify is None or ".min." in path:
+        if minify is None or ".min." in path or path.startswith("vendor/"):
             return self.storage.open(path)
         with self.storage.open(path) as file:
             return ContentFile(minify(file.read().decode()).encode(), name=path)

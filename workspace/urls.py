@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, health, imports, models, projects, questions, sessions, studies
+from workspace.views import drafts, health, imports, models, projects, questions, sessions, studies, tokens
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -10,6 +10,8 @@ urlpatterns = [
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("password/", ChangePassword.as_view(), name="change_password"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),

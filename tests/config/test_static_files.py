@@ -45,7 +45,7 @@ def test_styles_lose_their_comments_and_keep_their_texts(tmp_path: Path) -> None
     assert collected(tmp_path, "css/page.css", STYLES) == 'body{margin:0}.seen::before{content:"/* kept */"}'
 
 
-@pytest.mark.parametrize("name", ["vendor/htmx.min.js", "images/drawing.svg"])
+@pytest.mark.parametrize("name", ["js/htmx.min.js", "vendor/viewer/viewer.js", "images/drawing.svg"])
 def test_other_files_stay_as_their_makers_left_them(tmp_path: Path, name: str) -> None:
     assert collected(tmp_path, name, SCRIPT) == SCRIPT
 

@@ -11,14 +11,14 @@ from results.exporting.rows import decision_record, response_record
 from results.queries.exported import counted_responses, decisions_after
 from results.queries.progress import named_sessions, session_line
 from studies.permissions import Verb
-from workspace.api.endpoints import StudyEndpoint
+from workspace.api.endpoints import StudyEndpoint, needs
 from workspace.api.pages import PageQuery, answer, asked, listed, page_of
 from workspace.api.serializers import DecisionSerializer, ResponseSerializer, SessionSerializer
 
 
 class Sessions(StudyEndpoint):
     about = "Answers"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="list_sessions", parameters=[PageQuery], responses=listed(SessionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
@@ -48,7 +48,7 @@ def _sessions(rows: list[Any]) -> Any:
 
 class Responses(StudyEndpoint):
     about = "Answers"
-    verbs = {"GET": Verb.EXPORT}
+    verbs = needs(GET=Verb.EXPORT)
 
     @extend_schema(operation_id="list_responses", parameters=[PageQuery], responses=listed(ResponseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
@@ -62,7 +62,7 @@ class Responses(StudyEndpoint):
 
 class Decisions(StudyEndpoint):
     about = "Answers"
-    verbs = {"GET": Verb.EXPORT}
+    verbs = needs(GET=Verb.EXPORT)
 
     @extend_schema(operation_id="list_decisions", parameters=[PageQuery], responses=listed(DecisionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:

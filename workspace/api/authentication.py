@@ -19,8 +19,7 @@ from workspace.models import Token
 SCHEME = "Bearer"
 FAILURES = 30
 FAILURE_WINDOW = timedelta(minutes=15)
-NO_TOKEN = "This address is for scripts with a token: send `Authorization: Bearer lineup_...`. Make one on /tokens/."
-BAD_TOKEN = "This token opens nothing: it is misspelled, expired or revoked. Make another one on /tokens/."
+OPENS_NOTHING = "This token opens nothing: it is misspelled, expired or revoked. Make another one on /tokens/."
 
 
 class PersonalToken(BaseAuthentication):
@@ -34,7 +33,7 @@ class PersonalToken(BaseAuthentication):
         token = find_token(text=text.strip(), now=now) if scheme.lower() == SCHEME.lower() else None
         if token is None:
             self._count_failure(request)
-            raise AuthenticationFailed(BAD_TOKEN)
+            raise AuthenticationFailed(OPENS_NOTHING)
         note_use(token=token, now=now)
         return token.owner, token
 
@@ -42,9 +41,7 @@ class PersonalToken(BaseAuthentication):
         network = network_of(request._request)
         verdict = hit(scope="api failures", key=network, limit=FAILURES, window=FAILURE_WINDOW, now=timezone.now())
         if not verdict.allowed:
-            problem = Problem(
-                "too-many", 429, "Too many wrong tokens came from your network. Wait, then look yours up."
-            )
+            problem = Problem("too-many", 429, "Too many wrong tokens came from your network. Wait a while.")
             raise Refused(problem, {"Retry-After": str(verdict.retry_after)})
 
     def authenticate_header(self, request: Request) -> str:

@@ -7,7 +7,8 @@ may not do this, and a token that may not change anything, are told so (403).
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, ClassVar, cast
+from types import MappingProxyType
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,6 +17,7 @@ from django.http.response import HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import IsAuthenticated
@@ -55,6 +57,8 @@ class Endpoint(APIView):
     renderer_classes = (JSONRenderer,)
     parser_classes = (JSONParser,)
     content_negotiation_class = AlwaysJson
+    # What DRF tells by OPTIONS of an endpoint stands in the schema.
+    metadata_class = None  # type: ignore[assignment]
 
     def get_exception_handler(self) -> Any:
         return handle
@@ -96,10 +100,15 @@ def _unchanged(request: HttpRequest, response: Any) -> HttpResponseBase:
     return ConditionalGetMiddleware(lambda _: response)(request)  # type: ignore[return-value]
 
 
+def needs(**by_method: Verb) -> Mapping[str, Verb]:
+    """Return which verb each method of an endpoint is."""
+    return MappingProxyType(by_method)
+
+
 class ProjectEndpoint(Endpoint):
     """An address inside of a project: `project` is the one that it names, once whoever asks may do the verb in it."""
 
-    verbs: ClassVar[Mapping[str, Verb]]
+    verbs: Mapping[str, Verb]
     project: Project
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -111,7 +120,9 @@ class ProjectEndpoint(Endpoint):
             raise Refused(Problem("not-found", 404, NOTHING_HERE))
         self.project = project
         super().initial(request, *args, **kwargs)
-        verb = self.verbs.get(request.method or "", Verb.VIEW)
+        verb = self.verbs.get("GET" if request.method == "HEAD" else request.method or "")
+        if verb is None:
+            raise MethodNotAllowed(request.method or "")
         if verb is not Verb.VIEW and not may(self.user, verb, project):
             raise Refused(Problem("not-allowed", 403, _who_may(self.user, verb, project)))
 

@@ -22,7 +22,7 @@ from results.exporting.dossier import About
 from results.models import Export, Release
 from results.queries.offered import OfferedExport, offered_exports
 from studies.permissions import Verb
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.files import send_file
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
@@ -74,7 +74,7 @@ class ExportWantedSerializer(serializers.Serializer[Any]):
 
 class Exports(StudyEndpoint):
     about = "Exports and releases"
-    verbs = {"GET": Verb.VIEW, "POST": Verb.EXPORT}
+    verbs = needs(GET=Verb.VIEW, POST=Verb.EXPORT)
 
     @extend_schema(operation_id="list_exports", parameters=[PageQuery], responses=listed(ExportSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
@@ -119,7 +119,7 @@ class _ExportEndpoint(ProjectEndpoint):
 
 class OneExport(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_export", responses=ExportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
@@ -129,7 +129,7 @@ class OneExport(_ExportEndpoint):
 
 class Cancel(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = {"POST": Verb.EXPORT}
+    verbs = needs(POST=Verb.EXPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="cancel_export", request=None, responses=ExportSerializer)
@@ -144,7 +144,7 @@ RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Suc
 
 class ExportFile(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = {"GET": Verb.EXPORT}
+    verbs = needs(GET=Verb.EXPORT)
 
     @extend_schema(
         operation_id="fetch_export",
@@ -186,7 +186,7 @@ class ReleaseWantedSerializer(serializers.Serializer[Any]):
 
 class Releases(StudyEndpoint):
     about = "Exports and releases"
-    verbs = {"GET": Verb.VIEW, "POST": Verb.RELEASE}
+    verbs = needs(GET=Verb.VIEW, POST=Verb.RELEASE)
 
     @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=listed(ReleaseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:

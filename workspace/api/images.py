@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from studies.importing.pictures import LARGEST_FILE
 from studies.permissions import Verb
 from workspace.actions.uploads import UploadRefused, missing_images, upload_image
-from workspace.api.endpoints import ProjectEndpoint
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.files import refuse_too_large
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import MissingSerializer, UploadedSerializer
@@ -31,7 +31,7 @@ class AskedForSerializer(serializers.Serializer[Any]):
 
 class Missing(ProjectEndpoint):
     about = "Instances"
-    verbs = {"POST": Verb.IMPORT}
+    verbs = needs(POST=Verb.IMPORT)
 
     @extend_schema(operation_id="missing_images", request=AskedForSerializer, responses={200: MissingSerializer})
     def post(self, request: Request, project: str) -> Response:
@@ -44,7 +44,7 @@ class Missing(ProjectEndpoint):
 
 class OneImage(ProjectEndpoint):
     about = "Instances"
-    verbs = {"PUT": Verb.IMPORT}
+    verbs = needs(PUT=Verb.IMPORT)
 
     @extend_schema(
         operation_id="upload_image",

@@ -18,7 +18,7 @@ from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance
 from studies.permissions import Verb
 from workspace.actions.uploads import UploadedImages
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
 from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once_by_content
 from workspace.api.pages import PageQuery, listed, page_of
@@ -55,7 +55,7 @@ class ManifestSerializer(serializers.Serializer[Any]):
 
 class Instances(ProjectEndpoint):
     about = "Instances"
-    verbs = {"GET": Verb.VIEW, "POST": Verb.IMPORT}
+    verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(operation_id="list_instances", parameters=[InstanceQuery], responses=listed(InstanceSerializer))
@@ -135,7 +135,7 @@ def _told(instance: Instance) -> dict[str, Any]:
 
 class OneInstance(ProjectEndpoint):
     about = "Instances"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:

@@ -24,8 +24,8 @@ KEY = OpenApiParameter(
     HEADER,
     str,
     OpenApiParameter.HEADER,
-    description="Any text of your own, up to 200 signs. The same request with the same key is answered, for a day, what "
-    "it was answered first, and does nothing more.",
+    description="Any text of your own, up to 200 signs. The same request with the same key is answered, for a day, "
+    "what it was answered first, and does nothing more.",
 )
 REPLAYED = "Idempotency-Replayed"
 P = ParamSpec("P")

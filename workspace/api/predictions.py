@@ -16,7 +16,7 @@ from predictions.models import Prediction
 from results.exporting.rows import prediction_record
 from results.queries.exported import predictions_after
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once_by_content
 from workspace.api.pages import PageQuery, answer, asked, listed
@@ -42,7 +42,7 @@ class PredictionFileSerializer(serializers.Serializer[Any]):
 
 class Predictions(ProjectEndpoint):
     about = "Predictions"
-    verbs = {"GET": Verb.EXPORT, "POST": Verb.IMPORT}
+    verbs = needs(GET=Verb.EXPORT, POST=Verb.IMPORT)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -25,7 +25,7 @@ TYPE = "urn:lineup:problem:"
 
 @dataclass(frozen=True)
 class Problem:
-    """One answer that says what is wrong: `detail` is a sentence for people, `errors` say where, each with a sentence."""
+    """What is wrong: `detail` is a sentence for people, `errors` say where, each with a sentence."""
 
     name: str
     status: int
@@ -130,8 +130,3 @@ def _fields(detail: Any, field: str) -> list[dict[str, str]]:
     if isinstance(detail, list):
         return [each for inner in detail for each in _fields(inner, field)]
     return [{"field": "" if field == "non_field_errors" else field, "reason": str(detail)}]
-
-
-def plain_answer(request: HttpRequest, problem: Problem) -> JsonResponse:
-    """Answer outside of an endpoint: for an address that is none, and for mistakes of ours."""
-    return JsonResponse(problem.as_json(), status=problem.status, content_type=CONTENT_TYPE)

@@ -11,7 +11,7 @@ from results.queries.events import lines_of
 from results.queries.overview import project_counts
 from studies.models import Event, Membership, Project
 from studies.permissions import Verb, role_called
-from workspace.api.endpoints import Endpoint, ProjectEndpoint, visible_projects
+from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.serializers import EventSerializer, MemberSerializer, MeSerializer, ProjectSerializer
 
@@ -60,7 +60,7 @@ class Projects(Endpoint):
 
 class OneProject(ProjectEndpoint):
     about = "Projects"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_project", responses=ProjectSerializer)
     def get(self, request: Request, project: str) -> Response:
@@ -70,7 +70,7 @@ class OneProject(ProjectEndpoint):
 
 class Members(ProjectEndpoint):
     about = "Projects"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=listed(MemberSerializer))
     def get(self, request: Request, project: str) -> Response:
@@ -89,7 +89,7 @@ def _member(membership: Membership) -> dict[str, str]:
 
 class Events(ProjectEndpoint):
     about = "Audit"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="list_events", parameters=[PageQuery], responses=listed(EventSerializer))
     def get(self, request: Request, project: str) -> Response:

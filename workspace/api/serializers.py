@@ -108,9 +108,7 @@ class StudyDetailSerializer(StudySerializer):
     take_url = serializers.CharField(
         allow_null=True, help_text="Where annotators arrive; null for who may not hand it out."
     )
-    invite_url = serializers.CharField(
-        allow_null=True, help_text="The same for invited people, where the study has it."
-    )
+    invite_url = serializers.CharField(allow_null=True, help_text="For invited people, where the study lets them in.")
 
 
 class PlanSerializer(Plain):

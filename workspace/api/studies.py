@@ -32,7 +32,7 @@ from studies.design.reading import LARGEST_FILE
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint
+from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
@@ -79,7 +79,7 @@ class StudyQuery(PageQuery):
 
 class Studies(ProjectEndpoint):
     about = "Studies"
-    verbs = {"GET": Verb.VIEW, "POST": Verb.DESIGN}
+    verbs = needs(GET=Verb.VIEW, POST=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
     @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=listed(StudySerializer))
@@ -135,7 +135,7 @@ class _OnlyLooked(Exception):
 
 class Check(ProjectEndpoint):
     about = "Studies"
-    verbs = {"POST": Verb.DESIGN}
+    verbs = needs(POST=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
     @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
@@ -162,7 +162,7 @@ class Check(ProjectEndpoint):
 
 class OneStudy(StudyEndpoint):
     about = "Studies"
-    verbs = {"GET": Verb.VIEW, "PUT": Verb.DESIGN, "DELETE": Verb.DESIGN}
+    verbs = needs(GET=Verb.VIEW, PUT=Verb.DESIGN, DELETE=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
     @extend_schema(operation_id="read_study", responses=StudyDetailSerializer)
@@ -197,7 +197,7 @@ CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
 
 class Change(StudyEndpoint):
     about = "Studies"
-    verbs = {"POST": Verb.RUN}
+    verbs = needs(POST=Verb.RUN)
     parser_classes = ()
 
     @extend_schema(parameters=[KEY], request=None, responses={200: StudyDetailSerializer})
@@ -214,7 +214,7 @@ class Change(StudyEndpoint):
 
 class Progress(StudyEndpoint):
     about = "Answers"
-    verbs = {"GET": Verb.VIEW}
+    verbs = needs(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_progress", responses=ProgressSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:

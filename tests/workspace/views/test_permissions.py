@@ -119,7 +119,7 @@ PRIVATE = {
 }
 PROBLEM = b'{"file": "birds.jsonl", "record": 1, "field": "key", "reason": "It is empty."}\n'
 PUBLIC = {"/sign-in/", "/healthz", "/readyz"}
-OWN = {"/", "/sign-out/", "/password/"}
+OWN = {"/", "/sign-out/", "/password/", "/tokens/", "/tokens/1/revoke/"}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
