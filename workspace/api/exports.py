@@ -170,9 +170,8 @@ class ExportFile(_ExportEndpoint):
             request._request,
             default_storage.open(export.file),
             size=default_storage.size(export.file),
+            name=download_name(export),
             etag=f'"export-{export.pk}"',
-            content_type="application/octet-stream",
-            headers={"Content-Disposition": f'attachment; filename="{download_name(export)}"'},
         )
 
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpRequest, StreamingHttpResponse
@@ -17,6 +17,7 @@ from workspace.api.problems import Problem, Refused
 # Of one request: clients send more in several.
 MOST_BYTES = 100_000_000
 BLOCK = 1 << 16
+BYTES = "application/octet-stream"
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 _UNSAFE = re.compile(r"[^\w.-]")
 _LONGEST_NAME = 200
@@ -41,7 +42,7 @@ def on_disk(file: UploadedFile) -> Iterator[Path]:
         yield path
 
 
-def send_file(request: HttpRequest, file: IO[bytes], *, size: int, etag: str, **headers: Any) -> HttpResponseBase:
+def send_file(request: HttpRequest, file: IO[bytes], *, name: str, size: int, etag: str) -> HttpResponseBase:
     """Answer with a file, or with the one range of it that is asked for (RFC 9110). Raises Refused for none of it."""
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:
@@ -55,11 +56,12 @@ def send_file(request: HttpRequest, file: IO[bytes], *, size: int, etag: str, **
             raise Refused(
                 Problem("no-such-range", 416, f"The file has {size:,} bytes."), {"Content-Range": f"bytes */{size}"}
             )
-        response: HttpResponseBase = StreamingHttpResponse(_slice(file, first, last), status=206, **headers)
+        response: HttpResponseBase = StreamingHttpResponse(_slice(file, first, last), status=206, content_type=BYTES)
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
         response["Content-Range"] = f"bytes {first}-{last}/{size}"
         response["Content-Length"] = str(last - first + 1)
     else:
-        response = FileResponse(file, **headers)
+        response = FileResponse(file, as_attachment=True, filename=name, content_type=BYTES)
     response["Accept-Ranges"] = "bytes"
     response["ETag"] = etag
     return response

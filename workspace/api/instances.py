@@ -12,7 +12,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from studies.actions.importing import import_instances
+from studies.actions.importing import import_files
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance
@@ -84,9 +84,9 @@ class Instances(ProjectEndpoint):
         form.is_valid(raise_exception=True)
         told = form.validated_data
         with on_disk(told["manifest"]) as path:
-            summary = import_instances(
+            (summary,) = import_files(
                 project=self.project,
-                file=path,
+                files=[path],
                 format=told["format"],
                 image_source=UploadedImages(self.project, _names(told.get("images"))),
                 caption_rule=told["caption_rule"],

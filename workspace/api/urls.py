@@ -49,7 +49,7 @@ endpoints = [
 
 urlpatterns = [
     *endpoints,
-    path("schema/", documentation.Schema.as_view(), name="api_schema"),
+    path("schema/", documentation.schema, name="api_schema"),
     path("docs/", documentation.docs, name="api_docs"),
     re_path("", NoSuchAddress.as_view()),
 ]
