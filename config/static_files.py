@@ -10,6 +10,7 @@ from rcssmin import cssmin
 from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+AS_THEY_ARE = "vendor/"
 _MINIFIERS: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 
 
@@ -19,7 +20,10 @@ class MinifiedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type:
     left them."""
 
     def post_process(self, paths: Mapping[str, tuple[Storage, str]], *args: Any, **options: Any) -> Iterator[Any]:
-        minified = {name: (_Minified(storage), path) for name, (storage, path) in paths.items()}
+        minified = {
+            name: (storage if name.startswith(AS_THEY_ARE) else _Minified(storage), path)
+            for name, (storage, path) in paths.items()
+        }
         yield from super().post_process(minified, *args, **options)
 
 
@@ -31,7 +35,7 @@ class _Minified:
 
     def open(self, path: str) -> File[bytes]:
         minify = next((minify for ending, minify in _MINIFIERS.items() if path.endswith(ending)), None)
-        if minify is None or ".min." in path or path.startswith("vendor/"):
+        if minify is None or ".min." in path:
             return self.storage.open(path)
         with self.storage.open(path) as file:
             return ContentFile(minify(file.read().decode()).encode(), name=path)

@@ -3,18 +3,11 @@
 import httpx
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone
 
 from lineup_client import Lineup
 from studies.models import Project
-from workspace.actions.tokens import make_token
+from tests.workspace.api.asking import token_of
 from workspace.models import Scope
-
-
-def token_of(owner: User, *, scope: str = Scope.WRITE, project: Project | None = None) -> str:
-    """Return the text of a new token."""
-    told = {"name": "tests", "scope": scope, "days": 7, "project": project, "now": timezone.now()}
-    return make_token(owner=owner, **told).text
 
 
 def through(browser: Client) -> httpx.MockTransport:

@@ -48,7 +48,7 @@ class PersonalToken(BaseAuthentication):
         return f'{SCHEME} realm="Lineup"'
 
 
-class PersonalTokenScheme(OpenApiAuthenticationExtension):
+class PersonalTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """What the schema says of it."""
 
     target_class = PersonalToken

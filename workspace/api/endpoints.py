@@ -4,7 +4,7 @@ An endpoint names the verb of each of its methods. To whoever may not see a proj
 may not do this, and a token that may not change anything, are told so (403).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -17,10 +17,11 @@ from django.http.response import HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import JSONParser
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,13 +53,13 @@ class AlwaysJson(DefaultContentNegotiation):
 class Endpoint(APIView):
     """One address of the API, for whoever has a token."""
 
-    authentication_classes = (PersonalToken,)
-    permission_classes = (IsAuthenticated,)
+    authentication_classes: Sequence[type[BaseAuthentication]] = (PersonalToken,)
+    permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
     renderer_classes = (JSONRenderer,)
-    parser_classes = (JSONParser,)
+    parser_classes: Sequence[type[BaseParser]] = (JSONParser,)
     content_negotiation_class = AlwaysJson
     # What DRF tells by OPTIONS of an endpoint stands in the schema.
-    metadata_class = None  # type: ignore[assignment]
+    metadata_class = None
 
     def get_exception_handler(self) -> Any:
         return handle
@@ -167,7 +168,7 @@ class NoSuchAddress(Endpoint):
 
     authentication_classes = ()
     permission_classes = ()
-    schema = None  # type: ignore[assignment]
+    schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         raise Refused(Problem("not-found", 404, "There is no such address. They are listed on /api/docs/."))

@@ -27,7 +27,7 @@ from workspace.api.files import send_file
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
-from workspace.api.serializers import ExportSerializer, ReleaseSerializer
+from workspace.api.serializers import ExportSerializer, ReleaseSerializer, names_of
 
 
 def _read_with(exports: QuerySet[Export]) -> QuerySet[Export]:
@@ -198,7 +198,7 @@ class Releases(StudyEndpoint):
         by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
         for offered in offered_exports(written):
             by_release[offered.export.release_id or 0].append(_told(request, offered))
-        names = [name for name in ReleaseSerializer().fields if name not in {"study", "exports"}]
+        names = [name for name in names_of(ReleaseSerializer) if name not in {"study", "exports"}]
         told = [
             {name: getattr(each, name) for name in names} | {"study": each.study.slug, "exports": by_release[each.pk]}
             for each in releases

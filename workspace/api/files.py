@@ -31,7 +31,7 @@ def refuse_too_large(request: HttpRequest, most: int = MOST_BYTES) -> None:
 
 
 @contextmanager
-def on_disk(file: UploadedFile) -> Iterator[Path]:
+def on_disk(file: "UploadedFile[bytes]") -> Iterator[Path]:
     """Give the path of what was sent, under its own name, as long as it is needed: importers read files."""
     with tempfile.TemporaryDirectory() as folder:
         name = _UNSAFE.sub("_", Path(file.name or "").name)[-_LONGEST_NAME:].lstrip(".") or "upload"

@@ -23,7 +23,7 @@ from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once_by_content
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
-from workspace.api.serializers import ImportedSerializer, InstanceSerializer
+from workspace.api.serializers import ImportedSerializer, InstanceSerializer, names_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -115,8 +115,7 @@ def _names(file: Any) -> dict[str, str]:
 
 
 def _told(instance: Instance) -> dict[str, Any]:
-    fields = (*InstanceSerializer().fields,)
-    told = {name: getattr(instance, name) for name in fields if name != "images"}
+    told = {name: getattr(instance, name) for name in names_of(InstanceSerializer) if name != "images"}
     images = sorted(instance.images.all(), key=lambda use: (use.role, use.position))
     told["images"] = [
         {

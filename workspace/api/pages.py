@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,7 @@ def _write(number: int) -> str:
 def page_of(
     request: Request,
     rows: QuerySet[Any],
-    shown: Callable[[list[Any]], Sequence[Any]],
+    shown: Callable[[list[Any]], Any],
     *,
     newest_first: bool = False,
 ) -> Response:
@@ -79,7 +79,7 @@ def answer(
     request: Request,
     found: list[tuple[int, Any]],
     wanted: Asked,
-    shown: Callable[[list[Any]], Sequence[Any]] = lambda rows: rows,
+    shown: Callable[[list[Any]], Any] = lambda rows: rows,
 ) -> Response:
     """Answer with a page of (id, row), of which one more than wanted was looked for, to see whether there is more."""
     more, found = len(found) > wanted.limit, found[: wanted.limit]

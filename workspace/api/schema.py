@@ -49,7 +49,7 @@ class EndpointSchema(AutoSchema):
     """Adds the problems that any endpoint of its sort may answer with."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
-        operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)  # type: ignore[no-untyped-call]
+        operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
         codes = [*ALWAYS, *(WHEN_CHANGING if self.method != "GET" else ("403",))]

@@ -12,6 +12,11 @@ Plain = serializers.Serializer[Any]
 EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
 
 
+def names_of(serializer: type[Plain]) -> list[str]:
+    """Return the names of what it sends."""
+    return list(serializer().get_fields())
+
+
 class MeSerializer(Plain):
     """Whose token this is, and what it opens."""
 
@@ -45,7 +50,7 @@ class ImageUseSerializer(Plain):
     position = serializers.IntegerField()
     filename = serializers.CharField()
     sha256 = serializers.CharField(allow_null=True, help_text="null while its file is awaited.")
-    source = serializers.CharField(allow_blank=True)
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     licence = serializers.CharField(allow_blank=True)
     generator = serializers.CharField(allow_blank=True)
 
@@ -102,7 +107,7 @@ class StudySerializer(Plain):
 
 
 class StudyDetailSerializer(StudySerializer):
-    source = serializers.CharField(
+    source = serializers.CharField(  # type: ignore[assignment]
         allow_null=True, allow_blank=True, help_text="The study file; null for who may not change drafts."
     )
     take_url = serializers.CharField(
@@ -171,7 +176,7 @@ class ResponseSerializer(Plain):
 
     task = serializers.CharField()
     worker = serializers.CharField()
-    label = serializers.CharField(allow_blank=True)
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     answer = serializers.CharField(allow_null=True, help_text="JSON, where it says more than the label.")
     version = serializers.IntegerField()
     is_current = serializers.BooleanField()

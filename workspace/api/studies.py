@@ -41,6 +41,7 @@ from workspace.api.serializers import (
     ProgressSerializer,
     StudyDetailSerializer,
     StudySerializer,
+    names_of,
 )
 
 _WIDEST = 1_000_000
@@ -52,7 +53,7 @@ class StudyFileParser(BaseParser):
 
     media_type = "application/yaml"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> str:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         text = stream.read(4 * LARGEST_FILE + 1)
         try:
             return str(text.decode("utf-8"))
@@ -65,7 +66,7 @@ class JsonStudyFileParser(StudyFileParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> str:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         try:
             values = json.loads(super().parse(stream, media_type, parser_context))
             return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDEST))
@@ -117,7 +118,7 @@ def _source(request: Request) -> str:
 
 
 def _told(study: Study, user: User) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(study, name) for name in StudySerializer().fields}
+    told: dict[str, Any] = {name: getattr(study, name) for name in names_of(StudySerializer)}
     told |= {"source": None, "take_url": None, "invite_url": None}
     if may(user, Verb.DESIGN, study.project):
         told["source"] = study.source

@@ -42,7 +42,7 @@ def _make(request: HttpRequest, given: Mapping[str, str]) -> NewToken:
         if project is None:
             raise TokenRefused("There is no such project among yours. Choose one of the list.")
     days = int(given["days"]) if given["days"].isdecimal() and len(given["days"]) < 5 else 0
-    told = {"name": given["name"], "scope": given["scope"], "days": days, "project": project}
+    told: dict[str, Any] = {"name": given["name"], "scope": given["scope"], "days": days, "project": project}
     return make_token(owner=signed_in(request), now=timezone.now(), **told)
 
 

@@ -18,7 +18,7 @@ STUDY = f"{BIRDS}studies/birds-step-3/"
 
 def token_of(owner: User, *, scope: str = Scope.WRITE, project: Project | None = None) -> str:
     """Return the text of a new token."""
-    told = {"name": "tests", "scope": scope, "days": 7, "project": project, "now": timezone.now()}
+    told: dict[str, Any] = {"name": "tests", "scope": scope, "days": 7, "project": project, "now": timezone.now()}
     return make_token(owner=owner, **told).text
 
 

@@ -1,6 +1,6 @@
 """The schema of the API: kept as it was promised, and what every endpoint does when it is tried by it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PROMISED = ROOT / "docs" / "api-v1.yaml"
 METHODS = ("get", "post", "put", "patch", "delete")
 # So many requests to each operation that its schema allows, and as many that it does not.
-TRIES = 6
+TRIES = 4
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 
@@ -91,14 +91,15 @@ def test_nothing_that_was_promised_has_gone_and_nothing_more_is_demanded() -> No
 def test_what_goes_is_noticed() -> None:
     """The comparison above sees each of these."""
     kept = promises(schema_of_api())
-    for path, gone in {
+    goings: dict[str, Callable[[Any], object]] = {
         "Study.title is {'type': 'string'}": lambda all: all["Study"]["properties"].pop("title"),
         "Study.title is always there": lambda all: all["Study"]["required"].remove("title"),
         "StudyState may be paused": lambda all: all["StudyState"]["enum"].remove("paused"),
-    }.items():
+    }
+    for promise, go in goings.items():
         schema = schema_of_api()
-        gone(schema["components"]["schemas"])
-        assert path in kept - promises(schema)
+        go(schema["components"]["schemas"])
+        assert promise in kept - promises(schema)
     schema = schema_of_api()
     del schema["paths"]["/api/v1/me/"]
     assert "GET /api/v1/me/" in kept - promises(schema)
@@ -164,7 +165,7 @@ def test_whatever_is_sent_is_answered_as_the_schema_says(study: Study, researche
         }
         case.path_parameters = {name: names.get(name, value) for name, value in (case.path_parameters or {}).items()}
         request = prepared(case)
-        body = request.body if isinstance(request.body, bytes) else (request.body or "").encode()
+        body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()
         given_headers = {
             name: str(value)
             for name, value in request.headers.items()
@@ -178,7 +179,7 @@ def test_whatever_is_sent_is_answered_as_the_schema_says(study: Study, researche
 
     schema = schemathesis.openapi.from_dict(schema_of_api())
     for found in schema.get_all_operations():
-        operation = found.ok()
+        operation: Any = found.ok()  # type: ignore[union-attr]
         for mode in GenerationMode:
             bounded = settings(
                 max_examples=TRIES,

@@ -1,6 +1,7 @@
 import hashlib
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -60,7 +61,7 @@ def test_a_form_that_says_something_else_is_shown_again(client: Client, changed:
 
 
 def test_who_has_many_tokens_is_asked_to_revoke_one(researcher: User) -> None:
-    told = {"owner": researcher, "name": "one", "scope": Scope.READ, "days": 7}
+    told: dict[str, Any] = {"owner": researcher, "name": "one", "scope": Scope.READ, "days": 7}
     for _ in range(MOST_TOKENS):
         make_token(**told, now=NOON)
     with pytest.raises(TokenRefused, match="Revoke one"):
