@@ -311,9 +311,9 @@ class Export:
     def save(self, to: Path) -> Path:
         """Fetch its file, going on where an earlier fetch broke off. Raises LineupError.
 
-        Until it is whole it is called like `to` with `.part` behind.
+        Until it is whole it is called like `to`, with the number of the export and `.part` behind.
         """
-        part = to.with_name(f"{to.name}.part")
+        part = to.with_name(f"{to.name}.{self.told['id']}.part")
         have = part.stat().st_size if part.exists() else 0
         headers = {"Range": f"bytes={have}-"} if have else {}
         try:

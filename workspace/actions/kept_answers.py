@@ -12,9 +12,9 @@ def claim(*, token: Token, key: str, fingerprint: str, now: datetime) -> tuple[K
     """Return what is kept under the key, and whether that is nothing yet.
 
     To be called in the transaction that does what was asked: of two that ask at once the second waits for the first.
-    Older answers of the token are deleted on the way.
+    Those that are too old are deleted on the way, whosever they are.
     """
-    KeptAnswer.objects.filter(token=token, made_at__lte=now - KEPT_FOR).delete()
+    KeptAnswer.objects.filter(made_at__lte=now - KEPT_FOR).delete()
     told = {"fingerprint": fingerprint, "made_at": now}
     return KeptAnswer.objects.get_or_create(token=token, key=key, defaults=told)
 

@@ -46,12 +46,13 @@ WHEN_CHANGING = ("403", "409", "413", "415", "422")
 
 
 class EndpointSchema(AutoSchema):
-    """Adds the problems that any endpoint of its sort may answer with."""
+    """Adds a line that says what an operation does, and the problems that any endpoint of its sort may answer with."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
+        operation["summary"] = str(operation["description"]).partition("\n")[0]
         codes = [*ALWAYS, *(WHEN_CHANGING if self.method != "GET" else ("403",))]
         for code in codes:
             operation["responses"].setdefault(code, problem(REFUSALS[code]))

@@ -1,6 +1,7 @@
 """The schema of the API: kept as it was promised, and what every endpoint does when it is tried by it."""
 
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import requests
 import schemathesis
 import yaml
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -111,6 +113,12 @@ def test_what_goes_is_noticed() -> None:
 def test_the_schema_is_served_as_yaml_and_as_json(client: Client) -> None:
     assert yaml.safe_load(client.get("/api/schema/").content)["info"]["title"] == "Lineup"
     assert client.get("/api/schema/", headers={"Accept": "application/json"}).json()["openapi"].startswith("3.")
+
+
+def test_a_command_prints_it_for_the_file() -> None:
+    out = StringIO()
+    call_command("api_schema", stdout=out)
+    assert yaml.safe_load(out.getvalue()) == schema_of_api()
 
 
 def test_the_page_that_shows_it_uses_nothing_from_elsewhere_and_no_script_in_it(client: Client) -> None:
