@@ -13,6 +13,7 @@ from workspace.views import (
     questions,
     sessions,
     studies,
+    tokens,
     uploads,
 )
 from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
@@ -36,6 +37,8 @@ urlpatterns = [
     path("projects/<slug:slug>/invitations/<int:pk>/cancel/", members.cancel_invitation, name="cancel_invitation"),
     path("projects/<slug:slug>/name/", project_settings.rename, name="rename_project"),
     path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),

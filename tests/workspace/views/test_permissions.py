@@ -144,7 +144,8 @@ PUBLIC = {
 }
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
-OWN = {"/", "/sign-out/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"}
+OWN_ALONE = ("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/")
+OWN = {"/sign-out/", *OWN_ALONE}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
@@ -264,7 +265,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"])
+@pytest.mark.parametrize("address", [*PRIVATE, *OWN_ALONE])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
