@@ -14,7 +14,7 @@ from studies.models import Project
 # The speed is that of the last minutes: workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
 PROBLEMS_SHOWN = 10
-AGAIN_SHOWN = 100
+AGAIN_SHOWN = 20
 _AGAIN = Q(conditions__in=Conditions.objects.filter(details__has_key="again"))
 MOMENT_SECONDS = 10
 
