@@ -135,7 +135,7 @@ class Instances:
         return hashes
 
 
-def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _without_gaps(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
     """Leave out the cells of a data frame that hold nothing: NaN, which is not itself, and None."""
     for row in rows:
         yield {name: value for name, value in row.items() if value is not None and not _is_nan(value)}
