@@ -14,6 +14,9 @@ FORMATS = {
     "responses": "results.exporting.responses.Responses",
     "decisions": "results.exporting.decisions.Decisions",
     "predictions": "results.exporting.predictions.Predictions",
+    "predictions-jsonl": "results.exporting.predictions_jsonl.PredictionsJsonl",
+    "predictions-parquet": "results.exporting.predictions_parquet.PredictionsParquet",
+    "conditions": "results.exporting.conditions.Conditions",
 }
 
 

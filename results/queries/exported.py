@@ -1,6 +1,6 @@
 """The rows that leave in exports, streamed: memory stays flat whatever the size."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -13,9 +13,20 @@ from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
-from predictions.models import Prediction
+from predictions.models import Conditions, Prediction
+from predictions.queries.contents import stale_predictions
 from results.exporting.base import Rows
-from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
+from results.exporting.rows import (
+    DECLARED,
+    SUPERSEDED,
+    VERIFIED,
+    AcceptedInstance,
+    DecidedQuestion,
+    ExportedImage,
+    GivenPrediction,
+    GivenResponse,
+    PredictionConditions,
+)
 from results.models import Pseudonym
 from results.queries.descriptions import descriptions_of_study
 from results.queries.simulated import above
@@ -36,6 +47,7 @@ def count_rows(rows: Rows, study: Study) -> int:
         "responses": _given,
         "decisions": _decided,
         "predictions": _predicted,
+        "conditions": _conditions,
     }
     return counted[rows](study).count()
 
@@ -47,6 +59,7 @@ def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
         "responses": given_responses,
         "decisions": decided_questions,
         "predictions": given_predictions,
+        "conditions": prediction_conditions,
         "descriptions": descriptions_of_study,
     }
     return sorts[rows](study)
@@ -331,14 +344,60 @@ def _predicted(study: Study) -> QuerySet[Prediction]:
 
 def given_predictions(study: Study) -> Iterator[GivenPrediction]:
     """Yield what models said about the instances that `study` asks about."""
-    rows = (
-        _predicted(study)
-        .order_by("instance_id", "model_id", "kind", "variant", "caption_rule")
-        .values_list(
-            *("instance__key", "model__name", "model__version", "model__weights"),
-            *("kind", "variant", "caption_rule", "is_right", "scores"),
-        )
+    return _told(_predicted(study), stale_predictions(study.project))
+
+
+def released_predictions(study: Study) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `study` accepted, as they are released: not about others that
+    stood there before."""
+    stale = stale_predictions(study.project)
+    return (row for row in _told(_about_accepted(study), stale) if row.about != SUPERSEDED)
+
+
+def _about_accepted(study: Study) -> QuerySet[Prediction]:
+    return Prediction.objects.filter(Exists(_accepted(study).filter(question__instance=OuterRef("instance"))))
+
+
+def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
+    """Yield `predictions`; those of `stale` are about something else than people were asked."""
+    # By what tells models apart, not by their rows: another database may have made these in another order.
+    names = ("model__name", "model__version", "model__weights")
+    asked = ("kind", "variant", "caption_rule")
+    found = predictions.order_by("instance_id", *names, *asked, "content_hash", "pk")
+    rows = found.values_list(
+        "pk", "instance__key", *names, *asked, "is_right", "scores", "content_hash", "conditions__digest"
     )
-    for key, name, version, weights, kind, variant, caption_rule, is_right, scores in rows.iterator(chunk_size=CHUNK):
-        task = "/".join(filter(None, (key, kind, variant)))
-        yield GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores, key)
+    for pk, key, name, version, weights, kind, variant, rule, is_right, scores, content, conditions in rows.iterator(
+        chunk_size=CHUNK
+    ):
+        yield GivenPrediction(
+            task="/".join(filter(None, (key, kind, variant))),
+            model=name,
+            version=version,
+            weights=weights,
+            kind=kind,
+            variant=variant,
+            caption_rule=rule,
+            is_right=is_right,
+            scores=scores,
+            key=key,
+            content_hash=content,
+            about=(SUPERSEDED if pk in stale else VERIFIED) if content else DECLARED,
+            conditions=conditions or "",
+        )
+
+
+def _conditions(study: Study) -> QuerySet[Conditions]:
+    return Conditions.objects.filter(Exists(_predicted(study).filter(conditions=OuterRef("pk"))))
+
+
+def prediction_conditions(study: Study) -> Iterator[PredictionConditions]:
+    """Yield what the predictions of the instances that `study` asks about were computed under."""
+    yield from conditions_called(_conditions(study).values_list("digest", flat=True))
+
+
+def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:
+    """Yield the conditions of these digests, in their order."""
+    found = Conditions.objects.filter(digest__in=list(digests)).order_by("digest")
+    for digest, details in found.values_list("digest", "details"):
+        yield PredictionConditions(digest, dict(sorted(details.items())))
