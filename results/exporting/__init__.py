@@ -10,6 +10,8 @@ FORMATS = {
     "csv": "results.exporting.csv.Csv",
     "parquet": "results.exporting.parquet.Parquet",
     "hf": "results.exporting.hf.HuggingFace",
+    "harness": "results.exporting.harness.Harness",
+    "clip-benchmark": "results.exporting.clip_benchmark.ClipBenchmark",
     "imagecode": "results.exporting.imagecode.ImageCode",
     "responses": "results.exporting.responses.Responses",
     "decisions": "results.exporting.decisions.Decisions",

@@ -49,6 +49,9 @@ class Writer(Protocol):
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return split -> the pattern of its data files, which are called `names`."""
 
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        """Write what carries the name of the dataset, beside the data in `folder`; return the files, mostly none."""
+
 
 class OneFile:
     """What is the same for all formats of one file, which holds all splits."""
@@ -61,6 +64,9 @@ class OneFile:
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         return {DEFAULT_SPLIT: self.filename}
+
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        return ()
 
 
 class TextWriter(OneFile, ABC):

@@ -170,6 +170,8 @@ def _files_section(files: Sequence[DataFile]) -> Iterable[str]:
         yield "## Files and columns\n"
     for columns, paths in by_columns.items():
         yield f"{', '.join(paths)}\n"
+        if not columns:
+            continue
         yield "| Column | Meaning |\n| --- | --- |"
         yield from (f"| {escape(column.name)} | {escape(column.description)} |" for column in columns)
         yield ""
