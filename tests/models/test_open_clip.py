@@ -8,6 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
+from predictions.image_sets.embedding import embedding_of
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.open_clip import OpenClip
 
@@ -134,3 +135,14 @@ def test_a_file_of_something_else_is_told_in_a_sentence(checkpoint: Path, tmp_pa
     (tmp_path / "broken.pt").write_bytes(b"no weights at all")
     with pytest.raises(CannotLoad, match=r"tiny-test/.*broken.pt cannot be loaded"):
         load(tmp_path / "broken.pt")
+
+
+def test_image_sets_are_made_with_the_librarys_vectors(checkpoint: Path, pictures: dict[str, Image.Image]) -> None:
+    model, _, transform = open_clip.create_model_and_transforms("tiny-test", pretrained=str(checkpoint))
+    model.eval()
+    with torch.no_grad():
+        expected = [model.encode_image(transform(image)[None], normalize=True)[0] for image in pictures.values()]
+    embedding = embedding_of(f"open_clip:tiny-test/{checkpoint}")
+    found = embedding.embed(list(pictures.values()))
+    assert found == pytest.approx(torch.stack(expected).numpy(), abs=1e-5)
+    assert embedding.name.startswith("OpenCLIP tiny-test tiny.pt ")
