@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from config.environment import (
     read_cache,
     read_database,
+    read_distance,
     read_flag,
     read_folder,
     read_level,
@@ -126,6 +127,11 @@ STORAGES = {
 
 # An image larger than this when decoded is refused as a decompression bomb.
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
+# By what pictures are compared that may be nearly the same: a contrastive model (which the site's own worker then
+# loads), or colour and gradient where this is empty; how near they are then; known test sets to compare with.
+NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
+NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
+KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
@@ -173,6 +179,7 @@ CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
+    "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",

@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, health, imports, models, projects, questions, sessions, studies
+from workspace.views import drafts, duplicates, health, imports, models, projects, questions, sessions, studies
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -19,6 +19,7 @@ urlpatterns = [
     path("imports/<int:pk>/again/", imports.again, name="import_again"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("projects/<slug:slug>/models/", models.models, name="project_models"),
+    path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),
