@@ -179,10 +179,10 @@ CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
-    "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
+    "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}
