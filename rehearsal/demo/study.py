@@ -60,8 +60,8 @@ contact: whoever started this demo
 parts:
   - kind: image_to_text
   - kind: text_to_image
-instances: {from: drawn-scenes-filter, sample: 4}
-surveys: {size: 8}
+instances: {from: drawn-scenes-filter, sample: 12}
+surveys: {size: 16}
 seed: demo
 time: {estimated_minutes: 5, limit_minutes: 60}
 pay: {currency: USD, per_session: "1.00"}
