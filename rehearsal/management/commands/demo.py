@@ -53,15 +53,15 @@ SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
 # About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
-STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 2, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
+STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
 # Still sets and as many videos, of ten images each. Two people describe three images of two sets each and leave a third
 # to whoever looks at the demo; four look for what they wrote, and leave some of it too.
 SETS_OF_EACH = 3
 SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
 LEAVE = 0.2
 ACCURACY = 0.9
-# The people of a baseline take care: both of two right in 92 %, as in BiVLC's (90.40 and 93.00).
-ACCURACIES = {BASELINE_SLUG: 0.96}
+# The people of a baseline take care: both of two right in 94 %, about as in BiVLC's (90.40 and 93.00).
+ACCURACIES = {BASELINE_SLUG: 0.97}
 # What the model is that is asked what the people of the baseline are asked.
 MODEL = "onnx:demo"
 
