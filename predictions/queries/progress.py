@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min, Q, QuerySet, Sum
 
-from predictions.models import Chunk, Model, Prediction, Run
+from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 
 # The speed is that of the last minutes: workers come and go.
@@ -59,11 +59,13 @@ class Progress:
 @dataclass(frozen=True)
 class ModelLine:
     """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
-    files that name no pictures, so that nobody can verify what they are about."""
+    files that name no pictures, so that nobody can verify what they are about; `again`: those computed twice, the
+    second time in float32 since they were close (`predictions.scoring`)."""
 
     model: Model
     verified: int
     declared: int
+    again: int
 
 
 def models_of(project: Project) -> list[ModelLine]:
@@ -73,11 +75,17 @@ def models_of(project: Project) -> list[ModelLine]:
         Prediction.objects.about(project)
         .order_by()
         .values("model")
-        .annotate(verified=Count("pk", filter=~Q(content_hash="")), declared=Count("pk", filter=Q(content_hash="")))
+        .annotate(
+            verified=Count("pk", filter=~Q(content_hash="")),
+            declared=Count("pk", filter=Q(content_hash="")),
+            again=Count("pk", filter=Q(conditions__in=Conditions.objects.filter(details__has_key="again"))),
+        )
     )
     counts = {row["model"]: row for row in counted}
     models = Model.objects.filter(pk__in=counts)
-    return [ModelLine(model, counts[model.pk]["verified"], counts[model.pk]["declared"]) for model in models]
+    return [
+        ModelLine(model, *(counts[model.pk][sort] for sort in ("verified", "declared", "again"))) for model in models
+    ]
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:
