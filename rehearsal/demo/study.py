@@ -53,7 +53,7 @@ pay: {currency: USD, per_session: "1.00"}
 """
 BASELINE_SLUG = "drawn-scenes-baseline"
 BASELINE_FILE = """\
-# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts, here to two people each.
+# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts, to two people each.
 study: drawn-scenes-baseline
 title: Match pictures and descriptions
 contact: whoever started this demo

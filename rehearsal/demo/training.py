@@ -71,7 +71,7 @@ def towers(words_known: int) -> Any:
     import torch
     from torch import nn
 
-    class Towers(nn.Module):
+    class Towers(nn.Module):  # type: ignore[misc]  # torch is not there when types are checked
         def __init__(self) -> None:
             super().__init__()
             layers: list[nn.Module] = []
