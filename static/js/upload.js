@@ -7,6 +7,7 @@ const LARGEST = 1 << 22;
 const QUICK = 2000;
 const AT_ONCE = 3;
 const LONGEST_WAIT = 8000;
+const LONGEST_SILENCE = 120000;
 const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
 
 let piece = 1 << 18;
@@ -120,7 +121,14 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
     const where = `${address}${part}/?name=${encodeURIComponent(name)}&offset=${begin}`;
     const response = await patiently(
       // Asked again after the line broke, the server has some of it already, and answers where to go on.
-      () => fetch(where, { method: "POST", headers: { "X-CSRFToken": token }, body: file.slice(begin, begin + piece) }),
+      () =>
+        fetch(where, {
+          method: "POST",
+          headers: { "X-CSRFToken": token },
+          body: file.slice(begin, begin + piece),
+          // A line can also be dead without breaking.
+          signal: AbortSignal.timeout(LONGEST_SILENCE),
+        }),
       (note) => {
         piece = Math.max(piece / 2, SMALLEST);
         tell(0, note);
