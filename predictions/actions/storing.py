@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -156,7 +156,7 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
 def _store_scores(
     run: Run, model: Model, chunk: Chunk, answer: Mapping[str, Any], now: datetime
 ) -> tuple[int, list[str]]:
-    conditions = _conditions(answer["conditions"])
+    conditions = _conditions_by_content(answer, [item["content"] for item in chunk.items])
     said = {each["content"]: each for each in answer["results"]}
     instances = Instance.objects.in_bulk({item["instance"] for item in chunk.items})
     rows, problems = [], []
@@ -177,7 +177,7 @@ def _store_scores(
                 content_hash=item["content"],
                 scores=scores,
                 is_right=_is_right(scores, item["right"]),
-                conditions=conditions,
+                conditions=conditions[item["content"]],
                 source_row=0,
                 created_at=now,
             )
@@ -209,6 +209,15 @@ def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
         return None
     (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
     return bool(is_right)
+
+
+def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:
+    """Return what the scores of each content were computed under: some may have been computed again, otherwise."""
+    usual = _conditions(answer["conditions"])
+    found = dict.fromkeys(contents, usual)
+    if "again" in answer:
+        found |= dict.fromkeys(answer["again"]["contents"], _conditions(answer["again"]["conditions"]))
+    return found
 
 
 def _conditions(details: Mapping[str, Any]) -> Conditions:
