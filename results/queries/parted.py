@@ -51,9 +51,11 @@ def asked_as(kind: str, variant: str) -> str:
 def parted_questions(project: Project, study: Study | None = None) -> list[Parted]:
     """Return the questions of `project`, or of one of its studies, on which people and all models part, by instance.
 
-    Two queries find what may be one, one more for each way and thousands of them makes sure: what a question shows has
-    no hash in the database, so it is computed, but only where everything else is as it must be.
+    One query without predictions. Else two more find what may be one, and one for each way and thousands of them makes
+    sure: what a question shows has no hash in the database, so it is computed, but only where all else fits.
     """
+    if not Prediction.objects.about(project).exists():
+        return []
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
     people = [one for way in Way for one in _people(counted, way)]

@@ -61,7 +61,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         retrieval_accuracy_table(described),
         phenomena_table(described),
         language_table(described),
-        compact_table(measured),
+        compact_table(measured, project),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),

@@ -69,7 +69,8 @@ def models_table(project: ProjectFacts) -> Table:
     keeping = dataset_study(project)
     over = f"what {keeping.slug} accepted" if keeping else "all that was imported"
     notes = [f"Over the dataset: {over}. {OF_AN_INSTANCE}", *declared(project, {str(row[0]) for row in rows})]
-    return Table("models", "Models on the dataset", columns, rows, notes, rests_on=[keeping.slug] if keeping else [])
+    rests_on = [keeping.slug] if keeping else []
+    return Table("models", "Models on the dataset", columns, rows, notes, rests_on, is_long_form=True)
 
 
 OF_AN_INSTANCE = (

@@ -9,11 +9,11 @@ from analytics.scores import CHANCE, Score, score, wilson_interval
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.funnel import ALL, Category
+from results.reports.funnel import ALL, Category, dataset_study, kept_instances
 from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
-from results.reports.people import FOUR, Judged, Scored, by_category, by_majority, in_category_order, scored
+from results.reports.people import FOUR, OF_FOUR, Judged, Scored, by_category, by_majority, in_category_order, scored
 
-HUMANS, CHANCE_ROW = "Humans", "Random chance"
+HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
 FINER = frozenset(FOUR.values())
 OF_QUESTIONS = "Models on questions: the share right of the very questions that people answered, each counting once."
 PER_PERSON = (
@@ -104,9 +104,13 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
     )
 
 
-def compact_table(baselines: Sequence[Baseline]) -> Table:
-    """Return models and people by score, over everything, as the papers print it: chance, models, people."""
+def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
+    """Return models and people by score as the papers print it: chance, models, people; on what people answered and,
+    with a project, models on all of its dataset."""
+    keeping = dataset_study(project) if project else None
+    on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
     names = [name for name in _names(baselines) if name not in FINER]
+    names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
     columns = [Column("Study"), Column("Who"), *(Column(name, "share") for name in names)]
     rows: list[Sequence[Cell]] = []
     for baseline in baselines:
@@ -121,13 +125,19 @@ def compact_table(baselines: Sequence[Baseline]) -> Table:
         for each in baseline.predicted:
             rows.append((slug, each.who, *(_share(each.judged.get(name)) for name in names)))
         rows.append((slug, HUMANS, *(_mean(by_name[name].judged) if name in by_name else None for name in names)))
+    if on_dataset:
+        rows.append((DATASET_ROWS, CHANCE_ROW, *(CHANCE.get(name) for name in names)))
+    for model in on_dataset:
+        found = model.outcomes.scores()
+        rows.append((DATASET_ROWS, model.who, *(share_of(found[name]) if name in found else None for name in names)))
     notes = [
-        "Models on what people answered; Humans: each person's share right, averaged over people. Intervals, counts, "
-        "types and subtypes stand in the tables below.",
+        "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
+        "people. Intervals, counts, types and subtypes stand in the tables below.",
         "Random chance: of a model whose four scores of an instance fall in any order, and elsewhere of one option "
         "among those offered. Somebody who guesses question by question gets Group in 1 of 16.",
     ]
-    return Table("compact", "People and models", columns, rows, notes, _slugs(baselines))
+    rests_on = [*_slugs(baselines), *([keeping.slug] if keeping and on_dataset else [])]
+    return Table("compact", "People and models", columns, rows, notes, rests_on)
 
 
 def _chance(study: StudyFacts, each: Scored | None) -> Cell:

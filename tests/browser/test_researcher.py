@@ -78,6 +78,8 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         "/studies/birds/draft/launch/",
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
+        "/projects/birds/models/",
+        "/projects/birds/people-and-models/",
         "/password/",
     ):
         page.goto(f"{live_server.url}{address}")

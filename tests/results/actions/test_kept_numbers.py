@@ -12,6 +12,7 @@ from annotation.actions.adjudication import settle
 from annotation.models import SessionState
 from background import jobs
 from background.models import Job, JobState
+from predictions.actions.models import rename_model
 from predictions.models import Prediction
 from results.actions import kept_numbers, people
 from results.models import KeptNumbers
@@ -20,7 +21,7 @@ from results.reports.base import Column, Report, Table
 from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
 from results.tasks import make_numbers
 from studies.models import Study
-from tests.factories import NOON, answer, make_launched, make_model, questions, sit_down
+from tests.factories import NOON, TESTS, answer, make_launched, make_model, questions, sit_down
 from tests.jobs import run_now
 from tests.removing import exclude, include, person, reopen, withdraw
 
@@ -110,6 +111,18 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
     found = kept_numbers.look_up(page=page, project=study.project, study=about, now=LATER)
     are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}
     assert (found.is_current, found.to_send is not None) == (not are_results, are_results)
+
+
+def test_a_model_that_is_called_otherwise_makes_results_old(study: Study) -> None:
+    model = make_model(study.project)
+
+    def results() -> kept_numbers.Found:
+        return kept_numbers.look_up(page=Page.PROJECT_RESULTS, project=study.project, now=NOON)
+
+    make(results())
+    assert results().is_current
+    rename_model(project=study.project, model=model, name="SigLIP", version="", by=TESTS, now=NOON)
+    assert not results().is_current
 
 
 def test_they_are_made_anew_once_a_minute_at_most(study: Study) -> None:
