@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
 from config.environment import (
     read_cache,
     read_database,
+    read_distance,
     read_flag,
     read_folder,
     read_level,
@@ -113,7 +115,9 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# Swagger UI shows the API on /api/docs/; the other viewer that comes in its package is not served.
+_SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
 WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
 MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
 STORAGES = {
@@ -129,6 +133,11 @@ STORAGES = {
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 # What one upload may hold, unpacked or not.
 UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
+# By what pictures are compared that may be nearly the same: a contrastive model (which the site's own worker then
+# loads), or colour and gradient where this is empty; how near they are then; known test sets to compare with.
+NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
+NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
+KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
@@ -178,6 +187,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Where counts that limit something are kept: in the database, unless this names a Redis server.
 CACHE_URL = read_cache("CACHE_URL")
+# How many requests a token of the API may make in a minute; 0 is any number.
+API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
@@ -190,6 +201,27 @@ JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
+    "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
+}
+
+# How the schema of the API is made.
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lineup",
+    "VERSION": "1",
+    "DESCRIPTION": "Everything that researchers do on Lineup's pages, for scripts. See docs/api.md.",
+    "OAS_VERSION": "3.0.3",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "workspace.api.schema.with_problem",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "StudyState": "studies.models.StudyState.choices",
+        "ExportState": "workspace.api.serializers.EXPORT_STATES",
+        "TokenScope": "workspace.models.Scope.choices",
+    },
+    # In requests what has a default may be left out, and a file is bytes.
+    "COMPONENT_SPLIT_REQUEST": True,
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

@@ -3,6 +3,7 @@ from django.urls import path, re_path
 
 from workspace.views import (
     drafts,
+    duplicates,
     health,
     imports,
     joining,
@@ -13,6 +14,7 @@ from workspace.views import (
     questions,
     sessions,
     studies,
+    tokens,
     uploads,
 )
 from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
@@ -36,6 +38,8 @@ urlpatterns = [
     path("projects/<slug:slug>/invitations/<int:pk>/cancel/", members.cancel_invitation, name="cancel_invitation"),
     path("projects/<slug:slug>/name/", project_settings.rename, name="rename_project"),
     path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),
@@ -50,6 +54,9 @@ urlpatterns = [
     path("imports/<int:pk>/again/", imports.again, name="import_again"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("projects/<slug:slug>/models/", models.models, name="project_models"),
+    path("models/<int:pk>/rename/", models.rename, name="model_rename"),
+    path("models/<int:pk>/delete/", models.delete, name="model_delete"),
+    path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),

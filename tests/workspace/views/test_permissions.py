@@ -18,7 +18,7 @@ import results.urls
 import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
-from predictions.models import Run
+from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
 from studies.actions.membership import invite
@@ -31,6 +31,7 @@ from tests.factories import (
     draw_instance,
     make_launched,
     make_member,
+    make_model,
     make_person,
     make_project,
     make_study,
@@ -82,6 +83,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
+    "/projects/birds/people-and-models/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),
@@ -124,6 +126,9 @@ PRIVATE = {
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
+    "/models/1/rename/": changing((FINE, ELSEWHERE)),
+    "/models/1/delete/": changing((FINE, ELSEWHERE)),
+    "/projects/birds/near-duplicates/": all_alike(LOOK),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/runs/1/": all_alike(LOOK),
     "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -140,7 +145,8 @@ PUBLIC = {
 }
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
-OWN = {"/", "/sign-out/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"}
+OWN_ALONE = ("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/")
+OWN = {"/sign-out/", *OWN_ALONE}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
@@ -213,6 +219,7 @@ def make_what_the_addresses_name() -> str:
     Run.objects.filter(pk=asked.pk).update(id=1)
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=NOON)
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
+    Model.objects.filter(pk=make_model(study.project).pk).update(id=1)
     release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
     Release.objects.filter(pk=release.pk).update(id=1)
     return researcher.get_username()
@@ -259,7 +266,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/", "/new-project/", UPLOAD, f"{UPLOAD}rows/"])
+@pytest.mark.parametrize("address", [*PRIVATE, *OWN_ALONE])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
@@ -300,6 +307,7 @@ def state_of_everything() -> dict[str, Any]:
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
         "imports": Import.objects.count(),
+        "models": list(Model.objects.values_list("name", "version")),
         "runs": dict(Run.objects.values_list("pk", "state")),
         "releases": Release.objects.count(),
         "studies": dict(Study.objects.values_list("slug", "state")),
@@ -365,7 +373,15 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("exclude_person", "withdraw_person", "project_dataset", "import_again", "run_go_on"),
+    *(
+        "exclude_person",
+        "withdraw_person",
+        "project_dataset",
+        "import_again",
+        "run_go_on",
+        "model_rename",
+        "model_delete",
+    ),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
