@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -21,10 +20,11 @@ from PIL import Image
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE
 from tests.models.conftest import noise
+from tests.processes import running
 
 ROOT = Path(__file__).resolve().parents[2]
 URL = "filesystem://localhost"
-WAIT_SECONDS, END_SECONDS = 240, 30
+WAIT_SECONDS = 240
 ARCHITECTURE = "ViT-S-32-alt"
 TEXTS = ("a dog on a cat", "a cat on a dog")
 # As in conftest.py, for a process that is not a test.
@@ -80,21 +80,9 @@ def worker(folder: Path) -> Iterator[Path]:
     told = {"DATA_DIR": str(folder), "HF_HUB_OFFLINE": "1", "LINEUP_PRECISION": "bfloat16"}
     told |= {"PYTHONPATH": f"{folder / 'bare'}{os.pathsep}{ROOT}"}
     log = folder / "worker.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "predictions.worker", "worker", "--loglevel", "INFO"],
-            cwd=folder / "empty",
-            env=kept | told,
-            stdout=out,
-            stderr=out,
-        )
-    yield log
-    process.terminate()
-    try:
-        process.wait(timeout=END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    command = [sys.executable, "-m", "celery", "-A", "predictions.worker", "worker", "--loglevel", "INFO"]
+    with running(command, environment=kept | told, log=log, folder=folder / "empty"):
+        yield log
 
 
 def answers(site: Celery, *wanted: str, log: Path) -> dict[str, Any]:
