@@ -93,7 +93,13 @@ def models_of(project: Project) -> list[ModelLine]:
     models = Model.objects.filter(pk__in=counts)
     asked_again = _asked_again(project)
     return [
-        ModelLine(model, *(counts[model.pk][sort] for sort in ("verified", "declared", "again")), asked_again[model.pk])
+        ModelLine(
+            model,
+            verified=counts[model.pk]["verified"],
+            declared=counts[model.pk]["declared"],
+            again=counts[model.pk]["again"],
+            asked_again=asked_again[model.pk],
+        )
         for model in models
     ]
 
