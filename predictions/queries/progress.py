@@ -77,10 +77,9 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models that have answered in a project, by name, with how many of their predictions are of each sort;
-    three queries."""
+    """Return the models of a project by name, with how many of their predictions are of each sort; three queries."""
     counted = (
-        Prediction.objects.about(project)
+        Prediction.objects.filter(model__project=project)
         .order_by()
         .values("model")
         .annotate(
@@ -89,19 +88,13 @@ def models_of(project: Project) -> list[ModelLine]:
             again=Count("pk", filter=_AGAIN),
         )
     )
-    counts = {row["model"]: row for row in counted}
-    models = Model.objects.filter(pk__in=counts)
+    counts = {row["model"]: (row["verified"], row["declared"], row["again"]) for row in counted}
     asked_again = _asked_again(project)
-    return [
-        ModelLine(
-            model,
-            verified=counts[model.pk]["verified"],
-            declared=counts[model.pk]["declared"],
-            again=counts[model.pk]["again"],
-            asked_again=asked_again[model.pk],
-        )
-        for model in models
-    ]
+    found = []
+    for model in Model.objects.filter(project=project):
+        verified, declared, again = counts.get(model.pk, (0, 0, 0))
+        found.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
+    return found
 
 
 def _asked_again(project: Project) -> dict[int, list[str]]:
