@@ -88,13 +88,12 @@ def models_of(project: Project) -> list[ModelLine]:
             again=Count("pk", filter=_AGAIN),
         )
     )
-    counts = {row["model"]: (row["verified"], row["declared"], row["again"]) for row in counted}
-    asked_again = _asked_again(project)
-    found = []
+    counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
+    asked_again, lines = _asked_again(project), []
     for model in Model.objects.filter(project=project):
         verified, declared, again = counts.get(model.pk, (0, 0, 0))
-        found.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
-    return found
+        lines.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
+    return lines
 
 
 def _asked_again(project: Project) -> dict[int, list[str]]:
