@@ -1,0 +1,22 @@
+"""What a blind baseline sees of options, as numbers; what is learnt of them is learnt from the options given. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from scipy.sparse import csr_matrix
+
+
+class Features(Protocol):
+    """How options, texts or names of pictures (SHA-256), become rows of numbers."""
+
+    def conditions(self) -> Mapping[str, Any]:
+        """Return what is to be known of how they are made, plain JSON."""
+
+    def fit(self, options: Sequence[str]) -> None:
+        """Learn from options which numbers there are: nothing else is told of those that are scored later.
+
+        Raises NoPicture.
+        """
+
+    def rows(self, options: Sequence[str]) -> csr_matrix:
+        """Return a row of finite numbers for each option, shape (options, numbers). Raises NoPicture."""

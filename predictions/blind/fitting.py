@@ -1,0 +1,147 @@
+"""Scores of questions by what the right answers to others look like: fitted in folds, so that none has seen its own.
+
+Questions that have anything in common stand in one fold: those about one instance, and those of instances that share a
+text or a picture. Otherwise what was learnt by heart would pass for what can be told of options in general.
+
+What is learnt is which of a right and a wrong option of one question is the right one, by the difference of their
+features: a logistic regression through zero, as of paired comparisons (Bradley and Terry 1952; for texts that compete,
+Joachims 2002). An option's score is its part of that, the log-odds of it against an option with none of the features.
+Nothing is left to chance: the same questions give the same scores, whatever the order in which they come.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from scipy.special import expit
+
+from predictions.blind.features import Features
+
+FOLDS = 5
+# How much the weights are held back: half their sum of squares costs as much as the losses of so many comparisons.
+STRENGTH = 1.0
+MOST_ROUNDS = 500
+
+
+class CannotFit(Exception):
+    """Nothing can be fitted to these questions; the message is for people, and says why."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question: a name that says what it shows (the hash of its content), what it has in common with others
+    (instance, texts, pictures, by any names), what is seen of each option by its key, and the key of the right one."""
+
+    name: str
+    shares: frozenset[str]
+    options: Mapping[str, str]
+    right: str
+
+
+def digest_of(cases: Iterable[Case]) -> str:
+    """Return the SHA-256, in 64 hexadecimal digits, of what there is to learn from: questions and right answers."""
+    lines = sorted({f"{case.name}|{case.right}" for case in cases})
+    return hashlib.sha256("\n".join(lines).encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def groups_of(cases: Sequence[Case]) -> list[int]:
+    """Return the number of the group of each case, from 0 in order of appearance; those that share anything, be it by
+    way of others, are of one group."""
+    parent = list(range(len(cases)))
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = parent[parent[place]]
+            place = parent[place]
+        return place
+
+    first: dict[str, int] = {}
+    for place, case in enumerate(cases):
+        for shared in case.shares:
+            parent[root(place)] = root(first.setdefault(shared, place))
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(root(place), len(numbers)) for place in range(len(cases))]
+
+
+def folds_of(cases: Sequence[Case]) -> list[int]:
+    """Return the fold of each case, 0 to `FOLDS` - 1: whole groups, as even as they come, the same in any order.
+
+    Raises CannotFit where there are not two of them.
+    """
+    members: dict[int, list[int]] = defaultdict(list)
+    for place, group in enumerate(groups_of(cases)):
+        members[group].append(place)
+    if len(members) < 2:
+        raise CannotFit(
+            "There are not two groups of questions without a text or a picture in common whose options can be seen and "
+            "whose right answers are known, so none can be scored by what others show."
+        )
+    # By what they show, which no order of rows changes; the large ones first, or the last of them would stand out.
+    named = sorted((-len(places), min(cases[place].name for place in places), places) for places in members.values())
+    sizes, folds = [0] * FOLDS, [0] * len(cases)
+    for _, _, places in named:
+        smallest = sizes.index(min(sizes))
+        sizes[smallest] += len(places)
+        for place in places:
+            folds[place] = smallest
+    return folds
+
+
+def scores_of_fold(
+    cases: Sequence[Case], folds: Sequence[int], fold: int, features: Features
+) -> dict[int, dict[str, float]]:
+    """Return the scores of every option of the cases in `fold`, by the place of the case, from a model of all others.
+
+    Scores are log-odds, higher is more like a right option; 0 of all where nothing tells options apart. Raises what the
+    features raise.
+    """
+    known = sorted((place for place in range(len(cases)) if folds[place] != fold), key=lambda at: cases[at].name)
+    pairs = [
+        (case.options[case.right], option)
+        for case in map(cases.__getitem__, known)
+        for key, option in sorted(case.options.items())
+        if key != case.right
+    ]
+    features.fit([option for pair in pairs for option in pair])
+    apart = features.rows([right for right, _ in pairs]) - features.rows([wrong for _, wrong in pairs])
+    weights = weights_of(csr_matrix(apart))
+    found: dict[int, dict[str, float]] = {}
+    for place, case in enumerate(cases):
+        if folds[place] == fold:
+            rows = features.rows(list(case.options.values()))
+            found[place] = dict(zip(case.options, map(float, rows @ weights), strict=True))
+    return found
+
+
+def weights_of(apart: csr_matrix, *, strength: float = STRENGTH) -> NDArray[np.float64]:
+    """Return the weights of a logistic regression through zero whose outcomes are all 1, held back by their squares.
+
+    apart: right less wrong options, shape (comparisons, features). The weights make the sum over comparisons of
+    log(1 + exp(-apart w)), with the features by their overall size, plus |w|^2 / 2 / `strength`, least.
+
+    Overall size: the root of the mean squared length of a comparison, so that the same strength suits few features and
+    many; the weights returned are of the features as they came. Zeros where no comparison differs in anything.
+
+    Example: one feature that is 1 in seven of eight comparisons and -1 in one, strength ln 3: ln 3, since
+    7 x 0.25 - 0.75 = ln 3 / ln 3.
+    """
+    size = float(np.sqrt(apart.multiply(apart).sum() / apart.shape[0]))
+    if not size:
+        return np.zeros(apart.shape[1])
+    scaled = csr_matrix(apart / size)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margins = scaled @ weights
+        value = float(np.logaddexp(0, -margins).sum() + weights @ weights / 2 / strength)
+        return value, -(scaled.T @ expit(-margins)) + weights / strength
+
+    found = minimize(
+        loss, np.zeros(apart.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": MOST_ROUNDS, "gtol": 1e-6}
+    )
+    weights: NDArray[np.float64] = found.x / size
+    return weights
