@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from predictions.blind.cases import Case
 from predictions.blind.features import Features
 from predictions.blind.ngrams import Ngrams
 from predictions.blind.pictures import Pictures
 from predictions.image_sets.embedding import ColourAndGradient
 from predictions.scorers import OpenPicture
-from studies.kinds import Kind
+from studies.kinds import Kind, content_hash
 
 Sees = Literal["text", "image"]
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
@@ -79,3 +80,20 @@ def options_seen(kind: Kind, content: Mapping[str, Any], seen: Sees) -> dict[str
     else:
         found = {option.key: option.picture.sha256 for option in options if option.picture}
     return found if len(found) > 1 else {}
+
+
+def case_of(kind: Kind, content: Mapping[str, Any], right: str, *, instance: int, seen: Sees) -> Case | None:
+    """Return what a baseline learns from a question about an instance, and is asked; None where it cannot be: the right
+    answer is not known, or is nothing that it sees.
+
+    It has in common with others whatever text or picture it shows, be it seen or not.
+    """
+    options = options_seen(kind, content, seen)
+    if right not in options:
+        return None
+    shown, offered = kind.shown(content), kind.options(content)
+    pictures = [*shown.pictures, *(option.picture for option in offered if option.picture)]
+    texts = [*(each.text for each in shown.texts), *(option.text for option in offered if option.text)]
+    shares = {f"instance {instance}"}
+    shares |= {f"picture {each.sha256}" for each in pictures} | {f"text {text}" for text in texts}
+    return Case(content_hash(kind, content), frozenset(shares), options, right)

@@ -1,9 +1,10 @@
 """What a blind baseline sees of options, as numbers; what is learnt of them is learnt from the options given. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from scipy.sparse import csr_matrix
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 class Features(Protocol):
@@ -18,5 +19,5 @@ class Features(Protocol):
         Raises NoPicture.
         """
 
-    def rows(self, options: Sequence[str]) -> csr_matrix:
+    def rows(self, options: Sequence[str]) -> "csr_matrix":
         """Return a row of finite numbers for each option, shape (options, numbers). Raises NoPicture."""

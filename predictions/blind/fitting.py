@@ -9,18 +9,19 @@ Joachims 2002). An option's score is its part of that, the log-odds of it agains
 Nothing is left to chance: the same questions give the same scores, whatever the order in which they come.
 """
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
-from scipy.special import expit
 
+from predictions.blind.cases import Case, groups_of
 from predictions.blind.features import Features
+
+# Where it is needed: loading scipy takes longer than all else that a page of the site loads.
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 FOLDS = 5
 # How much the weights are held back: half their sum of squares costs as much as the losses of so many comparisons.
@@ -30,42 +31,6 @@ MOST_ROUNDS = 500
 
 class CannotFit(Exception):
     """Nothing can be fitted to these questions; the message is for people, and says why."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A question: a name that says what it shows (the hash of its content), what it has in common with others
-    (instance, texts, pictures, by any names), what is seen of each option by its key, and the key of the right one."""
-
-    name: str
-    shares: frozenset[str]
-    options: Mapping[str, str]
-    right: str
-
-
-def digest_of(cases: Iterable[Case]) -> str:
-    """Return the SHA-256, in 64 hexadecimal digits, of what there is to learn from: questions and right answers."""
-    lines = sorted({f"{case.name}|{case.right}" for case in cases})
-    return hashlib.sha256("\n".join(lines).encode("utf-8", errors="surrogatepass")).hexdigest()
-
-
-def groups_of(cases: Sequence[Case]) -> list[int]:
-    """Return the number of the group of each case, from 0 in order of appearance; those that share anything, be it by
-    way of others, are of one group."""
-    parent = list(range(len(cases)))
-
-    def root(place: int) -> int:
-        while parent[place] != place:
-            parent[place] = parent[parent[place]]
-            place = parent[place]
-        return place
-
-    first: dict[str, int] = {}
-    for place, case in enumerate(cases):
-        for shared in case.shares:
-            parent[root(place)] = root(first.setdefault(shared, place))
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(root(place), len(numbers)) for place in range(len(cases))]
 
 
 def folds_of(cases: Sequence[Case]) -> list[int]:
@@ -109,7 +74,7 @@ def scores_of_fold(
     ]
     features.fit([option for pair in pairs for option in pair])
     apart = features.rows([right for right, _ in pairs]) - features.rows([wrong for _, wrong in pairs])
-    weights = weights_of(csr_matrix(apart))
+    weights = weights_of(apart)
     found: dict[int, dict[str, float]] = {}
     for place, case in enumerate(cases):
         if folds[place] == fold:
@@ -118,7 +83,7 @@ def scores_of_fold(
     return found
 
 
-def weights_of(apart: csr_matrix, *, strength: float = STRENGTH) -> NDArray[np.float64]:
+def weights_of(apart: "csr_matrix", *, strength: float = STRENGTH) -> NDArray[np.float64]:
     """Return the weights of a logistic regression through zero whose outcomes are all 1, held back by their squares.
 
     apart: right less wrong options, shape (comparisons, features). The weights make the sum over comparisons of
@@ -130,10 +95,13 @@ def weights_of(apart: csr_matrix, *, strength: float = STRENGTH) -> NDArray[np.f
     Example: one feature that is 1 in seven of eight comparisons and -1 in one, strength ln 3: ln 3, since
     7 x 0.25 - 0.75 = ln 3 / ln 3.
     """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     size = float(np.sqrt(apart.multiply(apart).sum() / apart.shape[0]))
     if not size:
         return np.zeros(apart.shape[1])
-    scaled = csr_matrix(apart / size)
+    scaled = apart / size
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = scaled @ weights

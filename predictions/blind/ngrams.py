@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 WORDS, CHARACTERS = (1, 2), (1, 2, 3, 4)
@@ -34,7 +36,9 @@ class Ngrams:
         often = sorted(ngram for ngram, texts in counts.items() if texts >= FEWEST_TEXTS)
         self._column = {ngram: column for column, ngram in enumerate(often, start=1)}
 
-    def rows(self, options: Sequence[str]) -> csr_matrix:
+    def rows(self, options: Sequence[str]) -> "csr_matrix":
+        from scipy.sparse import csr_matrix
+
         starts, columns, values = [0], [], []
         for text in options:
             there = sorted({self._column[ngram] for ngram in _ngrams(text) if ngram in self._column})

@@ -1,13 +1,15 @@
 """Pictures as their embeddings. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from predictions.image_sets.embedding import Embedding, Vectors
 from predictions.scorers import OpenPicture
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 class Pictures:
@@ -29,7 +31,9 @@ class Pictures:
         self._mean, spread = vectors.mean(axis=0), vectors.std(axis=0)
         self._spread = np.where(spread > 0, spread, 1.0)
 
-    def rows(self, options: Sequence[str]) -> csr_matrix:
+    def rows(self, options: Sequence[str]) -> "csr_matrix":
+        from scipy.sparse import csr_matrix
+
         return csr_matrix((self._vectors(options) - self._mean) / self._spread)
 
     def _vectors(self, options: Sequence[str]) -> Vectors:

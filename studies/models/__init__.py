@@ -1,3 +1,4 @@
+from studies.models.conditions import BlindScore
 from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.imports import Import
@@ -7,6 +8,7 @@ from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQ
 from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
 
 __all__ = [
+    "BlindScore",
     "CompletionCode",
     "Event",
     "Image",

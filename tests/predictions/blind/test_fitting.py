@@ -8,14 +8,12 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from analytics.blind import BlindAccuracy, blind_accuracy
+from predictions.blind.cases import Case, digest_of, groups_of
 from predictions.blind.features import Features
 from predictions.blind.fitting import (
     FOLDS,
     CannotFit,
-    Case,
-    digest_of,
     folds_of,
-    groups_of,
     scores_of_fold,
     weights_of,
 )
@@ -24,26 +22,7 @@ from predictions.blind.pictures import Pictures
 from predictions.image_sets.embedding import ColourAndGradient
 from tests.predictions.blind.drawn import drawn, names_of
 
-WORDS = [
-    "bird",
-    "boat",
-    "cup",
-    "dog",
-    "fence",
-    "goat",
-    "hat",
-    "kite",
-    "lamp",
-    "moon",
-    "nest",
-    "oven",
-    "pear",
-    "road",
-    "shoe",
-    "tree",
-    "vase",
-    "wall",
-]
+WORDS = "bird boat cup dog fence goat hat kite lamp moon nest oven pear road shoe tree vase wall".split()  # noqa: SIM905 (one line of words)
 
 
 def case(name: str, shares: str, right: str = "a", wrong: str = "b") -> Case:
