@@ -65,16 +65,20 @@ def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:
     identity = _identity(baseline, cases)
     if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
         return {"error": CHANGED}
-    wanted = {item["content"] for item in chunk.items}
-    folds = folds_of(cases)
     features = baseline.features(opener(_read, max_pixels=settings.IMAGE_MAX_PIXELS))
+    missing = features.missing(option for case in cases for option in case.options.values())
     results: list[Scored] = []
-    try:
-        for fold in sorted({folds[place] for place, case in enumerate(cases) if case.name in wanted}):
-            found = scores_of_fold(cases, folds, fold, features)
-            results += [Scored(content=cases[place].name, scores=scores) for place, scores in found.items()]
-    except NoPicture as error:
-        return {"error": str(error)}
+    seen: list[tuple[Case, int]] = []
+    for case, fold in zip(cases, folds_of(cases), strict=True):
+        if gone := next((missing[option] for option in case.options.values() if option in missing), None):
+            results.append(Scored(content=case.name, error=str(gone)))
+        else:
+            seen.append((case, fold))
+    known, folds = [case for case, _ in seen], [fold for _, fold in seen]
+    wanted = {item["content"] for item in chunk.items}
+    for fold in sorted({fold for case, fold in seen if case.name in wanted}):
+        found = scores_of_fold(known, folds, fold, features)
+        results += [Scored(content=known[place].name, scores=scores) for place, scores in found.items()]
     conditions = {
         "blind_baseline": baseline.version,
         "folds": FOLDS,

@@ -62,8 +62,7 @@ def scores_of_fold(
 ) -> dict[int, dict[str, float]]:
     """Return the scores of every option of the cases in `fold`, by the place of the case, from a model of all others.
 
-    Scores are log-odds, higher is more like a right option; 0 of all where nothing tells options apart. Raises what the
-    features raise.
+    Scores are log-odds, higher is more like a right option; 0 of all where nothing tells options apart.
     """
     known = sorted((place for place in range(len(cases)) if folds[place] != fold), key=lambda at: cases[at].name)
     pairs = [
@@ -72,14 +71,16 @@ def scores_of_fold(
         for key, option in sorted(case.options.items())
         if key != case.right
     ]
+    own = [place for place in range(len(cases)) if folds[place] == fold]
+    if not pairs:
+        return {place: dict.fromkeys(cases[place].options, 0.0) for place in own}
     features.fit([option for pair in pairs for option in pair])
     apart = features.rows([right for right, _ in pairs]) - features.rows([wrong for _, wrong in pairs])
     weights = weights_of(apart)
     found: dict[int, dict[str, float]] = {}
-    for place, case in enumerate(cases):
-        if folds[place] == fold:
-            rows = features.rows(list(case.options.values()))
-            found[place] = dict(zip(case.options, map(float, rows @ weights), strict=True))
+    for place in own:
+        options = cases[place].options
+        found[place] = dict(zip(options, map(float, features.rows(list(options.values())) @ weights), strict=True))
     return found
 
 

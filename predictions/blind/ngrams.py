@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from predictions.scorers import NoPicture
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -30,6 +32,9 @@ class Ngrams:
 
     def conditions(self) -> Mapping[str, Any]:
         return {"words": list(WORDS), "characters": list(CHARACTERS), "fewest_texts": FEWEST_TEXTS}
+
+    def missing(self, options: Iterable[str]) -> Mapping[str, NoPicture]:
+        return {}
 
     def fit(self, options: Sequence[str]) -> None:
         counts = Counter(ngram for text in dict.fromkeys(options) for ngram in set(_ngrams(text)))

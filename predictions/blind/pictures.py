@@ -1,12 +1,12 @@
 """Pictures as their embeddings. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from predictions.image_sets.embedding import Embedding, Vectors
-from predictions.scorers import OpenPicture
+from predictions.scorers import NoPicture, OpenPicture
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,6 +25,15 @@ class Pictures:
 
     def conditions(self) -> Mapping[str, Any]:
         return {"embedding": self._embedding.name}
+
+    def missing(self, options: Iterable[str]) -> Mapping[str, NoPicture]:
+        gone: dict[str, NoPicture] = {}
+        for name in dict.fromkeys(options):
+            try:
+                self._vectors([name])
+            except NoPicture as error:
+                gone[name] = error
+        return gone
 
     def fit(self, options: Sequence[str]) -> None:
         vectors = self._vectors(list(dict.fromkeys(options))).astype(np.float64)

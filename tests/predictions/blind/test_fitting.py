@@ -97,6 +97,11 @@ def test_questions_that_all_hang_together_cannot_be_scored() -> None:
         folds_of([case("1", "x"), case("2", "x")])
 
 
+def test_with_nothing_to_learn_from_nothing_is_told_apart() -> None:
+    cases = [case("1", "x"), case("2", "y")]
+    assert scores_of_fold(cases, [0, 0], 0, Ngrams()) == {place: {"right": 0.0, "wrong": 0.0} for place in (0, 1)}
+
+
 def test_texts_that_give_the_right_answer_away_are_found_out() -> None:
     dice = random.Random(1)
     # As SugarCrepe's: the wrong caption is the right one with something added.
