@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from predictions.scorers import NoPicture
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array
 
 
 class Features(Protocol):
@@ -21,5 +21,5 @@ class Features(Protocol):
     def fit(self, options: Sequence[str]) -> None:
         """Learn from options which numbers there are: nothing else is told of those that are scored later."""
 
-    def rows(self, options: Sequence[str]) -> "csr_matrix":
+    def rows(self, options: Sequence[str]) -> "csr_array":
         """Return a row of finite numbers for each option, shape (options, numbers)."""

@@ -11,7 +11,7 @@ Nothing is left to chance: the same questions give the same scores, whatever the
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from predictions.blind.features import Features
 
 # Where it is needed: loading scipy takes longer than all else that a page of the site loads.
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array
 
 FOLDS = 5
 # How much the weights are held back: half their sum of squares costs as much as the losses of so many comparisons.
@@ -84,7 +84,7 @@ def scores_of_fold(
     return found
 
 
-def weights_of(apart: "csr_matrix", *, strength: float = STRENGTH) -> NDArray[np.float64]:
+def weights_of(apart: "csr_array", *, strength: float = STRENGTH) -> NDArray[np.float64]:
     """Return the weights of a logistic regression through zero whose outcomes are all 1, held back by their squares.
 
     apart: right less wrong options, shape (comparisons, features). The weights make the sum over comparisons of
@@ -99,18 +99,19 @@ def weights_of(apart: "csr_matrix", *, strength: float = STRENGTH) -> NDArray[np
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    size = float(np.sqrt(apart.multiply(apart).sum() / apart.shape[0]))
+    comparisons, width = apart.shape
+    size = float(np.sqrt(np.square(apart.data).sum() / comparisons))
     if not size:
-        return np.zeros(apart.shape[1])
-    scaled = apart / size
+        return np.zeros(width)
+    # Rows stay sparse, which scipy's types do not say of a quotient.
+    scaled: Any = apart / size
+    turned: Any = scaled.T.tocsr()
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = scaled @ weights
         value = float(np.logaddexp(0, -margins).sum() + weights @ weights / 2 / strength)
-        return value, -(scaled.T @ expit(-margins)) + weights / strength
+        return value, -(turned @ expit(-margins)) + weights / strength
 
-    found = minimize(
-        loss, np.zeros(apart.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": MOST_ROUNDS, "gtol": 1e-6}
-    )
+    found = minimize(loss, np.zeros(width), jac=True, method="L-BFGS-B", options={"maxiter": MOST_ROUNDS, "gtol": 1e-6})
     weights: NDArray[np.float64] = found.x / size
     return weights

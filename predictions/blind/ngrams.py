@@ -10,7 +10,7 @@ import numpy as np
 from predictions.scorers import NoPicture
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 WORDS, CHARACTERS = (1, 2), (1, 2, 3, 4)
@@ -41,8 +41,8 @@ class Ngrams:
         often = sorted(ngram for ngram, texts in counts.items() if texts >= FEWEST_TEXTS)
         self._column = {ngram: column for column, ngram in enumerate(often, start=1)}
 
-    def rows(self, options: Sequence[str]) -> "csr_matrix":
-        from scipy.sparse import csr_matrix
+    def rows(self, options: Sequence[str]) -> "csr_array":
+        from scipy.sparse import csr_array
 
         starts, columns, values = [0], [], []
         for text in options:
@@ -50,7 +50,7 @@ class Ngrams:
             columns += [0, *there]
             values += [np.log1p(len(text)), *[1.0] * len(there)]
             starts.append(len(columns))
-        return csr_matrix((values, columns, starts), shape=(len(options), len(self._column) + 1))
+        return csr_array((values, columns, starts), shape=(len(options), len(self._column) + 1))
 
 
 def _ngrams(text: str) -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from predictions.image_sets.embedding import Embedding, Vectors
 from predictions.scorers import NoPicture, OpenPicture
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array
 
 
 class Pictures:
@@ -40,10 +40,10 @@ class Pictures:
         self._mean, spread = vectors.mean(axis=0), vectors.std(axis=0)
         self._spread = np.where(spread > 0, spread, 1.0)
 
-    def rows(self, options: Sequence[str]) -> "csr_matrix":
-        from scipy.sparse import csr_matrix
+    def rows(self, options: Sequence[str]) -> "csr_array":
+        from scipy.sparse import csr_array
 
-        return csr_matrix((self._vectors(options) - self._mean) / self._spread)
+        return csr_array((self._vectors(options) - self._mean) / self._spread)
 
     def _vectors(self, options: Sequence[str]) -> Vectors:
         for name in options:

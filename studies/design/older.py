@@ -27,8 +27,8 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
-    whole = {"conditions": {"blind_solvability": None}} | whole
-    if whole.get("version") == VERSION_3:
+    whole = {**whole, "conditions": {"blind_solvability": None}}
+    if stored.get("version") == VERSION_3:
         return whole | {"version": VERSION}
     whole = {"eligibility": [], "lobby": {"minutes": 0, "pay": "0", "either_role": False}} | whole
     usual = {"one_action": "off", "last_look": False, "record_writing": False}

@@ -243,7 +243,7 @@ def test_no_worker_with_models_is_told_anything(project: Project, monkeypatch: p
     def told(*args: Any, **kwargs: Any) -> None:
         raise AssertionError(f"A message left the site: {args}")
 
-    monkeypatch.setattr(tasks.current_app, "send_task", told)
+    monkeypatch.setattr("predictions.tasks.current_app.send_task", told)
     for task in (tasks.fit, tasks.score_blind):
         monkeypatch.setattr(task, "send", lambda args, task=task, **options: task(*args))
     run = ask(draft(project))

@@ -1,11 +1,12 @@
 """What a blind baseline learns, and that it is scored on nothing that it has seen."""
 
 import random
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 from analytics.blind import BlindAccuracy, blind_accuracy
 from predictions.blind.cases import Case, digest_of, groups_of
@@ -30,7 +31,8 @@ def case(name: str, shares: str, right: str = "a", wrong: str = "b") -> Case:
 
 
 def outcome(cases: list[Case], features: Features) -> BlindAccuracy:
-    folds, scores = folds_of(cases), {}
+    folds = folds_of(cases)
+    scores: dict[int, dict[str, float]] = {}
     for fold in range(FOLDS):
         scores |= scores_of_fold(cases, folds, fold, features)
     rows = [list(scores[place].values()) for place in range(len(cases))]
@@ -43,19 +45,19 @@ def caption(dice: random.Random) -> str:
 
 def test_the_weights_are_those_of_a_hand() -> None:
     # The example of the docstring: 7 x sigmoid(-w) - sigmoid(w) = w / ln 3 at w = ln 3.
-    comparisons = csr_matrix([[1.0]] * 7 + [[-1.0]])
+    comparisons = csr_array([[1.0]] * 7 + [[-1.0]])
     assert weights_of(comparisons, strength=log(3)) == pytest.approx([log(3)], abs=1e-5)
 
 
 def test_the_strength_is_that_of_features_of_size_one() -> None:
     # Twice as large, they are seen as of size one: half the weight gives the same scores.
-    comparisons = csr_matrix([[2.0]] * 7 + [[-2.0]])
+    comparisons = csr_array([[2.0]] * 7 + [[-2.0]])
     assert weights_of(comparisons, strength=log(3)) == pytest.approx([log(3) / 2], abs=1e-5)
 
 
 def test_comparisons_that_contradict_each_other_or_show_nothing_teach_nothing() -> None:
-    assert weights_of(csr_matrix([[1.0, 0.0], [-1.0, 0.0]])).tolist() == [0.0, 0.0]
-    assert weights_of(csr_matrix((3, 2))).tolist() == [0.0, 0.0]
+    assert weights_of(csr_array(np.array([[1.0, 0.0], [-1.0, 0.0]]))).tolist() == [0.0, 0.0]
+    assert weights_of(csr_array(np.zeros((3, 2)))).tolist() == [0.0, 0.0]
 
 
 def test_what_shares_anything_by_way_of_others_is_one_group() -> None:
@@ -80,9 +82,9 @@ def test_a_question_is_scored_by_a_model_that_has_seen_nothing_of_its_group() ->
     class OwnWord(Ngrams):
         """Sees only which whole text it is."""
 
-        def rows(self, options: list[str]) -> csr_matrix:  # type: ignore[override]
+        def rows(self, options: Sequence[str]) -> csr_array:
             known = [f"{word}{number}" for number in range(10) for word in ("right", "wrong")]
-            return csr_matrix(np.array([[float(text == each) for each in known] for text in options]))
+            return csr_array(np.array([[float(text == each) for each in known] for text in options]))
 
     found = outcome(cases, OwnWord())
     assert found.share == 0.5
