@@ -13,9 +13,9 @@ from predictions.protocols.problems import BenchmarkError
 
 COLUMNS = ("image", "text", "score")
 FORMS = (
-    "Write a CSV or Parquet file with the columns image, text and score, or with the column image and one for each text; "
-    "a .npz with images, texts and scores, images x texts; or a .npy of the shape blocks x images x texts in the "
-    "benchmark's order."
+    "Write a CSV or Parquet file with the columns image, text and score, or with the column image and one for each "
+    "text; a .npz with images, texts and scores, images x texts; or a .npy of the shape blocks x images x texts "
+    "in the benchmark's order."
 )
 
 
