@@ -1,4 +1,4 @@
-"""Blind baselines that are fitted to the questions of a run, in folds: a chunk of the run is a fold.
+"""Blind baselines that are fitted to the questions of a run, in folds: a chunk of the run is a fold, or all.
 
 They need to know which answers are right, so the site's own workers compute them, and nobody else is told. Otherwise a
 run of theirs is one like any other: planned once, stored once, cancelled and gone on with between two chunks.
@@ -42,6 +42,8 @@ def begin(*, run_id: int, now: datetime) -> None:
         return
 
     def divided(missing: Sequence[Asked]) -> list[list[Asked]]:
+        if baseline.at_once:
+            return [list(missing)] if missing else []
         # What came while the others were read is of no fold, and told to have changed when it is to be scored.
         by_fold = [[asked for asked in missing if folds.get(asked.hash, 0) == fold] for fold in range(FOLDS)]
         return [fold for fold in by_fold if fold]

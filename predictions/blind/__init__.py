@@ -25,12 +25,16 @@ LANGUAGE_MODEL = "hf:"
 
 @dataclass(frozen=True)
 class Fitted:
-    """A blind baseline that is fitted to the questions: its name for people, version, and how it sees options."""
+    """A blind baseline that is fitted to the questions: its name for people, version, and how it sees options.
+
+    `at_once`: all folds are scored together, where most of the work is to look at what all of them need.
+    """
 
     name: str
     version: str
     sees: Sees
     features: Callable[[OpenPicture], Features]
+    at_once: bool = False
 
 
 FITTED: Mapping[str, Fitted] = {
@@ -40,6 +44,7 @@ FITTED: Mapping[str, Fitted] = {
         ColourAndGradient.name,
         "image",
         lambda open_picture: Pictures(ColourAndGradient(), open_picture),
+        at_once=True,
     ),
 }
 

@@ -1,6 +1,7 @@
 """`text-only:hf:` on a tiny language model: it says what transformers says of the same model, and looks at nothing."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import torch
@@ -34,7 +35,7 @@ def likelihood(folder: Path, text: str, *, with_start: bool) -> float:
         return -float(model(input_ids=ids, labels=ids).loss)
 
 
-def nobody(name: str) -> None:
+def nobody(name: str) -> NoReturn:
     raise AssertionError(f"It looked at {name}.")
 
 

@@ -180,8 +180,12 @@ def _blind_lines(study: Study) -> list[BlindLine]:
 
 
 def _blind_line(baseline: str, score: BlindScore | None, at_most: float) -> BlindLine:
-    found = (None, None, None, None) if score is None else (score.share, score.low, score.high, score.chance)
-    return BlindLine(baseline, score, *(None if share is None else 100 * share for share in found), 100 * at_most)
+    if score is None:
+        return BlindLine(baseline, None, None, None, None, None, 100 * at_most)
+    right, low, high, chance = (
+        None if share is None else 100 * share for share in (score.share, score.low, score.high, score.chance)
+    )
+    return BlindLine(baseline, score, right, low, high, chance, 100 * at_most)
 
 
 @study_view(Verb.VIEW)
