@@ -177,5 +177,7 @@ JOBS = {
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
 }
+# What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
+ARRIVING = "annotation.actions.launching.arriving"
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

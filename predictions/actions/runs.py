@@ -77,7 +77,7 @@ def request_run(
 
     Asked for again before it is over, it is that one. Raises CannotPredict.
     """
-    _refuse(spec, study, kind, variant)
+    _refuse(spec, study, kind, variant, now)
     wanted = {"project": project, "spec": spec.strip(), "study": study, "kind": kind, "variant": variant}
     same = Run.objects.unfinished().filter(**wanted)
     if (found := same.first()) is not None:
@@ -87,7 +87,7 @@ def request_run(
     return run
 
 
-def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
+def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:
     if problem := problem_with_spec(spec) or problem_with(spec):
         raise CannotPredict(problem)
     longest = Run._meta.get_field("spec").max_length
@@ -96,7 +96,7 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
     if (study is None) == (not kind):
         raise CannotPredict("Name either a study or a kind of question.")
     if study is not None and study.state == StudyState.DRAFT:
-        _refuse_draft(spec, study)
+        _refuse_draft(spec, study, now)
     if kind:
         if kind not in KINDS:
             raise CannotPredict(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
@@ -105,14 +105,14 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
             raise CannotPredict(f"{kind} has no variant {variant!r}. Use one of {', '.join(variants)}.")
 
 
-def _refuse_draft(spec: str, study: Study) -> None:
+def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
     """A draft may need to know of blind baselines, for its launch; others wait until people are asked."""
     if sees(spec) is None:
         raise CannotPredict(f"{study.slug} has no questions before it is launched.")
-    if study.fed_by_id is not None:
-        raise CannotPredict(f"What {study.slug} asks comes from another study, so nobody knows it before its launch.")
+    if study.fed_by_id is not None and study.design.instances.sample is None:
+        raise CannotPredict(f"What {study.slug} asks comes from another study one by one, after its launch.")
     try:
-        next(draft_questions(study, ()), None)
+        next(draft_questions(study, (), now=now), None)
     except StudyError as error:
         raise CannotPredict(f"{study.slug} cannot be asked about yet. {error}") from error
 
@@ -225,7 +225,8 @@ def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
 def questions_of(run: Run) -> Iterator[Asked | str]:
     """Yield every question that a run is about, or a sentence where one cannot be asked."""
     if run.study is not None and run.study.state == StudyState.DRAFT:
-        yield from _of_draft(draft_questions(run.study))
+        # As of one moment, however long the run takes.
+        yield from _of_draft(draft_questions(run.study, now=run.requested_at))
     elif run.study is not None:
         yield from _of_study(Question.objects.filter(study=run.study, taken_out_at=None))
     else:
@@ -280,7 +281,9 @@ def items_of(*, chunk: Chunk) -> list[Item]:
 def _asked_in(chunk: Chunk) -> Iterable[Asked]:
     study = chunk.run.study
     if study is not None and study.state == StudyState.DRAFT:
-        asked = _of_draft(draft_questions(study, {item["instance"] for item in chunk.items}))
+        asked = _of_draft(
+            draft_questions(study, {item["instance"] for item in chunk.items}, now=chunk.run.requested_at)
+        )
         return (each for each in asked if isinstance(each, Asked))
     if study is not None:
         return _of_study(Question.objects.filter(pk__in=[item["question"] for item in chunk.items], taken_out_at=None))

@@ -18,7 +18,7 @@ def note(*, run: Run, now: datetime) -> None:
     seen, study = sees(run.spec), run.study
     if seen is None or study is None or run.model is None or study.state != StudyState.DRAFT:
         return
-    asked = [each for each in draft_questions(study) if isinstance(each, Question)]
+    asked = [each for each in draft_questions(study, now=run.requested_at) if isinstance(each, Question)]
     scores = _scores_of(run, asked)
     found = [
         (case, scores.get((each.instance_id, case.name)))

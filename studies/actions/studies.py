@@ -5,9 +5,11 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from studies.actions.codes import add_code
 from studies.actions.conditions import unmet
@@ -39,6 +41,11 @@ from studies.models.studies import STUDY_TRANSITIONS
 from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
+
+
+class Arriving(Protocol):
+    def __call__(self, study: Study, *, now: datetime) -> Sequence[About] | None:
+        """Return what comes from the study that feeds `study`, None without one. Raises StudyError."""
 
 
 @transaction.atomic
@@ -131,10 +138,13 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     )
 
 
-def draft_questions(study: Study, instances: Collection[int] | None = None) -> Iterator[Question | CannotAsk]:
+def draft_questions(
+    study: Study, instances: Collection[int] | None = None, *, now: datetime
+) -> Iterator[Question | CannotAsk]:
     """Yield the questions that launching a draft would make, unstored, about `instances` (ids) or all that it selects;
     or why one cannot be asked about. Raises StudyError where a sample cannot be drawn."""
-    asked = _asked_about(study, None)
+    arriving: Arriving = import_string(settings.ARRIVING)
+    asked = _asked_about(study, arriving(study, now=now))
     yield from _questions(study, [about for about in asked if instances is None or about.instance in instances])
 
 

@@ -291,11 +291,11 @@ def _check_conditions(design: Design, lines: Lines) -> Iterator[Problem]:
             "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
             "looking. Leave `conditions.blind_solvability` out.",
         )
-    elif design.instances.from_study:
+    elif design.instances.from_study and design.instances.sample is None:
         yield Problem(
             _nearest(lines, ("conditions", "blind_solvability")),
-            "What the study asks comes from another study, so it is not known before the launch. Leave "
-            "`conditions.blind_solvability` out, or take the instances of the project.",
+            "What the study asks comes from another study one by one, so it is not known before the launch. Leave "
+            "`conditions.blind_solvability` out, or take a sample (`instances.sample`).",
         )
 
 

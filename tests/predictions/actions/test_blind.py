@@ -19,7 +19,17 @@ from studies.actions.images import original_name
 from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import BlindScore, Project, Question, Study
-from tests.factories import CONTACT, NOON, TESTS, draw_instance, make_project
+from tests.factories import (
+    CONTACT,
+    NOON,
+    TESTS,
+    answer,
+    draw_instance,
+    make_launched,
+    make_project,
+    make_study,
+    sit_down,
+)
 
 pytestmark = pytest.mark.django_db
 TEXT, IMAGE = "text-only:ngrams", "image-only:colour-and-gradient"
@@ -225,6 +235,45 @@ def test_a_broken_picture_costs_its_question_and_nothing_is_noted(project: Proje
     assert not BlindScore.objects.exists()
     (told,) = (problem for chunk in Chunk.objects.all() for problem in chunk.problems)
     assert told == f"row-3: The picture {lost[:12]} cannot be read. Import it again."
+
+
+def unpaired(project: Project) -> Project:
+    """Give back the negative image to the candidates that people choose it from."""
+    for instance in project.instances.all():
+        instance.images.filter(role="negative_image").update(role="candidate")
+    return project
+
+
+def test_a_sample_of_what_another_study_accepted_is_known_before_the_launch(project: Project) -> None:
+    def accept(person: str) -> None:
+        """Let somebody accept the four instances of the next survey."""
+        session = sit_down(filtering, person)
+        for question in filtering.questions.filter(slots__seat__session=session):
+            answer(session, question, "candidate-1")
+
+    filtering = make_launched(make_study(unpaired(project), "filter"), size=4)
+    lines = {"ask": {}, "instances": {"from": "filter", "sample": 4}}
+    study = draft(project, **lines)
+    with pytest.raises(CannotPredict, match="has accepted no instance yet, so no sample can be drawn"):
+        ask(study)
+    accept("ann")
+    run = computed(ask(study))
+    assert run.stored == 8
+    assert BlindScore.objects.get(study=study).share == 0.5
+    plan(study, now=NOON)
+    # By the time of the launch others may be drawn.
+    accept("ben")
+    assert refused(study)[0].startswith(f"{TEXT} was asked about other questions than the study has now.")
+    computed(ask(study))
+    launch(study=study, by=TESTS, now=NOON)
+    assert study.questions.count() == 8
+
+
+def test_what_comes_one_by_one_after_the_launch_cannot_be_asked_about_before(project: Project) -> None:
+    make_launched(make_study(unpaired(project), "filter"))
+    study = draft(project, baselines=[], instances={"from": "filter"})
+    with pytest.raises(CannotPredict, match="comes from another study one by one, after its launch"):
+        ask(study)
 
 
 def test_only_blind_baselines_are_asked_about_drafts(project: Project) -> None:

@@ -124,7 +124,7 @@ BAD_FILES = [
     (
         BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n",
         5,
-        "What the study asks comes from another study",
+        "What the study asks comes from another study one by one",
     ),
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
 ]
