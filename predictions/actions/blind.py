@@ -36,7 +36,7 @@ def begin(*, run_id: int, now: datetime) -> None:
     storing.note_begun(run_id=run_id, chunk_id=0)
     cases = _cases(run, baseline)
     try:
-        folds = dict(zip((case.name for case in cases), folds_of(cases), strict=True))
+        folds = dict(zip((case.name for case in cases), folds_of(cases) if cases else [], strict=True))
     except CannotFit as error:
         storing.plan(run_id=run_id, answer={"error": str(error)}, now=now)
         return

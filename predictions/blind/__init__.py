@@ -1,8 +1,8 @@
 """Blind baselines: programs that see only the texts, or only the pictures, of a question. Pure.
 
-Where one of them is right more often than by guessing, the benchmark can be solved, in part, without looking. Those
-that are fitted here learn what right answers look like from the other questions (`predictions.blind.fitting`), so they
-need to know which are right and are no scorers of a worker with models.
+Where one of them is right more often than by guessing, the benchmark can be solved, in part, without seeing all of it.
+Those that are fitted here learn from other questions what right answers look like (`predictions.blind.fitting`), so
+they need to know which are right, and are no scorers of a worker with models.
 """
 
 from collections.abc import Callable, Mapping

@@ -27,6 +27,8 @@ FOLDS = 5
 # How much the weights are held back: half their sum of squares costs as much as the losses of so many comparisons.
 STRENGTH = 1.0
 MOST_ROUNDS = 500
+# Of a score; further ones are the solver's, and options that differ in those alone tie.
+DIGITS = 6
 
 
 class CannotFit(Exception):
@@ -62,7 +64,8 @@ def scores_of_fold(
 ) -> dict[int, dict[str, float]]:
     """Return the scores of every option of the cases in `fold`, by the place of the case, from a model of all others.
 
-    Scores are log-odds, higher is more like a right option; 0 of all where nothing tells options apart.
+    Scores are log-odds, higher is more like a right option, with `DIGITS` decimals; the same where nothing tells
+    options apart.
     """
     known = sorted((place for place in range(len(cases)) if folds[place] != fold), key=lambda at: cases[at].name)
     pairs = [
@@ -80,7 +83,8 @@ def scores_of_fold(
     found: dict[int, dict[str, float]] = {}
     for place in own:
         options = cases[place].options
-        found[place] = dict(zip(options, map(float, features.rows(list(options.values())) @ weights), strict=True))
+        scores = np.round(features.rows(list(options.values())) @ weights, DIGITS)
+        found[place] = dict(zip(options, map(float, scores), strict=True))
     return found
 
 

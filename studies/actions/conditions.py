@@ -66,7 +66,7 @@ def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
 def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, at_most: float) -> str:
     ask = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
     if score is None:
-        return f"Nobody knows yet how often {baseline} is right without looking. Find out with: {ask}"
+        return f"It is not known yet how often {baseline} is right, which sees only a part. Find out with: {ask}"
     if score.about != about:
         return f"{baseline} was asked about other questions than the study has now. Ask it again: {ask}"
     if score.share is None:
@@ -77,7 +77,7 @@ def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, 
     if score.share > at_most:
         return (
             f"{in_words(score)}, and the study file allows {_percent(at_most)}. Choose instances that cannot be told "
-            "without looking, or change `conditions.blind_solvability` in the study file."
+            "by a part of them, or change `conditions.blind_solvability` in the study file."
         )
     return ""
 
@@ -88,7 +88,7 @@ def in_words(score: BlindScore) -> str:
     interval = f"; 95 % interval {_percent(score.low)} to {_percent(score.high)}" if has_interval else ""
     of = f"{score.questions:,} question{'' if score.questions == 1 else 's'}"
     return (
-        f"{score.baseline} is right on {_percent(score.share)} of {of} without looking "
+        f"{score.baseline} is right on {_percent(score.share)} of {of} of which it sees only a part "
         f"(guessing gives {_percent(score.chance)}{interval})"
     )
 

@@ -90,10 +90,11 @@ def refused(study: Study) -> Sequence[str]:
 
 def test_a_draft_is_not_launched_before_its_blind_baselines_have_answered(project: Project) -> None:
     study = draft(project, baselines=[TEXT, IMAGE])
-    missing = (
-        "Nobody knows yet how often {} is right without looking. Find out with: manage.py predict birds --model {} "
+    assert refused(study) == tuple(
+        f"It is not known yet how often {spec} is right, which sees only a part. Find out with: "
+        f"manage.py predict birds --model {spec} --study which-bird"
+        for spec in (TEXT, IMAGE)
     )
-    assert refused(study) == tuple(missing.format(spec, spec) + "--study which-bird" for spec in (TEXT, IMAGE))
 
 
 def test_what_its_texts_give_away_is_not_launched(project: Project) -> None:
@@ -104,9 +105,9 @@ def test_what_its_texts_give_away_is_not_launched(project: Project) -> None:
     assert (score.share, score.chance, score.questions, score.left_out) == (1.0, 0.5, INSTANCES, 0)
     assert score.low == pytest.approx(LOW, abs=1e-6)
     assert refused(study) == (
-        f"{TEXT} is right on 100.0 % of 12 questions without looking (guessing gives 50.0 %; 95 % interval "
-        f"{100 * LOW:.1f} % to 100.0 %), and the study file allows 60.0 %. Choose instances that cannot be told "
-        "without looking, or change `conditions.blind_solvability` in the study file.",
+        f"{TEXT} is right on 100.0 % of 12 questions of which it sees only a part (guessing gives 50.0 %; 95 % "
+        f"interval {100 * LOW:.1f} % to 100.0 %), and the study file allows 60.0 %. Choose instances that cannot be "
+        "told by a part of them, or change `conditions.blind_solvability` in the study file.",
     )
     # The bound is the study's own; what was found of the same questions stays.
     update_draft(study=study, source=file(at_most=1.0), by=TESTS, now=NOON)
@@ -220,7 +221,17 @@ def test_pictures_alone_are_asked_where_options_are_pictures(project: Project) -
 
 
 def test_a_baseline_that_can_answer_nothing_says_so(project: Project) -> None:
-    run = computed(ask(draft(project), IMAGE))
+    study = draft(project, baselines=[IMAGE])
+    run = computed(ask(study, IMAGE))
+    assert (run.state, run.stored, run.left_out) == (Run.State.DONE, 0, INSTANCES)
+    assert refused(study) == (
+        f"{IMAGE} cannot answer any question of the study. Take it out of `conditions.blind_solvability.baselines`.",
+    )
+
+
+def test_questions_that_all_hang_together_are_told_to_be_too_few(project: Project) -> None:
+    project.instances.exclude(key="row-1").delete()
+    run = computed(ask(draft(project)))
     assert run.state == Run.State.FAILED
     assert run.error.startswith("There are not two groups of questions")
 
