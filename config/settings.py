@@ -13,6 +13,7 @@ from config.environment import (
     read_folder,
     read_level,
     read_list,
+    read_mail,
     read_number,
     read_proxies,
     read_secret,
@@ -129,12 +130,23 @@ IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
+# Whether everybody who signs in may begin a project; else superusers only.
+ANYBODY_MAKES_PROJECTS = read_flag("ANYBODY_MAKES_PROJECTS", default=True)
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+# Mail, for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
+_MAIL = read_mail("MAIL_URL")
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL.encrypted, _MAIL.starttls
+EMAIL_TIMEOUT = 10
+MAIL_FROM = read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
+PASSWORD_RESET_TIMEOUT = 3600
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True

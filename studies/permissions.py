@@ -45,7 +45,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.EXPORT: "make and download exports",
     Verb.RELEASE: "freeze releases",
     Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
-    Verb.MANAGE_MEMBERS: "decide who is a member",
+    Verb.MANAGE_MEMBERS: "decide who is a member, rename the project and archive it",
 }
 
 # Looks, takes away the report, which tells of nobody but in numbers and pseudonyms, and changes nothing.
@@ -62,6 +62,19 @@ _EDITS = _VIEWS | {
     Verb.RELEASE,
 }
 _OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS}
+
+# What can still be done in a project that is archived: it is looked at, taken away and handed over, and whoever took
+# part keeps every right.
+IN_ARCHIVE = frozenset(
+    {
+        Verb.VIEW,
+        Verb.EXPORT,
+        Verb.IDENTIFY_PEOPLE,
+        Verb.REMOVE_PEOPLE,
+        Verb.FORGET_PEOPLE,
+        Verb.MANAGE_MEMBERS,
+    }
+)
 
 ALLOWED: Mapping[Role, frozenset[Verb]] = {Role.OWNER: _OWNS, Role.EDITOR: _EDITS, Role.VIEWER: _VIEWS}
 

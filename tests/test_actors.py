@@ -146,6 +146,7 @@ STEPS = {
     "studies.actions.importing.refuse_unknown",
     "studies.actions.studies.add_surveys",
     "studies.actions.studies.fill_survey",
+    "workspace.actions.accounts.sign_up",
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {

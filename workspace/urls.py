@@ -1,7 +1,20 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, health, imports, models, projects, questions, sessions, studies
+from workspace.views import (
+    drafts,
+    health,
+    imports,
+    joining,
+    members,
+    models,
+    project_settings,
+    projects,
+    questions,
+    sessions,
+    studies,
+)
+from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -9,10 +22,23 @@ urlpatterns = [
     path("", projects.home, name="home"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("forgotten/", Forgotten.as_view(), name="forgotten"),
+    path("forgotten/sent/", Sent.as_view(), name="forgotten_sent"),
+    path("forgotten/<uidb64>/<token>/", ChooseAnother.as_view(), name="choose_another"),
     path("password/", ChangePassword.as_view(), name="change_password"),
+    path("invitations/<str:secret>/", joining.invitation, name="invitation"),
+    path("new-project/", project_settings.new, name="new_project"),
+    path("projects/<slug:slug>/members/", members.members, name="project_members"),
+    path("projects/<slug:slug>/members/invite/", members.invite, name="invite_member"),
+    path("projects/<slug:slug>/members/<int:pk>/role/", members.change_role, name="change_role"),
+    path("projects/<slug:slug>/members/<int:pk>/remove/", members.remove, name="remove_member"),
+    path("projects/<slug:slug>/invitations/<int:pk>/cancel/", members.cancel_invitation, name="cancel_invitation"),
+    path("projects/<slug:slug>/name/", project_settings.rename, name="rename_project"),
+    path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("projects/<slug:slug>/new-study/", drafts.new, name="new_study"),
     path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),

@@ -152,9 +152,18 @@ def _simple(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format_map({"study": study, **told})
 
 
+def _invited(template: str) -> Callable[[str, Details], str]:
+    return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
+
+
 SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROJECT_MADE: _simple("made the project"),
     What.PROJECT_CHANGED: _simple("changed the project"),
+    What.PROJECT_RENAMED: _simple("called the project {name}, which was {before}"),
+    What.PROJECT_ARCHIVED: _simple("archived the project"),
+    What.PROJECT_REOPENED: _simple("took the project out of the archive"),
+    What.MEMBER_INVITED: _invited("invited {whom} to become a member, as {role}"),
+    What.INVITATION_CANCELLED: _invited("cancelled the invitation of {whom} as {role}"),
     What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),
     What.MEMBER_CHANGED: _simple("made the member {member} {role}"),
     What.MEMBER_REMOVED: _simple("ended the membership of {member}"),

@@ -24,6 +24,11 @@ class What(StrEnum):
 
     PROJECT_MADE = "project made"
     PROJECT_CHANGED = "project changed"
+    PROJECT_RENAMED = "project renamed"
+    PROJECT_ARCHIVED = "project archived"
+    PROJECT_REOPENED = "project reopened"
+    MEMBER_INVITED = "member invited"
+    INVITATION_CANCELLED = "invitation cancelled"
     MEMBER_ADDED = "member added"
     MEMBER_CHANGED = "member changed"
     MEMBER_REMOVED = "member removed"

@@ -39,14 +39,14 @@ from studies.actions.import_source import (
     uses_of_instance,
     uses_of_record,
 )
+from studies.actions.projects import save_project
 from studies.actions.statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import NotAPicture
-from studies.models import Image, Instance, InstanceImage, Membership, Project
+from studies.models import Image, Instance, InstanceImage, Project
 from studies.naming import problem_with_slug
-from studies.permissions import Role
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -229,16 +229,6 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
             for file in done
         ]
         record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
-
-
-def save_project(project: Project, *, owner: User | None, by: Actor, now: datetime) -> None:
-    """Store a new project and, where one is named, its owner; to be called in a transaction."""
-    project.save()
-    record(project=project, what=What.PROJECT_MADE, by=by, now=now)
-    if owner is not None:
-        Membership.objects.create(project=project, user=owner, role=Role.OWNER)
-        name, role = owner.get_username(), Role.OWNER.value
-        record(project=project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
 
 
 def _stop_if_refused(source: Source) -> None:

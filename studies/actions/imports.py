@@ -20,7 +20,8 @@ from background.models import Job
 from background.work import Running, Work
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.import_source import AskedBefore, ImportRefused, ImportSummary
-from studies.actions.importing import DISK_FULL, digest_of, import_files, open_file, refuse_unknown, save_project
+from studies.actions.importing import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
+from studies.actions.projects import save_project
 from studies.errors import StudyError
 from studies.importing import RowProblem
 from studies.models import Import, Project

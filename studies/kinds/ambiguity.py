@@ -8,12 +8,12 @@ from studies.kinds.base import (
     InstanceFacts,
     Option,
     Roles,
-    SingleChoice,
     gettext_noop,
     one_caption,
     one_image,
     role_schema,
 )
+from studies.kinds.choices import SingleChoice
 
 ORIGINAL, GENERATED, BOTH = "original", "generated", "both"
 NOT_ORIGINAL = "not told apart"

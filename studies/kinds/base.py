@@ -356,87 +356,6 @@ class Kind(ABC):
         """
 
 
-class SingleChoice(Kind):
-    """A kind whose answer is one of its options."""
-
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        return [
-            Built(variant, self.build(instance, ask, variant), self.right_option(ask, variant))
-            for variant in self.variants(ask)
-        ]
-
-    @abstractmethod
-    def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
-        """Return the content of one question about `instance`. Raises CannotAsk."""
-
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        texts = [Text(content["caption"])] if content.get("caption") else []
-        pictures = [picture_of(content["image"])] if "image" in content else []
-        return Shown(texts, pictures)
-
-    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
-        return [*map(_option_of, content["options"]), *self.last_options(content)]
-
-    def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
-        """Return the options that are neither pictures nor texts of the instance, and always come last."""
-        return ()
-
-    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
-        by_value = posted_values(self, content, order)
-        value = posted.get(CHOICE, "")
-        if not value:
-            raise NotAnAnswer(gettext_noop("Choose one of the answers, then send."))
-        if value not in by_value:
-            raise NotAnAnswer(CHOOSE_ANOTHER)
-        return Answer(value=by_value[value], label=by_value[value])
-
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
-        by_value = posted_values(self, content, order)
-        return {CHOICE: next(posts for posts, key in by_value.items() if key == value)}
-
-    def made_up(
-        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
-    ) -> Mapping[str, str]:
-        by_value = posted_values(self, content, order)
-        label = label or dice.choice(sorted(by_value.values()))
-        return {CHOICE: next(value for value, key in by_value.items() if key == label)}
-
-
-class SeveralChoices(Kind):
-    """A kind that asks several things at once, each answered by one of its options: an answer is key of the group ->
-    key of the option, and has as many labels."""
-
-    has_one_label = False
-
-    @abstractmethod
-    def groups(self, content: Mapping[str, Any]) -> Sequence[Group]: ...
-
-    def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
-        return [option.key for option in self.options(content)]
-
-    def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
-        return {group.key: value[group.key] for group in self.groups(content)}
-
-    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
-        by_value = posted_values(self, content, order)
-        said = {group.key: posted.get(name, "") for name, group in fields_of(self, content).items()}
-        if not all(said.values()):
-            raise NotAnAnswer(gettext_noop("Something is not answered yet. Choose one answer for each, then send."))
-        if set(said.values()) - set(by_value):
-            raise NotAnAnswer(CHOOSE_ANOTHER)
-        return Answer({key: by_value[value] for key, value in said.items()})
-
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
-        posts = {key: value for value, key in posted_values(self, content, order).items()}
-        return {name: posts[value[group.key]] for name, group in fields_of(self, content).items()}
-
-    def made_up(
-        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
-    ) -> Mapping[str, str]:
-        keys = [label] if label else sorted(self.categories(content))
-        return self.posted(content, order, {group.key: dice.choice(keys) for group in self.groups(content)})
-
-
 def fields_of(kind: Kind, content: Mapping[str, Any]) -> dict[str, Group]:
     """Return what the page calls the answer to each group -> the group, in the order shown."""
     return {f"{CHOICE}-{place}": group for place, group in enumerate(kind.groups(content), start=1)}
@@ -445,12 +364,6 @@ def fields_of(kind: Kind, content: Mapping[str, Any]) -> dict[str, Group]:
 def picture_of(stored: Mapping[str, Any]) -> Picture:
     """Return the picture that the content of a question holds as `image_option` made it."""
     return Picture(stored["image"], stored["width"], stored["height"], role=stored.get("key", ""))
-
-
-def _option_of(stored: Mapping[str, Any]) -> Option:
-    if "text" in stored:
-        return Option(stored["key"], text=stored["text"])
-    return Option(stored["key"], picture=picture_of(stored))
 
 
 def image_option(key: str, image: ImageFacts, *, instance: str) -> dict[str, Any]:

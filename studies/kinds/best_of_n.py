@@ -11,12 +11,12 @@ from studies.kinds.base import (
     InstanceFacts,
     Option,
     Roles,
-    SingleChoice,
     gettext_noop,
     image_option,
     one_caption,
     role_schema,
 )
+from studies.kinds.choices import SingleChoice
 
 ANY_IMAGE = "any image"
 FEWEST_IMAGES = 2

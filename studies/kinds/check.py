@@ -11,7 +11,6 @@ from studies.kinds.base import (
     InstanceFacts,
     Option,
     Roles,
-    SeveralChoices,
     Shown,
     Text,
     gettext_noop,
@@ -19,6 +18,7 @@ from studies.kinds.base import (
     picture_of,
     role_schema,
 )
+from studies.kinds.choices import SeveralChoices
 
 TRUE, FALSE, CANNOT_TELL = "true", "false", "cannot tell"
 # More than anybody reads beside one image.

@@ -14,7 +14,6 @@ from studies.kinds.base import (
     InstanceFacts,
     Option,
     Roles,
-    SeveralChoices,
     Shown,
     Text,
     gettext_noop,
@@ -22,6 +21,7 @@ from studies.kinds.base import (
     one_caption,
     picture_of,
 )
+from studies.kinds.choices import SeveralChoices
 
 SAME = "no difference"
 FEWEST_IMAGES, MOST_IMAGES, MOST_ROLES = 2, 4, 8

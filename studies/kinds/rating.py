@@ -11,12 +11,12 @@ from studies.kinds.base import (
     Roles,
     Scale,
     Shown,
-    SingleChoice,
     Text,
     one_caption,
     one_image,
     picture_of,
 )
+from studies.kinds.choices import SingleChoice
 
 FEWEST_STEPS, MOST_STEPS = 2, 10
 LONGEST_LABEL = 60

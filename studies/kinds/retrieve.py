@@ -12,10 +12,10 @@ from studies.kinds.base import (
     InstanceFacts,
     Roles,
     Scale,
-    SingleChoice,
     image_option,
     role_schema,
 )
+from studies.kinds.choices import SingleChoice
 
 FEWEST_IMAGES = 2
 

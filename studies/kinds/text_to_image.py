@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from studies.kinds.base import MOST_DIGITS, InstanceFacts, Roles, SingleChoice, one_caption, one_image
+from studies.kinds.base import MOST_DIGITS, InstanceFacts, Roles, one_caption, one_image
+from studies.kinds.choices import SingleChoice
 
 
 class TextToImage(SingleChoice):

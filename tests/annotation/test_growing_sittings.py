@@ -264,7 +264,7 @@ def test_a_worker_that_was_lost_after_the_last_answer_is_made_up_for(monkeypatch
         (slot,) = responses.open_slots(session=session, limit=1)
         sent = Sent(slot.pk, uuid.uuid4(), {"choice": "1"})
         with monkeypatch.context() as killed:
-            killed.setattr(sessions, "go_on", lambda **_: (_ for _ in ()).throw(KeyboardInterrupt))
+            killed.setattr(leading_on, "go_on", lambda **_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 responses.submit(token=session.token, sent=sent, now=NOON)
         lost[way] = session, sent

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from django.utils import timezone
 from background import jobs
 from background.models import Job, JobState
 from background.tasks import resume_jobs, run_job
+from tests import waiting
 from tests.background import NAME
 from tests.background.work import counted
 from tests.config.test_celery_workers import EMBEDDED_BROKER, send_to
@@ -24,12 +24,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def wait_until(is_so: Callable[[], bool], log: Path) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        if is_so():
-            return
-        time.sleep(0.1)
-    pytest.fail(f"{Job.objects.values()}: {log.read_text(encoding='utf-8')[-3000:]}")
+    def why() -> str:
+        return f"{Job.objects.values()}: {log.read_text(encoding='utf-8')[-3000:]}"
+
+    waiting.wait_until(is_so, seconds=WAIT_SECONDS, why=why)
 
 
 def children(process: subprocess.Popen[bytes]) -> list[int]:

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from results.models import Export
 from studies.models import Study
 from tests.factories import answer, draw_instance, make_launched, make_person, make_project, make_study, sit_down
 from tests.servers import spare_port
+from tests.waiting import wait_until
 from tests.workers import celery_worker, site_environment
 
 WAIT_SECONDS = 60
@@ -56,13 +56,15 @@ def send_to(task: Any, *args: int, broker_url: str, folder: Path) -> None:
 
 
 def _wait_until_made(job: Job, log: Path) -> Export:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
+    def is_done() -> bool:
         job.refresh_from_db()
-        if job.state == JobState.DONE:
-            return Export.objects.get()
-        time.sleep(0.1)
-    pytest.fail(f"The export is still {job.state}: {log.read_text(encoding='utf-8')[-3000:]}")
+        return job.state == JobState.DONE
+
+    def why() -> str:
+        return f"the export is still {job.state}: {log.read_text(encoding='utf-8')[-3000:]}"
+
+    wait_until(is_done, seconds=WAIT_SECONDS, why=why)
+    return Export.objects.get()
 
 
 def test_a_worker_process_makes_an_export(study: Study, broker_url: str, tmp_path: Path) -> None:

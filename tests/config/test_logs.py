@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from django.test import Client
 from config.logs import without_secrets
 from tests.config.lines import log_lines
 from tests.servers import spare_port
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRY = "/take/birds/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa&STUDY_ID=6bbb&SESSION_ID=7ccc"
@@ -129,11 +129,12 @@ def _web_server(tmp_path: Path, log: Path, *, access_log: str) -> Iterator[str]:
             [sys.executable, "-m", "gunicorn", "config.wsgi"], cwd=ROOT, env=environment, stdout=out, stderr=out
         )
     try:
-        deadline = time.monotonic() + 60
-        while "Booting worker" not in log.read_text(encoding="utf-8"):
+
+        def has_begun() -> bool:
             assert process.poll() is None, log.read_text(encoding="utf-8")
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+            return "Booting worker" in log.read_text(encoding="utf-8")
+
+        wait_until(has_begun, seconds=60, why=lambda: log.read_text(encoding="utf-8"))
         yield f"http://{address}"
     finally:
         process.send_signal(signal.SIGTERM)

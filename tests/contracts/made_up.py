@@ -19,13 +19,13 @@ from studies.kinds.base import (
     Roles,
     Scale,
     Shown,
-    SingleChoice,
     Text,
     gettext_noop,
     one_caption,
     one_image,
     role_schema,
 )
+from studies.kinds.choices import SingleChoice
 
 KINDS = {
     name: f"tests.contracts.made_up.{cls}"

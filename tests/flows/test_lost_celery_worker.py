@@ -9,7 +9,6 @@ killed in the middle for certain.
 import os
 import signal
 import subprocess
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ import pytest
 
 from annotation.tasks import expire_sessions
 from background.tasks import resume_jobs, run_job
+from tests import waiting
 from tests.config.test_celery_workers import EMBEDDED_BROKER, send_to
 from tests.flows.conftest import MIGRATED
 from tests.flows.crowd import FORM, SLOT
@@ -63,10 +63,8 @@ def one(database: psycopg.Connection[Any], query: str, *parameters: object) -> A
 
 
 def wait_until(is_so: Callable[[], bool], folder: Path) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, (folder / "worker.log").read_text(encoding="utf-8")[-3000:]
-        time.sleep(0.05)
+    log = folder / "worker.log"
+    waiting.wait_until(is_so, seconds=WAIT_SECONDS, why=lambda: log.read_text(encoding="utf-8")[-3000:], every=0.05)
 
 
 @contextmanager

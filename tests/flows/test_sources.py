@@ -18,7 +18,8 @@ from annotation.models import Decision, Response, Session
 from studies import rules
 from studies.actions.studies import create_study
 from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
-from studies.kinds.base import Kind, Option, SingleChoice
+from studies.kinds.base import Kind, Option
+from studies.kinds.choices import SingleChoice
 from studies.models import Project, Question, Study
 from studies.rules import RULES, Asked, Given, Needs, State, Verdict
 from tests.factories import NOON, TESTS, arrive_at_work, make_instance, make_project

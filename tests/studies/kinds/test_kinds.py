@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, get_kind, posted_values, shown_order
-from studies.kinds.base import Kind, SingleChoice
+from studies.kinds.base import Kind
+from studies.kinds.choices import SingleChoice
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 
