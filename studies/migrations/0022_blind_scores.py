@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0019_designs_of_version_4'),
+        ('studies', '0021_designs_of_version_4'),
     ]
 
     operations = [
