@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
 from config.environment import (
@@ -113,7 +114,9 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# Swagger UI shows the API on /api/docs/; the other viewer that comes in its package is not served.
+_SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
 WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
 MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
 STORAGES = {
@@ -127,6 +130,8 @@ STORAGES = {
 
 # An image larger than this when decoded is refused as a decompression bomb.
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
+# What one upload may hold, unpacked or not.
+UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
@@ -176,6 +181,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Where counts that limit something are kept: in the database, unless this names a Redis server.
 CACHE_URL = read_cache("CACHE_URL")
+# How many requests a token of the API may make in a minute; 0 is any number.
+API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
@@ -191,5 +198,25 @@ JOBS = {
 }
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
 ARRIVING = "annotation.actions.launching.arriving"
+
+# How the schema of the API is made.
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lineup",
+    "VERSION": "1",
+    "DESCRIPTION": "Everything that researchers do on Lineup's pages, for scripts. See docs/api.md.",
+    "OAS_VERSION": "3.0.3",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "workspace.api.schema.with_problem",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "StudyState": "studies.models.StudyState.choices",
+        "ExportState": "workspace.api.serializers.EXPORT_STATES",
+        "TokenScope": "workspace.models.Scope.choices",
+    },
+    # In requests what has a default may be left out, and a file is bytes.
+    "COMPONENT_SPLIT_REQUEST": True,
+}
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

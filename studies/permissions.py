@@ -21,6 +21,7 @@ class Verb(StrEnum):
     VIEW = "view"
     IMPORT = "import"
     PREDICT = "predict"
+    MANAGE_MODELS = "manage_models"
     DESIGN = "design"
     RUN = "run"
     SETTLE = "settle"
@@ -37,6 +38,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
     Verb.PREDICT: "have models answer questions",
+    Verb.MANAGE_MODELS: "rename models and delete what they predicted",
     Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
     Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
     Verb.SETTLE: "settle questions",
@@ -53,6 +55,7 @@ _VIEWS = frozenset({Verb.VIEW})
 _EDITS = _VIEWS | {
     Verb.IMPORT,
     Verb.PREDICT,
+    Verb.MANAGE_MODELS,
     Verb.DESIGN,
     Verb.RUN,
     Verb.SETTLE,

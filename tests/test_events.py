@@ -17,6 +17,7 @@ from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_run, resume_run
 from predictions.models import Run
 from rehearsal.actions.announcing import announce_replay, announce_simulation
@@ -46,6 +47,7 @@ from tests.factories import (
     create_draft,
     launch_study,
     make_member,
+    make_model,
     make_person,
     make_project,
 )
@@ -119,6 +121,11 @@ def asked_of_model() -> dict[str, Any]:
     return {"project": make_project(), "spec": "open_clip:ViT-B-32/openai"}
 
 
+def of_model() -> dict[str, Any]:
+    project = make_project()
+    return {"project": project, "model": make_model(project)}
+
+
 def running() -> Run:
     return request_run(study=visited(), **asked_of_model(), by=make_person("ben"), now=NOON)
 
@@ -157,6 +164,8 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_run": ("predictions requested", lambda _: with_fixed(request_run, study=visited(), **asked_of_model())),
     "cancel_run": ("predictions cancelled", lambda _: with_fixed(cancel_run, run=running())),
     "resume_run": ("predictions resumed", lambda _: with_fixed(resume_run, run=_cancelled_run())),
+    "rename_model": ("model renamed", lambda _: with_fixed(rename_model, **of_model(), name="SigLIP", version="2")),
+    "delete_model": ("model deleted", lambda _: with_fixed(delete_model, **of_model())),
     "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
     "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
     "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),

@@ -12,10 +12,10 @@ from typing import Any
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer
 from predictions.scorers.with_torch import (
+    computing,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
-    memory_that_may_not_suffice,
 )
 
 LIBRARY = "hf:"
@@ -36,7 +36,7 @@ class LanguageModel(Scorer):
 
     def conditions(self) -> Mapping[str, Any]:
         dtype = next(self.model.parameters()).dtype
-        known = facts_of(self.device, dtype, "transformers")
+        known = facts_of(self.device, dtype, "", "transformers")
         return {"scorer": "text-only:hf", "batch": 1, "most_tokens": MOST_TOKENS, **known}
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
@@ -60,7 +60,7 @@ class LanguageModel(Scorer):
         if len(ids) < 2:
             return 0.0
         tokens = torch.tensor([ids], device=self.device)
-        with memory_that_may_not_suffice():
+        with computing(self.device, ""):
             logits = self.model(input_ids=tokens).logits[0, :-1].float()
             of_each = torch.log_softmax(logits, dim=-1).gather(1, tokens[0, 1:, None])
             return float(of_each.mean())

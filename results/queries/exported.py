@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
-from annotation.models.responses import RESPONSE
+from annotation.models.responses import RESPONSE, counts
 from predictions.models import Prediction
 from results.exporting.base import Rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
@@ -228,6 +228,25 @@ _RESPONSE_FIELDS = (
 _ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id", "session_id"))
 
 
+def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
+    """Return `limit` of the answers of `study` that count, after the one with the id `after`, each with its id.
+
+    What they hold, and under which names, is what `given_responses` yields.
+    """
+    rows = _given(study).filter(counts()).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    found = list(rows.values_list(*_RESPONSE_FIELDS)[:limit])
+    people = {row[_ANNOTATOR] for row in found}
+    named = Pseudonym.objects.filter(project=study.project_id, annotator__in=people)
+    workers = dict(named.values_list("annotator_id", "name"))
+    sittings = _sittings(study)
+    return [
+        (row[_RESPONSE_FIELDS.index("pk")], _given_response(row, study, workers, sittings))
+        for row in found
+        if row[_ANNOTATOR] in workers and row[_SESSION] in sittings
+    ]
+
+
 def _given_response(
     row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
 ) -> GivenResponse:
@@ -297,6 +316,18 @@ def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
         yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
 
 
+def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
+    """Return `limit` of what `decided_questions` yields, after the decision with the id `after`, each with its id."""
+    played = _simulated_answers([study])
+    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
+    rows = _decided(study).annotate(simulated=simulated).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [
+        (pk, _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study))
+        for pk, *row in rows.values_list("pk", *_DECIDED_FIELDS)[:limit]
+    ]
+
+
 def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
     key, kind = values["question__instance__key"], values["question__kind"]
     answers, wanted = values["answers"], values["question__answers_wanted"]
@@ -331,14 +362,27 @@ def _predicted(study: Study) -> QuerySet[Prediction]:
 
 def given_predictions(study: Study) -> Iterator[GivenPrediction]:
     """Yield what models said about the instances that `study` asks about."""
-    rows = (
-        _predicted(study)
-        .order_by("instance_id", "model_id", "kind", "variant", "caption_rule")
-        .values_list(
-            *("instance__key", "model__name", "model__version", "model__weights"),
-            *("kind", "variant", "caption_rule", "is_right", "scores"),
-        )
-    )
-    for key, name, version, weights, kind, variant, caption_rule, is_right, scores in rows.iterator(chunk_size=CHUNK):
-        task = "/".join(filter(None, (key, kind, variant)))
-        yield GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores, key)
+    rows = _predicted(study).order_by("instance_id", "model_id", "kind", "variant", "caption_rule")
+    for row in rows.values_list(*_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
+        yield _given_prediction(*row)
+
+
+def predictions_after(
+    predictions: QuerySet[Prediction], *, after: int | None, limit: int
+) -> list[tuple[int, GivenPrediction]]:
+    """Return `limit` of `predictions`, after the one with the id `after`, each with its id."""
+    rows = predictions.order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [(pk, _given_prediction(*row)) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
+
+
+_PREDICTION_FIELDS = (
+    *("instance__key", "model__name", "model__version", "model__weights"),
+    *("kind", "variant", "caption_rule", "is_right", "scores"),
+)
+
+
+def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any) -> GivenPrediction:
+    kind, variant, caption_rule, is_right, scores = rest
+    task = "/".join(filter(None, (key, kind, variant)))
+    return GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores, key)

@@ -40,6 +40,8 @@ class What(StrEnum):
     PREDICTIONS_CANCELLED = "predictions cancelled"
     PREDICTIONS_RESUMED = "predictions resumed"
     PREDICTIONS_COMPUTED = "predictions computed"
+    MODEL_RENAMED = "model renamed"
+    MODEL_DELETED = "model deleted"
     DATASET_SET = "dataset set"
     GROUP_SET = "group set"
     STUDY_CREATED = "study created"

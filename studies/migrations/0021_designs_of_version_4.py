@@ -26,7 +26,7 @@ def to_version_3(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studies", "0019_members_are_invited"),
+        ("studies", "0020_imports_come_from_browsers"),
     ]
 
     operations = [

@@ -6,6 +6,7 @@ from studies.models.instances import Instance, InstanceImage
 from studies.models.projects import Invitation, Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
 from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
+from studies.models.uploads import Upload
 
 __all__ = [
     "BlindScore",
@@ -26,4 +27,5 @@ __all__ = [
     "StudyState",
     "Survey",
     "SurveyQuestion",
+    "Upload",
 ]

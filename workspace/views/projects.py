@@ -53,7 +53,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "waiting": waiting_images(project),
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
         "releases": [(release, removed.of_release(release)) for release in releases],
-        "models": Model.objects.about(project),
+        "models": Model.objects.that_answered(project),
     }
     return render(request, "workspace/project.html", context)
 

@@ -9,9 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from predictions.actions.runs import request_run
-from predictions.models import Chunk, Model, Prediction, Run
+from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
-from tests.factories import NOON, TESTS, make_instance, make_member, make_project
+from tests.factories import NOON, TESTS, make_instance, make_member, make_model, make_project
 
 pytestmark = pytest.mark.django_db
 SPEC = "open_clip:ViT-B-32/openai"
@@ -111,7 +111,7 @@ def test_a_run_that_is_over_takes_the_place_of_its_progress(client: Client, proj
 
 
 def predicted(project: Project, name: str, content_hash: str, key: str) -> None:
-    model, _ = Model.objects.get_or_create(name=name, weights="ab" * 32, defaults={"created_at": NOON})
+    model = Model.objects.called(project, now=NOON, name=name, weights="ab" * 32)
     Prediction.objects.create(
         model=model,
         instance=make_instance(project, key),
@@ -137,6 +137,20 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     assert ">abababababab</span>" in text
 
 
+def test_what_was_computed_twice_is_listed(client: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("predictions.queries.progress.AGAIN_SHOWN", 2)
+    predicted(project, "CLIP", "a" * 64, "clear")
+    for key in ("one", "two", "three"):
+        predicted(project, "CLIP", "c" * 64, key)
+    again = Conditions.objects.create(digest="d" * 64, details={"again": {"in": "float16", "closer_than": 0.002}})
+    Prediction.objects.filter(content_hash="c" * 64).update(conditions=again)
+    text = text_of(client)
+    assert "<summary>3 computed twice</summary>" in text
+    assert "<li>one image_to_text image</li><li>two image_to_text image</li>" in text
+    assert '<li class="muted">... and 1 more</li>' in text
+    assert "clear" not in text
+
+
 def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
@@ -148,3 +162,37 @@ def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None
     for _ in range(3):
         asked(project, state=Run.State.DONE, finished_at=NOON)
     assert queries() == one
+
+
+def test_renaming_a_model_says_what_is_wrong_and_keeps_what_was_typed(client: Client, project: Project) -> None:
+    model = make_model(project, "ViT-B-32")
+    make_model(project, "SigLIP")
+    page = f"/models/{model.pk}/rename/"
+    assert f'href="{page}"' in text_of(client)
+    assert 'value="ViT-B-32"' in text_of(client, page)
+    response = client.post(page, {"name": "SigLIP", "version": ""})
+    assert (response.status_code, 'value="SigLIP"' in response.content.decode()) == (409, True)
+    assert "The project has another model of this name" in response.content.decode()
+    answer = client.post(page, {"name": "CLIP", "version": "2"}, follow=True).content.decode()
+    assert "The model is called CLIP 2 now." in answer
+
+
+def test_deleting_a_model_says_first_what_goes(client: Client, project: Project) -> None:
+    predicted(project, "CLIP", "ab" * 32, "one")
+    model = Model.objects.get()
+    page = f"/models/{model.pk}/delete/"
+    text = text_of(client, page)
+    assert "1 prediction about 1 instance goes. It cannot be undone" in text
+    assert Prediction.objects.exists()
+    answer = client.post(page, follow=True).content.decode()
+    assert "is deleted, with 1 prediction about 1 instance." in answer
+    assert "No model has answered here yet." in answer
+    assert client.get(page).status_code == 404
+
+
+def test_a_model_that_is_being_asked_is_not_deleted(client: Client, project: Project) -> None:
+    model = make_model(project)
+    asked(project, model=model)
+    response = client.post(f"/models/{model.pk}/delete/")
+    assert (response.status_code, Model.objects.count()) == (409, 1)
+    assert "It is being asked at this moment" in response.content.decode()

@@ -18,12 +18,12 @@ import results.urls
 import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
-from predictions.models import Run
+from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
 from studies.actions.membership import invite
 from studies.design import Endings, Lobby
-from studies.models import Event, Import, Instance, Invitation, Membership, Project, Question, Study, StudyState
+from studies.models import Event, Import, Instance, Invitation, Membership, Project, Question, Study, StudyState, Upload
 from studies.permissions import Verb
 from tests.databases import kept
 from tests.factories import (
@@ -31,6 +31,7 @@ from tests.factories import (
     draw_instance,
     make_launched,
     make_member,
+    make_model,
     make_person,
     make_project,
     make_study,
@@ -82,6 +83,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
+    "/projects/birds/people-and-models/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),
@@ -115,12 +117,17 @@ PRIVATE = {
     # Without a study file.
     "/projects/birds/new-study/": changing((FINE, 409)),
     "/projects/birds/imports/": all_alike(LOOK),
+    # Without a file.
+    "/projects/birds/imports/new/": changing((FINE, 409)),
+    "/projects/birds/uploads/": changing((NOT_ALLOWED, 201)),
     # One that failed: there is nothing to cancel, and it can be tried again.
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
+    "/models/1/rename/": changing((FINE, ELSEWHERE)),
+    "/models/1/delete/": changing((FINE, ELSEWHERE)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/runs/1/": all_alike(LOOK),
     "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -135,7 +142,10 @@ PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
     *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/"),
 }
-OWN = {"/", "/sign-out/", "/password/", "/new-project/"}
+# Of an upload nobody is told but who makes it (`test_uploads`).
+UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
+OWN_ALONE = ("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/")
+OWN = {"/sign-out/", *OWN_ALONE}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
@@ -208,6 +218,7 @@ def make_what_the_addresses_name() -> str:
     Run.objects.filter(pk=asked.pk).update(id=1)
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=NOON)
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
+    Model.objects.filter(pk=make_model(study.project).pk).update(id=1)
     release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
     Release.objects.filter(pk=release.pk).update(id=1)
     return researcher.get_username()
@@ -254,7 +265,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/", "/new-project/"])
+@pytest.mark.parametrize("address", [*PRIVATE, *OWN_ALONE])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
@@ -295,11 +306,13 @@ def state_of_everything() -> dict[str, Any]:
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
         "imports": Import.objects.count(),
+        "models": list(Model.objects.values_list("name", "version")),
         "runs": dict(Run.objects.values_list("pk", "state")),
         "releases": Release.objects.count(),
         "studies": dict(Study.objects.values_list("slug", "state")),
         "sessions": dict(Session.objects.values_list("pk", "state")),
         "members": dict(Membership.objects.values_list("pk", "role")),
+        "uploads": Upload.objects.count(),
         "invitations": Invitation.objects.open(NOON).count(),
         "projects": list(Project.objects.values_list("name", "archived_at")),
         "removals": Removal.objects.count(),
@@ -359,10 +372,18 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("exclude_person", "withdraw_person", "project_dataset", "import_again", "run_go_on"),
+    *(
+        "exclude_person",
+        "withdraw_person",
+        "project_dataset",
+        "import_again",
+        "run_go_on",
+        "model_rename",
+        "model_delete",
+    ),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
-    *("study_file", "study_duplicate", "study_delete", "new_study"),
+    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
     *("study_exports", "study_releases"),
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
