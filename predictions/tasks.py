@@ -16,7 +16,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from background.decorator import task
-from predictions.actions import blind, runs, storing
+from background.tasks import send
+from predictions.actions import blind, duplicates, runs, storing
 from predictions.blind import fitted
 from predictions.messages import BEGUN, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.models import Chunk, Run
@@ -89,6 +90,13 @@ def fit(run: int) -> None:
 def score_blind(run: int, chunk: int) -> None:
     blind.score(chunk_id=chunk, now=timezone.now())
     send_due(run)
+
+
+@task(name="predictions.look_for_near_duplicates", minutes=5)
+def look_for_near_duplicates() -> None:
+    """Have new pictures compared with others: they come with imports, which wait for nothing."""
+    for job in duplicates.look_for_new(now=timezone.now()):
+        send(job)
 
 
 @task(name="predictions.send_again", minutes=10)

@@ -89,11 +89,11 @@ def models_of(project: Project) -> list[ModelLine]:
         )
     )
     counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
-    asked_again = _asked_again(project)
-    return [
-        ModelLine(model, *counts.get(model.pk, (0, 0, 0)), asked_again[model.pk])
-        for model in Model.objects.filter(project=project)
-    ]
+    asked_again, lines = _asked_again(project), []
+    for model in Model.objects.filter(project=project):
+        verified, declared, again = counts.get(model.pk, (0, 0, 0))
+        lines.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
+    return lines
 
 
 def _asked_again(project: Project) -> dict[int, list[str]]:
