@@ -203,6 +203,8 @@ JOBS = {
     "studies.import": "studies.actions.imports.IMPORT",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
+# What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
+ARRIVING = "annotation.actions.launching.arriving"
 
 # How the schema of the API is made.
 REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}

@@ -17,7 +17,8 @@ from kombu.exceptions import OperationalError
 
 from background.decorator import task
 from background.tasks import send
-from predictions.actions import duplicates, runs, storing
+from predictions.actions import blind, duplicates, runs, storing
+from predictions.blind import fitted
 from predictions.messages import BEGUN, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.models import Chunk, Run
 
@@ -33,12 +34,22 @@ def send_due(run_id: int, *, now: datetime | None = None) -> None:
     """Send what is due of a run, by the clock or as of `now`."""
     due = runs.due(run_id=run_id, now=now or timezone.now())
     if due.load is not None:
-        _send(LOAD, run=due.load.pk, spec=due.load.spec)
+        _send_load(due.load)
     _send_chunks(due.chunks)
+
+
+def _send_load(run: Run) -> None:
+    if fitted(run.spec) is not None:
+        fit.send((run.pk,), expires=runs.LOST_AFTER.total_seconds())
+    else:
+        _send(LOAD, run=run.pk, spec=run.spec)
 
 
 def _send_chunks(chunks: Iterable[Chunk]) -> None:
     for chunk in chunks:
+        if fitted(chunk.run.spec) is not None:
+            score_blind.send((chunk.run_id, chunk.pk), expires=runs.LOST_AFTER.total_seconds())
+            continue
         items = runs.items_of(chunk=chunk)
         _send(SCORE, run=chunk.run_id, chunk=chunk.pk, spec=chunk.run.spec, items=items)
 
@@ -65,6 +76,19 @@ def loaded(run: int, answer: Mapping[str, Any]) -> None:
 @task(name=STORE, minutes=10)
 def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    send_due(run)
+
+
+@task(name="predictions.fit", minutes=10)
+def fit(run: int) -> None:
+    """Begin a run of a blind baseline that is fitted here, where it is known which answers are right."""
+    blind.begin(run_id=run, now=timezone.now())
+    send_due(run)
+
+
+@task(name="predictions.score_blind", minutes=10)
+def score_blind(run: int, chunk: int) -> None:
+    blind.score(chunk_id=chunk, now=timezone.now())
     send_due(run)
 
 

@@ -138,8 +138,10 @@ STEPS = {
     "results.actions.people.person_with_id",
     "results.actions.releases.write_release",
     "results.actions.reports.write_report",
+    "predictions.actions.solvability.note",
     "studies.actions.codes.add_code",
     "studies.actions.codes.completion_code",
+    "studies.actions.conditions.note_blind_score",
     "studies.actions.images.rendition",
     "studies.actions.importing.refuse_unknown",
     "studies.actions.studies.add_surveys",
@@ -148,6 +150,8 @@ STEPS = {
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {
+    "predictions.actions.blind.begin",
+    "predictions.actions.blind.score",
     "predictions.actions.runs.due",
     "predictions.actions.runs.items_of",
     "predictions.actions.runs.waiting_for_too_long",

@@ -26,7 +26,7 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
         raise StudyError("Somebody else has just deleted this draft.")
     # Or changed it.
     study.refresh_from_db()
-    studies.freeze(study=study, by=by, now=now, about=_arriving(study, now=now))
+    studies.freeze(study=study, by=by, now=now, about=arriving(study, now=now))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
@@ -35,10 +35,10 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
 
 def plan(study: Study, *, now: datetime) -> Plan:
     """Return what launching would make, without making it. Raises StudyError."""
-    arriving = _arriving(study, now=now)
-    if arriving is not None and not arriving:
+    about = arriving(study, now=now)
+    if about is not None and not about:
         return Plan(questions=0, surveys=0, seats=0, answers=0)
-    return studies.plan_study(study, about=arriving)
+    return studies.plan_study(study, about=about)
 
 
 def warnings(study: Study) -> list[str]:
@@ -49,17 +49,11 @@ def warnings(study: Study) -> list[str]:
     return [_says_nothing_of_what_became(each) for each in asked_about if not get_rule(each.rule).needs.became]
 
 
-def _says_nothing_of_what_became(study: Study) -> str:
-    seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
-    return (
-        f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
-        f"became of them there: in place of one that is rejected there nobody gives another. "
-        f"Rules that see it: {seeing}."
-    )
+def arriving(study: Study, *, now: datetime) -> list[About] | None:
+    """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there.
 
-
-def _arriving(study: Study, *, now: datetime) -> list[About] | None:
-    """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there."""
+    The setting ARRIVING, so that a draft can be asked about too. Raises StudyError where nothing can be drawn yet.
+    """
     if study.fed_by is None:
         return None
     if study.design.instances.sample is None:
@@ -70,3 +64,12 @@ def _arriving(study: Study, *, now: datetime) -> list[About] | None:
         )
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
     return drawn
+
+
+def _says_nothing_of_what_became(study: Study) -> str:
+    seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
+    return (
+        f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
+        f"became of them there: in place of one that is rejected there nobody gives another. "
+        f"Rules that see it: {seeing}."
+    )

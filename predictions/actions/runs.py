@@ -8,6 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from predictions.actions.solvability import note
+from predictions.blind import fitted, problem_with, sees
 from predictions.errors import CannotPredict
 from predictions.messages import Item
 from predictions.models import Chunk, Prediction, Run
@@ -15,6 +17,8 @@ from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.questions import asked_by_kind
 from studies.actions.statistics import refresh_statistics
+from studies.actions.studies import draft_questions
+from studies.errors import StudyError
 from studies.kinds import KINDS, Built, CannotAsk, content_hash, get_kind, matches, usual_ask
 from studies.models import Instance, Project, Question, Study, StudyState
 
@@ -73,7 +77,7 @@ def request_run(
 
     Asked for again before it is over, it is that one. Raises CannotPredict.
     """
-    _refuse(spec, study, kind, variant)
+    _refuse(spec, study, kind, variant, now)
     wanted = {"project": project, "spec": spec.strip(), "study": study, "kind": kind, "variant": variant}
     same = Run.objects.unfinished().filter(**wanted)
     if (found := same.first()) is not None:
@@ -83,8 +87,8 @@ def request_run(
     return run
 
 
-def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
-    if problem := problem_with_spec(spec):
+def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:
+    if problem := problem_with_spec(spec) or problem_with(spec):
         raise CannotPredict(problem)
     longest = Run._meta.get_field("spec").max_length
     if longest is not None and len(spec) > longest:
@@ -92,13 +96,25 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str) -> None:
     if (study is None) == (not kind):
         raise CannotPredict("Name either a study or a kind of question.")
     if study is not None and study.state == StudyState.DRAFT:
-        raise CannotPredict(f"{study.slug} has no questions before it is launched.")
+        _refuse_draft(spec, study, now)
     if kind:
         if kind not in KINDS:
             raise CannotPredict(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
         variants = get_kind(kind).variants(usual_ask(get_kind(kind)))
         if variant and variant not in variants:
             raise CannotPredict(f"{kind} has no variant {variant!r}. Use one of {', '.join(variants)}.")
+
+
+def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
+    """A draft may need to know of blind baselines, for its launch; others wait until people are asked."""
+    if sees(spec) is None:
+        raise CannotPredict(f"{study.slug} has no questions before it is launched.")
+    if study.fed_by_id is not None and study.design.instances.sample is None:
+        raise CannotPredict(f"What {study.slug} asks comes from another study one by one, after its launch.")
+    try:
+        next(draft_questions(study, (), now=now), None)
+    except StudyError as error:
+        raise CannotPredict(f"{study.slug} cannot be asked about yet. {error}") from error
 
 
 @transaction.atomic
@@ -136,7 +152,9 @@ def due(*, run_id: int, now: datetime) -> Due:
     lost = list(open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__lt=MOST_BEGUN))
     _give_up(run, open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__gte=MOST_BEGUN), now)
     with_workers = open_chunks.filter(sent_at__isnull=False).count()
-    fresh = list(open_chunks.filter(sent_at=None)[: max(0, WINDOW - with_workers)])
+    # What the site computes itself does not keep all of its workers from all else.
+    window = WINDOW if fitted(run.spec) is None else 1
+    fresh = list(open_chunks.filter(sent_at=None)[: max(0, window - with_workers)])
     Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)
     return Due(chunks=_with_run(lost + fresh, run))
 
@@ -188,6 +206,7 @@ def finish_if_over(run: Run, now: datetime) -> None:
     told = {"model": str(run.model), "predictions": run.stored, "wrong": run.wrong}
     by = run.requested_by or run.by_name
     record(project=run.project, study=run.study, what=What.PREDICTIONS_COMPUTED, by=by, now=now, **told)
+    note(run=run, now=now)
     refresh_statistics(Prediction)
 
 
@@ -205,10 +224,21 @@ def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
 
 def questions_of(run: Run) -> Iterator[Asked | str]:
     """Yield every question that a run is about, or a sentence where one cannot be asked."""
-    if run.study is not None:
+    if run.study is not None and run.study.state == StudyState.DRAFT:
+        # As of one moment, however long the run takes.
+        yield from _of_draft(draft_questions(run.study, now=run.requested_at))
+    elif run.study is not None:
         yield from _of_study(Question.objects.filter(study=run.study, taken_out_at=None))
     else:
         yield from _of_kind(run, run.project.instances.order_by("pk"))
+
+
+def _of_draft(questions: Iterable[Question | CannotAsk]) -> Iterator[Asked | str]:
+    for each in questions:
+        if isinstance(each, CannotAsk):
+            yield str(each)
+        else:
+            yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right)
 
 
 def _of_study(questions: QuerySet[Question]) -> Iterator[Asked]:
@@ -249,7 +279,13 @@ def items_of(*, chunk: Chunk) -> list[Item]:
 
 
 def _asked_in(chunk: Chunk) -> Iterable[Asked]:
-    if chunk.run.study_id is not None:
+    study = chunk.run.study
+    if study is not None and study.state == StudyState.DRAFT:
+        asked = _of_draft(
+            draft_questions(study, {item["instance"] for item in chunk.items}, now=chunk.run.requested_at)
+        )
+        return (each for each in asked if isinstance(each, Asked))
+    if study is not None:
         return _of_study(Question.objects.filter(pk__in=[item["question"] for item in chunk.items], taken_out_at=None))
     instances = Instance.objects.filter(pk__in={item["instance"] for item in chunk.items}).order_by("pk")
     return (asked for asked in _of_kind(chunk.run, instances) if isinstance(asked, Asked))

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -13,6 +13,7 @@ from django.db.models import F
 
 from analytics.scores import right_choices
 from predictions.actions.runs import Asked, fail, finish_if_over, lock, questions_of
+from predictions.blind import case_of, fitted, sees
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
 from studies.kinds import get_kind, matches
@@ -23,7 +24,13 @@ SECONDS_PER_CHUNK = 20
 # More would be a message of megabytes.
 MOST_PER_CHUNK = 2_000
 BATCH = 2_000
+# Into which chunks questions are divided.
+Divided = Callable[[Sequence[Asked]], Sequence[Sequence[Asked]]]
 NOT_FOR_MODELS = "{count} of {kind} ask otherwise than which text and picture belong together, so no model is asked."
+NOT_FOR_BLIND = (
+    "{count} of {kind} cannot be answered by what a blind baseline sees: the right option shows nothing of it, or "
+    "nobody knows which one that is."
+)
 CHANGED = "What it shows has changed since, or it is gone. Go on with the run to ask anew."
 NOT_ANSWERED = "The worker gave scores for other options than it was asked about."
 OTHER_WEIGHTS = (
@@ -41,8 +48,9 @@ def note_begun(*, run_id: int, chunk_id: int) -> None:
         Run.objects.filter(pk=run_id, state=Run.State.LOADING).update(begun=F("begun") + 1)
 
 
-def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Divide what a run is still to score into chunks, once a worker has said which model it loaded."""
+def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime, divided: Divided | None = None) -> None:
+    """Divide what a run is still to score into chunks, once a worker has said which model it loaded: as fast as it is,
+    or as `divided` has it."""
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
     if run is None:
         return
@@ -53,10 +61,7 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
         return
     model = _model(run.project, answer["identity"], now)
     missing, there, left_out = _missing(run, model)
-    pictures = _pictures_per_question(missing)
-    per_chunk = int(float(answer["pictures_per_second"]) * SECONDS_PER_CHUNK / pictures)
-    size = max(1, min(MOST_PER_CHUNK, per_chunk))
-    items = [_item(asked) for asked in missing]
+    chunks = _by_speed(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
     with transaction.atomic():
         locked = lock(run_id)
         if locked is None or locked.state != Run.State.LOADING:
@@ -65,18 +70,31 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
         locked.chunks.filter(stored_at=None).delete()
         last = locked.chunks.order_by("-number").values_list("number", flat=True).first() or 0
         Chunk.objects.bulk_create(
-            Chunk(run=locked, number=number, items=items[start : start + size])
-            for number, start in enumerate(range(0, len(items), size), start=last + 1)
+            Chunk(run=locked, number=number, items=[_item(asked) for asked in chunk])
+            for number, chunk in enumerate(chunks, start=last + 1)
         )
         if locked.model != model:
             # Deleted with what it had scored, or another since: what counts is what there is of this one.
             locked.stored = 0
         locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
-        locked.total, locked.wrong = locked.stored + len(items), 0
+        locked.total, locked.wrong = locked.stored + len(missing), 0
         locked.already_there = there - locked.stored if there > locked.stored else 0
         locked.left_out, locked.why_left_out = sum(left_out.values()), list(left_out)[:MOST_PROBLEMS]
         locked.save()
         finish_if_over(locked, now)
+
+
+def _can_be_asked(spec: str, asked: Asked) -> bool:
+    kind, seen = get_kind(asked.kind), sees(spec)
+    if seen is not None and case_of(kind, asked.content, asked.right, instance=asked.instance, seen=seen) is None:
+        return False
+    return fitted(spec) is not None or bool(matches(kind, asked.content))
+
+
+def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> list[Sequence[Asked]]:
+    per_chunk = int(pictures_per_second * SECONDS_PER_CHUNK / _pictures_per_question(missing))
+    size = max(1, min(MOST_PER_CHUNK, per_chunk))
+    return [missing[start : start + size] for start in range(0, len(missing), size)]
 
 
 def _model(project: Project, identity: Mapping[str, str], now: datetime) -> Model:
@@ -103,7 +121,7 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
         if isinstance(asked, str):
             left_out[asked] += 1
             continue
-        if not matches(get_kind(asked.kind), asked.content):
+        if not _can_be_asked(run.spec, asked):
             silent[asked.kind] += 1
             continue
         name = (asked.instance, asked.kind, asked.variant, asked.hash)
@@ -111,12 +129,13 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
             there.add(name)
         else:
             missing.setdefault(name, asked)
+    sentence = NOT_FOR_MODELS if sees(run.spec) is None else NOT_FOR_BLIND
     for kind, count in silent.items():
-        left_out[NOT_FOR_MODELS.format(count=f"{count:,} question{'' if count == 1 else 's'}", kind=kind)] += count
+        left_out[sentence.format(count=f"{count:,} question{'' if count == 1 else 's'}", kind=kind)] += count
     return list(missing.values()), len(there), left_out
 
 
-def _pictures_per_question(asked: list[Asked]) -> float:
+def _pictures_per_question(asked: Sequence[Asked]) -> float:
     pictures = sum(len({m.picture for m in matches(get_kind(one.kind), one.content).values()}) for one in asked)
     return max(1.0, pictures / max(1, len(asked)))
 

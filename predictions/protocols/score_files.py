@@ -13,15 +13,17 @@ from predictions.protocols.problems import BenchmarkError
 
 COLUMNS = ("image", "text", "score")
 FORMS = (
-    "Write a CSV or Parquet file with the columns image, text and score; a .npz with images, texts and scores, images "
-    "x texts; or a .npy of the shape blocks x images x texts in the benchmark's order."
+    "Write a CSV or Parquet file with the columns image, text and score, or with the column image and one for each "
+    "text; a .npz with images, texts and scores, images x texts; or a .npy of the shape blocks x images x texts "
+    "in the benchmark's order."
 )
 
 
 class ScoreFile:
     """A `predictions.protocols.base.Scorer` that looks scores up.
 
-    - `.csv`, `.parquet`: the columns image, text and score, one pair in each row, in any order.
+    - `.csv`, `.parquet`: the columns image, text and score, one pair in each row, in any order; or a matrix, the column
+      image first and every other one called by its text.
     - `.npz`: `images` and `texts`, names, and `scores`, images x texts.
     - `.npy`: blocks x images x texts, in the order in which the benchmark yields them, and its options in the order of
       the protocol; all blocks must be of one shape.
@@ -107,13 +109,16 @@ def _reader(path: Path) -> _ByName | _ByPair | _InOrder:
         raise BenchmarkError([f"{path} cannot be read ({error.strerror or error})."]) from error
 
 
-def _read_csv(path: Path) -> _ByPair:
+def _read_csv(path: Path) -> _ByPair | _ByName:
     problems: list[str] = []
     scores: dict[tuple[str, str], float] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
-            _check_columns(path, reader.fieldnames or ())
+            columns = list(reader.fieldnames or ())
+            if _is_matrix(columns):
+                return _matrix(path, columns[1:], reader)
+            _check_columns(path, columns)
             for number, row in enumerate(reader, start=1):
                 _add(scores, number, row, problems)
     except UnicodeDecodeError as error:
@@ -125,14 +130,16 @@ def _read_csv(path: Path) -> _ByPair:
     return _ByPair(path.name, scores)
 
 
-def _read_parquet(path: Path) -> _ByPair:
+def _read_parquet(path: Path) -> _ByPair | _ByName:
     # Here, because nothing else of a command needs it, and it takes long to load.
     import pyarrow
     from pyarrow import parquet
 
     try:
         table = parquet.ParquetFile(path)
-        _check_columns(path, table.schema_arrow.names)
+        if _is_matrix(names := table.schema_arrow.names):
+            return _matrix(path, names[1:], table.read().to_pylist())
+        _check_columns(path, names)
         rows = table.read(columns=list(COLUMNS)).to_pylist()
     except pyarrow.ArrowException as error:
         raise BenchmarkError([f"{path.name} is not a Parquet file that can be read."]) from error
@@ -143,6 +150,29 @@ def _read_parquet(path: Path) -> _ByPair:
     if problems:
         raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
     return _ByPair(path.name, scores)
+
+
+def _is_matrix(columns: Sequence[str]) -> bool:
+    """Tell whether columns are those of a matrix and not, with a name misspelt, those of a table of pairs."""
+    return len(columns) > 1 and columns[0] == COLUMNS[0] and not set(COLUMNS[1:]) & set(columns)
+
+
+def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) -> _ByName:
+    """Read a row for each image, with its name in the column image and a score under each text; it has all of them."""
+    images: list[str] = []
+    scores: list[list[float]] = []
+    problems: list[str] = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            scores.append([float(row[text]) for text in texts])
+        except (TypeError, ValueError):
+            problems.append(f"Record {number}: a score is missing, or not a number.")
+        images.append(str(row[COLUMNS[0]]))
+    if len(set(images)) < len(images) or len(set(texts)) < len(texts):
+        problems.append("It names an image or a text twice.")
+    if problems:
+        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
+    return _ByName(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
 
 
 def _check_columns(path: Path, columns: Iterable[str]) -> None:

@@ -20,6 +20,8 @@ SCORERS = {
     "hf": "predictions.scorers.hf.load",
     "vqascore": "predictions.scorers.vqascore.load",
     "onnx": "predictions.scorers.onnx.load",
+    "text-only": "predictions.scorers.text_only.load",
+    "image-only": "predictions.scorers.image_only.load",
 }
 
 

@@ -98,31 +98,44 @@ def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, lis
     """
     problems: list[str] = []
     made: dict[About, list[Question]] = {}
-    for about, instance, facts in _with_facts(list(wanted)):
-        origin, source = about.origin, about.source
-        try:
-            made[about] = [
-                Question(
-                    study=study,
-                    instance=instance,
-                    drawn_from=origin.question if origin else None,
-                    won=dict(origin.won) if origin else {},
-                    source_type=source.type if source else "",
-                    source_id=source.id if source else 0,
-                    source=dict(source.content) if source else None,
-                    answers_wanted=wanted[about],
-                    **fields,
-                )
-                for fields in _questions_about(study, facts, source)
-            ]
-        except CannotAsk as error:
-            problems.append(str(error))
+    for about, asked in unsaved_questions(study, list(wanted)):
+        if isinstance(asked, CannotAsk):
+            problems.append(str(asked))
+            continue
+        for question in asked:
+            question.answers_wanted = wanted[about]
+        made[about] = asked
     if problems:
         more = len(problems) - PROBLEMS_SHOWN
         tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
     Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
     return made
+
+
+def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[About, list[Question] | CannotAsk]]:
+    """Yield the questions that a study asks about each, unstored, or why it cannot ask; by the ids of instances."""
+    for about, instance, facts in _with_facts(asked):
+        origin, source = about.origin, about.source
+        try:
+            yield (
+                about,
+                [
+                    Question(
+                        study=study,
+                        instance=instance,
+                        drawn_from=origin.question if origin else None,
+                        won=dict(origin.won) if origin else {},
+                        source_type=source.type if source else "",
+                        source_id=source.id if source else 0,
+                        source=dict(source.content) if source else None,
+                        **fields,
+                    )
+                    for fields in _questions_about(study, facts, source)
+                ],
+            )
+        except CannotAsk as error:
+            yield about, error
 
 
 def _questions_about(study: Study, facts: InstanceFacts, source: Source | None = None) -> Iterator[dict[str, Any]]:

@@ -2,14 +2,17 @@
 
 import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from studies.actions.codes import add_code
+from studies.actions.conditions import unmet
 from studies.actions.datasets import set_dataset
 from studies.actions.events import Actor, What, person, record
 from studies.actions.questions import (
@@ -18,10 +21,12 @@ from studies.actions.questions import (
     make_practice,
     make_questions,
     questions_per_instance,
+    unsaved_questions,
 )
 from studies.actions.roles import check_roles
 from studies.design import Design, read_design
 from studies.errors import StudyError
+from studies.kinds import CannotAsk
 from studies.models import (
     Outcome,
     Project,
@@ -36,6 +41,11 @@ from studies.models.studies import STUDY_TRANSITIONS
 from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
+
+
+class Arriving(Protocol):
+    def __call__(self, study: Study, *, now: datetime) -> Sequence[About] | None:
+        """Return what comes from the study that feeds `study`, None without one. Raises StudyError."""
 
 
 @transaction.atomic
@@ -116,7 +126,9 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_contact(study)
     _check_named_studies(study)
-    surveys = _planned(study, _asked_about(study, about))
+    asked = _asked_about(study, about)
+    surveys = _planned(study, asked)
+    _check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
     each = questions_per_instance(study)
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
@@ -124,6 +136,26 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
         seats=sum(survey.seats for survey in surveys),
         answers=each * sum(survey.seats * len(survey.items) for survey in surveys),
     )
+
+
+def draft_questions(
+    study: Study, instances: Collection[int] | None = None, *, now: datetime
+) -> Iterator[Question | CannotAsk]:
+    """Yield the questions that launching a draft would make, unstored, about `instances` (ids) or all that it selects;
+    or why one cannot be asked about. Raises StudyError where a sample cannot be drawn."""
+    arriving: Arriving = import_string(settings.ARRIVING)
+    asked = _asked_about(study, arriving(study, now=now))
+    yield from _questions(study, [about for about in asked if instances is None or about.instance in instances])
+
+
+def _questions(study: Study, asked: Sequence[About]) -> Iterator[Question | CannotAsk]:
+    for _, made in unsaved_questions(study, asked):
+        yield from [made] if isinstance(made, CannotAsk) else made
+
+
+def _check_conditions(study: Study, questions: Iterable[Question]) -> None:
+    if problems := unmet(study, questions):
+        raise StudyError(*problems)
 
 
 def _check_contact(study: Study) -> None:
@@ -202,6 +234,7 @@ def freeze(
     make_practice(study)
     if about is None or about:
         add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
+    _check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
 def keeps_dataset(study: Study) -> bool:

@@ -4,9 +4,11 @@ from studies.design.checking import check_design, read_design, shortest_limit
 from studies.design.copying import copied_source
 from studies.design.model import (
     Answering,
+    BlindSolvability,
     Design,
     Endings,
     InstanceSelection,
+    LaunchConditions,
     Lobby,
     Part,
     Pay,
@@ -20,10 +22,12 @@ from studies.design.problems import DesignRefused, Problem
 
 __all__ = [
     "Answering",
+    "BlindSolvability",
     "Design",
     "DesignRefused",
     "Endings",
     "InstanceSelection",
+    "LaunchConditions",
     "Lobby",
     "Part",
     "Pay",

@@ -90,6 +90,7 @@ def _with_what_is_left_out(given: Mapping[str, Any], asked: list[Mapping[str, An
     design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     design["instances"].setdefault("sample", None)
+    design["conditions"].setdefault("blind_solvability", None)
     design["eligibility"] = [
         with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in design["eligibility"]
     ]
@@ -194,6 +195,7 @@ def _unknown(error: jsonschema.ValidationError) -> list[str]:
 _TYPE_NAMES = {
     "string": "text (put it in quotes)",
     "integer": "a whole number",
+    "number": "a number",
     "boolean": "true or false",
     "array": "a list",
     "object": "a section of `name: value` lines",
@@ -255,6 +257,7 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
             "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
             "the instances from another study, without a sample.",
         )
+    yield from _check_conditions(design, lines)
     recruitment, practice, time = design.recruitment, design.practice, design.time
     if not recruitment.prolific and not recruitment.invite:
         yield Problem(lines.get(("recruitment",)), "Nobody could come in: turn on `prolific`, `invite` or both.")
@@ -276,6 +279,23 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
             lines.get(("time", "limit_minutes")),
             f"`time.limit_minutes` is {time.limit_minutes}; for an estimate of {time.estimated_minutes} minutes "
             f"Prolific allows no less than {shortest}.",
+        )
+
+
+def _check_conditions(design: Design, lines: Lines) -> Iterator[Problem]:
+    if design.conditions.blind_solvability is None:
+        return
+    if not design.knows_right:
+        yield Problem(
+            _nearest(lines, ("conditions", "blind_solvability")),
+            "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
+            "looking. Leave `conditions.blind_solvability` out.",
+        )
+    elif design.instances.from_study and design.instances.sample is None:
+        yield Problem(
+            _nearest(lines, ("conditions", "blind_solvability")),
+            "What the study asks comes from another study one by one, so it is not known before the launch. Leave "
+            "`conditions.blind_solvability` out, or take a sample (`instances.sample`).",
         )
 
 

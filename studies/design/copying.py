@@ -38,7 +38,9 @@ def written(design: Design) -> str:
     for name in ASKING if len(design.parts) > 1 else ("parts",):
         del values[name]
     instances = {name: value for name, value in values["instances"].items() if value not in (None, [], "")}
-    values = {name: value for name, value in (values | {"instances": instances}).items() if value is not None}
+    conditions = {name: value for name, value in values["conditions"].items() if value is not None}
+    values |= {"instances": instances, "conditions": conditions}
+    values = {name: value for name, value in values.items() if value is not None}
     return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST)
 
 

@@ -126,6 +126,22 @@ class Lobby:
 
 
 @dataclass(frozen=True, slots=True)
+class BlindSolvability:
+    """Programs that see only the texts, or only the pictures, of a question, by their specs, and the largest share of
+    right answers (0 to 1) that each may have."""
+
+    baselines: tuple[str, ...]
+    at_most: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchConditions:
+    """What must hold before the study is launched; None for what need not."""
+
+    blind_solvability: BlindSolvability | None
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page; `language` is ""
     for studies of versions that did not ask for it, whose pages follow the reader's browser."""
@@ -152,6 +168,7 @@ class Design:
     answering: Answering
     endings: Endings
     lobby: Lobby
+    conditions: LaunchConditions
     version: int = VERSION
 
     @property
@@ -200,6 +217,7 @@ class Design:
             "answering": Answering(**_entries(whole["answering"], _ANSWERING, "answering")),
             "endings": Endings(**_entries(whole["endings"], _ENDINGS, "endings")),
             "lobby": _lobby(whole["lobby"]),
+            "conditions": _conditions(whole["conditions"]),
         }
         return cls(**{**whole, **sections})
 
@@ -268,6 +286,7 @@ class Design:
                 "pay": str(self.lobby.pay),
                 "either_role": self.lobby.either_role,
             },
+            "conditions": {"blind_solvability": _stored_solvability(self.conditions.blind_solvability)},
         }
 
 
@@ -282,6 +301,8 @@ _PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
 _ANSWERING = frozenset(Answering.__dataclass_fields__)
 _ENDINGS = frozenset(Endings.__dataclass_fields__)
 _LOBBY = frozenset(Lobby.__dataclass_fields__)
+_CONDITIONS = frozenset(LaunchConditions.__dataclass_fields__)
+_BLIND_SOLVABILITY = frozenset(BlindSolvability.__dataclass_fields__)
 _PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
 
 
@@ -345,6 +366,14 @@ def _lobby(stored: Any) -> Lobby:
     return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]), either_role=lobby["either_role"])
 
 
+def _conditions(stored: Any) -> LaunchConditions:
+    limit = _entries(stored, _CONDITIONS, "conditions")["blind_solvability"]
+    if limit is None:
+        return LaunchConditions(blind_solvability=None)
+    entries = _entries(limit, _BLIND_SOLVABILITY, "conditions.blind_solvability")
+    return LaunchConditions(BlindSolvability(tuple(entries["baselines"]), float(entries["at_most"])))
+
+
 def _practice(stored: Any) -> Practice:
     practice = _entries(stored, _PRACTICE, "practice")
     entries = (_entries(entry, _PRACTICE_ENTRY, "practice.questions") for entry in practice["questions"])
@@ -357,6 +386,10 @@ def _practice(stored: Any) -> Practice:
 
 def _stored_part(part: Part) -> dict[str, Any]:
     return {"kind": part.kind, "ask": dict(part.ask), "instructions": part.instructions}
+
+
+def _stored_solvability(limit: BlindSolvability | None) -> dict[str, Any] | None:
+    return None if limit is None else {"baselines": list(limit.baselines), "at_most": limit.at_most}
 
 
 def _stored_entry(entry: PracticeEntry) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
-VERSION = 3
+VERSION = 4
 
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
@@ -26,6 +26,8 @@ ONE_ACTION = ("off", "offered", "on")
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
 _AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
+# A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
+_BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -84,6 +86,7 @@ def study_schema() -> dict[str, Any]:
             "answering": _answering_schema(),
             "endings": _endings_schema(),
             "lobby": _lobby_schema(),
+            "conditions": _conditions_schema(),
         },
     }
 
@@ -334,6 +337,42 @@ def _lobby_schema() -> dict[str, Any]:
                 "default": False,
                 "description": "Whether somebody who waits may take part in the study that is waited for instead, "
                 "where that has a place for them.",
+            },
+        },
+    )
+
+
+def _conditions_schema() -> dict[str, Any]:
+    return _section(
+        "What must hold before the study can be launched.",
+        {
+            "blind_solvability": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["baselines", "at_most"],
+                "description": "Programs that see only the texts, or only the pictures, of each question must not be "
+                "right too often. They are asked with `predict`, while the study is a draft.",
+                "properties": {
+                    "baselines": {
+                        "type": "array",
+                        "minItems": 1,
+                        "uniqueItems": True,
+                        "items": {
+                            "type": "string",
+                            "maxLength": 300,
+                            "pattern": _BLIND_BASELINE,
+                            "description": "Write a blind baseline, such as text-only:ngrams.",
+                        },
+                        "description": "Which programs: text-only:ngrams, image-only:colour-and-gradient, ...",
+                    },
+                    "at_most": {
+                        "type": "number",
+                        "minimum": 0,
+                        "maximum": 1,
+                        "description": "The largest share of right answers that each may have, such as 0.6 where "
+                        "guessing gives 0.5. A tie counts as a guess.",
+                    },
+                },
             },
         },
     )

@@ -1,3 +1,4 @@
+from studies.models.conditions import BlindScore
 from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.imports import Import
@@ -8,6 +9,7 @@ from studies.models.studies import CompletionCode, Outcome, Purpose, Study, Stud
 from studies.models.uploads import Upload
 
 __all__ = [
+    "BlindScore",
     "CompletionCode",
     "Event",
     "Image",

@@ -49,7 +49,7 @@ from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
 from studies.errors import StudyError
 from studies.kinds import get_kind
-from studies.models import Study, StudyState
+from studies.models import BlindScore, Study, StudyState
 from studies.permissions import Verb
 from workspace.views.drafts import file_form
 
@@ -153,6 +153,41 @@ def _how_often(odd: OddArrivals) -> str:
     return f"{times} (by at least {odd.people:,} {people}, {last})"
 
 
+@dataclass(frozen=True)
+class BlindLine:
+    """A blind baseline that the launch depends on, with what was found of it, if anything was. Numbers in percent,
+    None where there is none."""
+
+    baseline: str
+    score: BlindScore | None
+    right: float | None
+    low: float | None
+    high: float | None
+    chance: float | None
+    at_most: float
+
+    @property
+    def is_met(self) -> bool:
+        return self.right is not None and self.right <= self.at_most
+
+
+def _blind_lines(study: Study) -> list[BlindLine]:
+    limit = study.design.conditions.blind_solvability
+    if limit is None:
+        return []
+    scores = {score.baseline: score for score in study.blind_scores.all()}
+    return [_blind_line(baseline, scores.get(baseline), limit.at_most) for baseline in limit.baselines]
+
+
+def _blind_line(baseline: str, score: BlindScore | None, at_most: float) -> BlindLine:
+    if score is None:
+        return BlindLine(baseline, None, None, None, None, None, 100 * at_most)
+    right, low, high, chance = (
+        None if share is None else 100 * share for share in (score.share, score.low, score.high, score.chance)
+    )
+    return BlindLine(baseline, score, right, low, high, chance, 100 * at_most)
+
+
 @study_view(Verb.VIEW)
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
@@ -162,6 +197,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     context = _progress(request, study) | {
         "reported": study_reports(study),
         "skips": study_skips(study),
+        "blind": _blind_lines(study),
         "simulated": simulated_in_study(study),
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),

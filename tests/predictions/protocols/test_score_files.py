@@ -37,7 +37,19 @@ def npz_file(folder: Path) -> Path:
     return folder / "scores.npz"
 
 
-@pytest.mark.parametrize("write", [csv_file, parquet_file, npz_file])
+def csv_matrix(folder: Path) -> Path:
+    path = folder / "matrix.csv"
+    path.write_text(f'image,"A dog.",A cat.\nb.jpg,{DOG_B},{CAT_B}\na.jpg,{DOG_A},{CAT_A}\n')
+    return path
+
+
+def parquet_matrix(folder: Path) -> Path:
+    columns = {"image": ["b.jpg", "a.jpg"], "A cat.": [CAT_B, CAT_A], "A dog.": [DOG_B, DOG_A]}
+    parquet.write_table(pa.table(columns), folder / "matrix.parquet")
+    return folder / "matrix.parquet"
+
+
+@pytest.mark.parametrize("write", [csv_file, parquet_file, npz_file, csv_matrix, parquet_matrix])
 def test_scores_are_found_by_image_and_text_whatever_their_order(tmp_path: Path, write: Any) -> None:
     first, second = ScoreFile(write(tmp_path))(BLOCKS)
     assert first.tolist() == [[CAT_A, DOG_A], [CAT_B, DOG_B]]
@@ -56,6 +68,20 @@ def refused(path: Path) -> str:
     with pytest.raises(BenchmarkError) as error:
         list(ScoreFile(path)(BLOCKS))
     return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("image,A cat.,A dog.\na.jpg,0.1,high\n", "matrix.csv: Record 1: a score is missing, or not a number."),
+        ("image,A cat.,A dog.\na.jpg,0.1\n", "matrix.csv: Record 1: a score is missing, or not a number."),
+        ("image,A cat.,A dog.\na.jpg,1,2\na.jpg,1,2\n", "matrix.csv: It names an image or a text twice."),
+        ("image,A cat.\na.jpg,1\n", "matrix.csv has no score of the image 'b.jpg'."),
+    ],
+)
+def test_what_is_wrong_with_a_matrix_is_a_sentence(tmp_path: Path, content: str, sentence: str) -> None:
+    (tmp_path / "matrix.csv").write_text(content)
+    assert refused(tmp_path / "matrix.csv") == sentence
 
 
 def test_a_pair_without_a_score_is_named(tmp_path: Path) -> None:

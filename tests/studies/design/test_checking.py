@@ -60,6 +60,8 @@ parts:
   - ask: {caption: caption}
     kind: best_of_n
 """
+MATCHING = SMALL.replace("best_of_n", "image_to_text")
+BLIND = MATCHING + "conditions:\n  blind_solvability:\n    baselines: [{}]\n    at_most: {}\n"
 BAD_FILES = [
     ("", None, "The study file is empty."),
     ("- a\n- b\n", None, "must consist of `name: value` lines"),
@@ -108,6 +110,22 @@ BAD_FILES = [
     (SMALL + 'version: "1"\n', 4, "must be a whole number"),
     (SMALL + "purpose: baseline\n", 4, "these questions have none"),
     (TWICE, 7, "Another part asks best_of_n already"),
+    (MATCHING + "conditions: {blind_solvable: 0.6}\n", 4, "Did you mean `blind_solvability`?"),
+    (MATCHING + "conditions:\n  blind_solvability:\n    at_most: 0.6\n", 5, "`baselines` is missing"),
+    (BLIND.format("text-only:ngrams", "many"), 7, "must be a number"),
+    (BLIND.format("text-only:ngrams", 60), 7, "must be at most 1"),
+    (BLIND.format("open_clip:ViT-B-32/openai", 0.6), 6, "Write a blind baseline, such as text-only:ngrams"),
+    (BLIND.format("text-only:ngrams, text-only:ngrams", 0.6), 6, "names something twice"),
+    (
+        BLIND.format("text-only:ngrams", 0.6).replace("image_to_text", "best_of_n"),
+        5,
+        "Nobody knows which answers to these questions are right",
+    ),
+    (
+        BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n",
+        5,
+        "What the study asks comes from another study one by one",
+    ),
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
 ]
 
@@ -134,11 +152,11 @@ def test_a_date_is_read_as_text() -> None:
 def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
     """Its other lines may be right in that version."""
     with pytest.raises(DesignRefused) as refused:
-        read_design(SMALL + "lottery: {group: one}\nversion: 4\n")
+        read_design(SMALL + "lottery: {group: one}\nversion: 5\n")
     (problem,) = refused.value.problems
     assert problem.line == 5
     assert problem.message == (
-        "The study file is of version 4; this Lineup reads versions up to 3. "
+        "The study file is of version 5; this Lineup reads versions up to 4. "
         "Update Lineup, or write the file for this version."
     )
 
@@ -160,7 +178,7 @@ def test_plain_values_are_checked_as_a_file_is() -> None:
         ({"anwsers": 3}, "`anwsers` is not known here. Did you mean `answers`?"),
         ({"consent": "a\0b"}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
         ({"ask": {"capton\ud800": "x"}}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
-        ({"version": 4}, "The study file is of version 4; this Lineup reads versions up to 3."),
+        ({"version": 5}, "The study file is of version 5; this Lineup reads versions up to 4."),
     ],
 )
 def test_problems_of_plain_values_have_no_line(changed: dict[str, Any], sentence: str) -> None:

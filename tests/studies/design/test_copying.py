@@ -79,6 +79,8 @@ def test_a_file_that_cannot_be_read_any_more_is_written_anew() -> None:
         "study: a\ntitle: T\nkind: ambiguity\ndataset: false\ninstances: {from: b, type: [x, 'y: z']}\n"
         'pay: {currency: EUR, per_session: "7"}\nconsent: "One\\n\\n  two  \\n"\n'
         "practice: {pass: 1, questions: [{instance: k, right: both, feedback: Look.}]}\n",
+        "study: a\ntitle: T\nkind: image_to_text\n"
+        "conditions: {blind_solvability: {baselines: ['text-only:ngrams'], at_most: 0.6}}\n",
     ],
 )
 def test_a_design_that_is_written_out_is_read_as_it_was(source: str) -> None:

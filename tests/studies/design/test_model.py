@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies.design import Answering, Design, DesignRefused, Endings, Lobby, Part, read_design
+from studies.design import Answering, BlindSolvability, Design, DesignRefused, Endings, Lobby, Part, read_design
 
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
 MATCHING = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
@@ -44,7 +44,7 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 3
+    assert design.version == 4
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
@@ -60,7 +60,7 @@ def test_a_design_of_version_2_keeps_nobody_out() -> None:
     written = Design.from_stored(stored()).to_stored()
     del written["eligibility"]
     design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.eligibility) == (3, ())
+    assert (design.version, design.eligibility) == (4, ())
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
@@ -74,7 +74,7 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
-    assert (design.version, design.language, design.recruitment.any_ids) == (3, "", False)
+    assert (design.version, design.language, design.recruitment.any_ids) == (4, "", False)
     assert design.endings == Endings("return", "return")
 
 
@@ -83,7 +83,7 @@ def test_a_design_of_version_2_records_nothing_of_how_texts_are_written() -> Non
     del written["answering"]["record_writing"]
     answering = written["answering"] | {"last_look": True}
     design = Design.from_stored(written | {"version": 2, "answering": answering})
-    assert (design.version, design.answering) == (3, Answering("off", True, False))
+    assert (design.version, design.answering) == (4, Answering("off", True, False))
     assert Design.from_stored(design.to_stored()) == design
 
 
@@ -107,8 +107,25 @@ def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
     written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
     del written["lobby"]
     design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.contact) == (3, "Ada")
+    assert (design.version, design.contact) == (4, "Ada")
     assert design.lobby == Lobby(minutes=0, pay=Decimal(0), either_role=False)
+
+
+def test_a_design_of_version_3_is_launched_without_conditions() -> None:
+    written = read_design("study: a\ntitle: T\nkind: best_of_n\nlobby: {either_role: true}\n").to_stored()
+    del written["conditions"]
+    design = Design.from_stored(written | {"version": 3})
+    assert (design.version, design.conditions.blind_solvability) == (4, None)
+    assert design.lobby.either_role
+
+
+def test_conditions_are_stored_as_they_are_read() -> None:
+    design = read_design(
+        "study: a\ntitle: T\nkind: image_to_text\n"
+        "conditions: {blind_solvability: {baselines: [text-only:ngrams], at_most: 1}}\n"
+    )
+    assert design.conditions.blind_solvability == BlindSolvability(("text-only:ngrams",), 1.0)
+    assert Design.from_stored(design.to_stored()) == design
 
 
 def test_a_new_design_without_the_lines_is_english() -> None:
@@ -176,7 +193,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 4}, "The stored design is of version 4; this Lineup reads versions up to 3. Go back to"),
+        ({"version": 5}, "The stored design is of version 5; this Lineup reads versions up to 4. Go back to"),
         ({"lottery": "all"}, "lottery missing or unknown."),
         ({"eligibility": ["all"]}, "`eligibility` has the unknown rule None."),
         ({"eligibility": [{"rule": "in_study"}]}, "study missing or unknown in `eligibility`."),

@@ -12,8 +12,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from annotation.models import EntryEvent, Session, SessionState, Skip
 from results.models import Pseudonym
 from studies.actions.images import original_name
-from studies.design import Lobby
-from studies.models import Instance, InstanceImage, Study, StudyState
+from studies.design import BlindSolvability, LaunchConditions, Lobby
+from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
 
 PAGE = "/studies/birds/birds-step-3/"
@@ -302,6 +302,34 @@ def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
     assert response.status_code == 409
     assert "it cannot become open" in response.content.decode()
     assert Study.objects.get().state == StudyState.CLOSED
+
+
+CONDITIONS = LaunchConditions(BlindSolvability(("image-only:colour-and-gradient", "text-only:ngrams"), 0.6))
+FOUND = {"questions": 300, "left_out": 900, "share": 0.8125, "low": 0.7641, "high": 0.8539, "chance": 0.25}
+
+
+def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(client: Client, draft: Study) -> None:
+    assert "Blind baselines" not in text(client, f"/studies/birds/{draft.slug}/")
+    redesign(draft, conditions=CONDITIONS)
+    BlindScore.objects.create(study=draft, baseline="text-only:ngrams", about="0" * 64, computed_at=NOON, **FOUND)
+    shown = text(client, f"/studies/birds/{draft.slug}/")
+    assert "image-only:colour-and-gradient not known yet 60.0 %" in shown
+    found = "text-only:ngrams too often 81.3 % 76.4 to 85.4 % 25.0 % 60.0 % 300 of 1,200 20 Nov 2026, 12:00"
+    assert found in shown
+    assert f"manage.py predict birds --model text-only:ngrams --study {draft.slug}" in shown
+    refused = text(client, f"/studies/birds/{draft.slug}/launch/")
+    assert "It is not known yet how often image-only:colour-and-gradient is right" in refused
+
+
+def test_a_launched_study_says_what_was_known_of_it_at_the_launch(client: Client, study: Study) -> None:
+    redesign(study, conditions=CONDITIONS)
+    for baseline in CONDITIONS.blind_solvability.baselines if CONDITIONS.blind_solvability else ():
+        scored = FOUND | {"share": 0.5, "low": None, "high": None}
+        BlindScore.objects.create(study=study, baseline=baseline, about="0" * 64, computed_at=NOON, **scored)
+    shown = text(client)
+    assert "As it was at the launch." in shown
+    assert "text-only:ngrams 50.0 % \N{EN DASH} 25.0 % 60.0 % 300 of 1,200" in shown
+    assert "manage.py predict" not in shown
 
 
 def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study) -> None:

@@ -1,0 +1,90 @@
+"""Whether questions can be answered without looking: how often a program is right that sees only part of each.
+
+A benchmark of pictures and texts whose right texts can be told by the texts alone measures nothing of looking
+(Gururangan et al. 2018, "Annotation artifacts in natural language inference data"; Hsieh et al. 2023, SugarCrepe,
+section 2, for pictures and captions). What such a program is right on is to be held against guessing, which is why the
+share of guessing stands beside it, and a tie is a guess here: elsewhere it is wrong, which would put a program that
+cannot tell anything below chance.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analytics.people import ROUNDING, share_interval
+from analytics.scores import NOTHING
+
+# Scores of one question that are closer than this are the same but for the rounding of sums.
+SAME = 1e-9
+ONE_GROUP = "All questions hang together, and one group says nothing about others."
+
+
+@dataclass(frozen=True)
+class BlindAccuracy:
+    """How often a program is right that does not see everything, beside guessing.
+
+    share: 0 to 1, a tie counted as a guess between those that tie; None exactly when there is no question. low, high:
+    95 % interval for other questions like these; None exactly when `reason` says why. chance: what guessing gives.
+    n: questions. groups: of questions that have something in common, which are drawn together.
+    """
+
+    share: float | None
+    low: float | None
+    high: float | None
+    chance: float | None
+    n: int
+    groups: int
+    reason: str | None = None
+
+
+def blind_accuracy(
+    scores: Sequence[Sequence[float]], right: Sequence[int], groups: Sequence[Hashable]
+) -> BlindAccuracy:
+    """Return how often the right option of a question has the highest score, with its interval and chance.
+
+    scores: of each question one for each option, at least 2, higher is better; questions may have different numbers of
+    options, and none is missing: what was not scored is left out by the caller, who says how many. right: the index of
+    the right option. groups: which questions belong together, such as those about one instance, whose outcomes are no
+    independent draws. All of one length. Raises ValueError for other lengths, a score that is no finite number, fewer
+    than 2 options, and an index that is no option.
+
+    A question counts 1 where the right option alone is highest, 1/k where it ties with k - 1 others, 0 otherwise. The
+    interval is that of a share whose design effect is the ratio of the variance between groups (of a ratio estimate:
+    Cochran 1977, "Sampling techniques", section 11.8) to that of single answers, at least 1 (`analytics.people`; Korn
+    and Graubard 1998). Where the groups do not differ, each counts as one single answer.
+
+    Example: [[2, 1], [1, 2], [1, 1]] with the first option right each time is (1 + 0 + 0.5) / 3 = 0.5, by chance 0.5.
+    """
+    if not len(scores) == len(right) == len(groups):
+        raise ValueError(f"{len(scores)} questions have {len(right)} right options and {len(groups)} groups.")
+    if not scores:
+        return BlindAccuracy(None, None, None, None, 0, 0, NOTHING)
+    credits = np.array([_credit(each, index) for each, index in zip(scores, right, strict=True)])
+    chance = float(np.mean([1 / len(each) for each in scores]))
+    place = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    share, n = float(credits.mean()), len(credits)
+    if len(place) < 2:
+        return BlindAccuracy(share, None, None, chance, n, len(place), ONE_GROUP)
+    member = np.array([place[group] for group in groups], dtype=np.intp)
+    low, high = share_interval(share, n, _design_effect(credits, member, len(place)), len(place) - 1)
+    return BlindAccuracy(share, low, high, chance, n, len(place))
+
+
+def _credit(scores: Sequence[float], right: int) -> float:
+    numbers = np.asarray(scores, dtype=np.float64)
+    if numbers.size < 2 or not np.isfinite(numbers).all() or not 0 <= right < numbers.size:
+        raise ValueError(f"{list(scores)} are no scores of a question whose option {right} (from 0) is right.")
+    highest = numbers > numbers.max() - SAME
+    return 1 / int(highest.sum()) if highest[right] else 0.0
+
+
+def _design_effect(credits: NDArray[np.float64], member: NDArray[np.intp], groups: int) -> float:
+    share, n = float(credits.mean()), credits.size
+    apart = np.bincount(member, weights=credits - share, minlength=groups)
+    variance = groups / (groups - 1) * float((apart**2).sum()) / n**2
+    single = share * (1 - share)
+    if variance < ROUNDING or single < ROUNDING:
+        return n / groups
+    return max(1.0, variance * n / single)

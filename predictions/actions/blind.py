@@ -1,0 +1,120 @@
+"""Blind baselines that are fitted to the questions of a run, in folds: a chunk of the run is a fold, or all.
+
+They need to know which answers are right, so the site's own workers compute them, and nobody else is told. Otherwise a
+run of theirs is one like any other: planned once, stored once, cancelled and gone on with between two chunks.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from predictions.actions import storing
+from predictions.actions.runs import Asked, questions_of
+from predictions.blind import Fitted, case_of, fitted
+from predictions.blind.cases import Case, digest_of
+from predictions.blind.fitting import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
+from predictions.messages import Identity, Scored
+from predictions.models import Chunk, Run
+from predictions.pictures import opener
+from predictions.scorers import NoPicture
+from studies.actions.images import original_name
+from studies.kinds import get_kind
+
+CHANGED = "The questions or their right answers have changed since the run began. Ask the baseline again."
+
+
+def begin(*, run_id: int, now: datetime) -> None:
+    """Divide a run of a blind baseline into folds. Does nothing for a run that is not waiting for it."""
+    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
+    baseline = None if run is None else fitted(run.spec)
+    if run is None or baseline is None:
+        return
+    storing.note_begun(run_id=run_id, chunk_id=0)
+    cases = _cases(run, baseline)
+    try:
+        folds = dict(zip((case.name for case in cases), folds_of(cases) if cases else [], strict=True))
+    except CannotFit as error:
+        storing.plan(run_id=run_id, answer={"error": str(error)}, now=now)
+        return
+
+    def divided(missing: Sequence[Asked]) -> list[list[Asked]]:
+        if baseline.at_once:
+            return [list(missing)] if missing else []
+        # What came while the others were read is of no fold, and told to have changed when it is to be scored.
+        by_fold = [[asked for asked in missing if folds.get(asked.hash, 0) == fold] for fold in range(FOLDS)]
+        return [fold for fold in by_fold if fold]
+
+    storing.plan(run_id=run_id, answer={"identity": _identity(baseline, cases)}, now=now, divided=divided)
+
+
+def score(*, chunk_id: int, now: datetime) -> None:
+    """Score a chunk by models that have not seen its questions. Does nothing for one that is stored."""
+    chunk = Chunk.objects.select_related("run__project", "run__study").filter(pk=chunk_id, stored_at=None).first()
+    baseline = None if chunk is None else fitted(chunk.run.spec)
+    if chunk is None or baseline is None:
+        return
+    storing.note_begun(run_id=chunk.run_id, chunk_id=chunk_id)
+    answer = _scored(chunk, baseline)
+    storing.store(run_id=chunk.run_id, chunk_id=chunk_id, answer=answer, now=now)
+
+
+def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:
+    cases = _cases(chunk.run, baseline)
+    identity = _identity(baseline, cases)
+    if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
+        return {"error": CHANGED}
+    features = baseline.features(opener(_read, max_pixels=settings.IMAGE_MAX_PIXELS))
+    missing = features.missing(option for case in cases for option in case.options.values())
+    results: list[Scored] = []
+    seen: list[tuple[Case, int]] = []
+    for case, fold in zip(cases, folds_of(cases), strict=True):
+        if gone := next((missing[option] for option in case.options.values() if option in missing), None):
+            results.append(Scored(content=case.name, error=str(gone)))
+        else:
+            seen.append((case, fold))
+    known, folds = [case for case, _ in seen], [fold for _, fold in seen]
+    wanted = {item["content"] for item in chunk.items}
+    for fold in sorted({fold for case, fold in seen if case.name in wanted}):
+        found = scores_of_fold(known, folds, fold, features)
+        results += [Scored(content=known[place].name, scores=scores) for place, scores in found.items()]
+    conditions = {
+        "blind_baseline": baseline.version,
+        "folds": FOLDS,
+        "strength": STRENGTH,
+        "questions": len(cases),
+        **features.conditions(),
+        "libraries": {library: version(library) for library in ("numpy", "scipy", "Pillow")},
+    }
+    return {"identity": identity, "conditions": conditions, "results": results}
+
+
+def _identity(baseline: Fitted, cases: Sequence[Case]) -> Identity:
+    """What was learnt follows from what there was to learn from: other questions make another model."""
+    return Identity(name=baseline.name, version=baseline.version, weights=digest_of(cases))
+
+
+def _cases(run: Run, baseline: Fitted) -> list[Case]:
+    """Return what the baseline is asked in a run, each once."""
+    found: dict[str, Case] = {}
+    for asked in questions_of(run):
+        if not isinstance(asked, Asked):
+            continue
+        kind = get_kind(asked.kind)
+        case = case_of(kind, asked.content, asked.right, instance=asked.instance, seen=baseline.sees)
+        if case is not None:
+            there = found.setdefault(case.name, case)
+            found[case.name] = Case(case.name, there.shares | case.shares, there.options, there.right)
+    return list(found.values())
+
+
+def _read(sha256: str) -> bytes:
+    try:
+        with default_storage.open(original_name(sha256)) as file:
+            content: bytes = file.read()
+            return content
+    except OSError as error:
+        raise NoPicture(f"The picture {sha256[:12]} cannot be read. Import it again.") from error

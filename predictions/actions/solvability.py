@@ -1,0 +1,52 @@
+"""How often a blind baseline is right on what a draft asks: noted with the draft, whose launch may depend on it."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from analytics.blind import blind_accuracy
+from predictions.blind import case_of, sees
+from predictions.blind.cases import groups_of
+from predictions.models import Prediction, Run
+from studies.actions.conditions import digest_of, note_blind_score
+from studies.actions.studies import draft_questions
+from studies.kinds import get_kind
+from studies.models import Question, StudyState
+
+
+def note(*, run: Run, now: datetime) -> None:
+    """Note what came of a run in which a blind baseline was asked what a draft asks, once nothing of it is missing."""
+    seen, study = sees(run.spec), run.study
+    if seen is None or study is None or run.model is None or study.state != StudyState.DRAFT:
+        return
+    asked = [each for each in draft_questions(study, now=run.requested_at) if isinstance(each, Question)]
+    scores = _scores_of(run, asked)
+    found = [
+        (case, scores.get((each.instance_id, case.name)))
+        for each in asked
+        if (case := case_of(get_kind(each.kind), each.content, each.right, instance=each.instance_id, seen=seen))
+    ]
+    answered = [(case, given) for case, given in found if given is not None and case.options.keys() <= given.keys()]
+    if len(answered) < len(found):
+        return
+    cases = [case for case, _ in answered]
+    accuracy = blind_accuracy(
+        [[given[key] for key in case.options] for case, given in answered],
+        [list(case.options).index(case.right) for case in cases],
+        groups_of(cases),
+    )
+    note_blind_score(
+        study=study,
+        baseline=run.spec,
+        about=digest_of(asked),
+        found=accuracy,
+        left_out=len(asked) - len(cases),
+        now=now,
+    )
+
+
+def _scores_of(run: Run, asked: Iterable[Question]) -> dict[tuple[int, str], dict[str, float]]:
+    """Return the scores that the run's model has given, by instance and by the hash of what was asked."""
+    kinds = {each.kind for each in asked}
+    found = Prediction.objects.about(run.project).filter(model=run.model, kind__in=kinds).exclude(scores=None)
+    rows = found.order_by().values_list("instance_id", "content_hash", "scores")
+    return {(instance, content): scores for instance, content, scores in rows.iterator() if scores}

@@ -1,0 +1,102 @@
+"""`text-only:hf:NAME` or `text-only:hf:FOLDER`: a language model of Hugging Face, which sees nothing but texts.
+
+How well a picture and a text belong together is, to this, how likely the text is: the mean log-likelihood of its tokens
+after the first (SugarCrepe: Hsieh et al. 2023, section 2, and Vera there, ask texts alone likewise). Where that finds
+the right caption, looking is not what a benchmark measures. `text-only:ngrams` is fitted to questions whose right
+answers are known (`predictions.blind`), so the site computes it, and no worker with models.
+"""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer
+from predictions.scorers.with_torch import (
+    computing,
+    device_of_this_machine,
+    digest_of_weights,
+    facts_of,
+)
+
+LIBRARY = "hf:"
+NAME = "Blind baseline: text only, "
+# Longer texts are cut: captions have tens of tokens.
+MOST_TOKENS = 512
+TRIALS = 3
+
+
+class LanguageModel(Scorer):
+    """A causal language model on a device. Texts are computed one by one, so none depends on the company of others."""
+
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, device: Any) -> None:
+        self.identity = identity
+        self.model = model
+        self.tokenizer = tokenizer
+        self.device = device
+
+    def conditions(self) -> Mapping[str, Any]:
+        dtype = next(self.model.parameters()).dtype
+        known = facts_of(self.device, dtype, "", "transformers")
+        return {"scorer": "text-only:hf", "batch": 1, "most_tokens": MOST_TOKENS, **known}
+
+    def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
+        """See `Scorer.score`. No picture is opened."""
+        texts = dict.fromkeys(text for text, _ in pairs)
+        found = {text: self.likelihood(text) for text in texts}
+        return [found[text] for text, _ in pairs]
+
+    def likelihood(self, text: str) -> float:
+        """Return the mean log-likelihood of the tokens of `text` after the first (natural logarithm, at most 0): the
+        first follows the model's own beginning of a text where it has one. 0 for a text without another token.
+
+        Raises OutOfMemory.
+        """
+        import torch
+
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"][:MOST_TOKENS]
+        start = self.tokenizer.bos_token_id
+        if start is not None:
+            ids = [start, *ids]
+        if len(ids) < 2:
+            return 0.0
+        tokens = torch.tensor([ids], device=self.device)
+        with computing(self.device, ""):
+            logits = self.model(input_ids=tokens).logits[0, :-1].float()
+            of_each = torch.log_softmax(logits, dim=-1).gather(1, tokens[0, 1:, None])
+            return float(of_each.mean())
+
+    def pictures_per_second(self) -> float:
+        """Return how many texts it takes in a second; the first is not timed."""
+        self.likelihood("A grey wall.")
+        begun = perf_counter()
+        for _ in range(TRIALS):
+            self.likelihood("A grey wall behind a long wooden table with two chairs.")
+        return TRIALS / max(perf_counter() - begun, 1e-6)
+
+
+def load(rest: str) -> LanguageModel:
+    """Load the language model that hf:NAME or hf:FOLDER names. Raises CannotLoad."""
+    name = rest.removeprefix(LIBRARY)
+    if not rest.startswith(LIBRARY) or not name:
+        raise CannotLoad(
+            f"text-only:{rest} is no language model. Write text-only:hf:NAME; text-only:ngrams is fitted to questions "
+            "whose right answers are known, and computed by the site: ask for it with `predict`."
+        )
+    try:
+        import transformers
+    except ImportError as error:
+        raise CannotLoad(
+            f"Hugging Face's transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
+        ) from error
+    device = device_of_this_machine()
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(name).to(device)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
+    except Exception as error:
+        first = str(error).strip().partition("\n")[0][:300] or type(error).__name__
+        raise CannotLoad(f"{name} cannot be loaded as a language model ({first}).") from error
+    model.eval()
+    short = name.rstrip("/").rpartition("/")[2]
+    identity = ModelIdentity(f"{NAME}{short}"[:100], "", digest_of_weights(model.state_dict()))
+    return LanguageModel(identity, model, tokenizer, device)

@@ -1,0 +1,97 @@
+"""What must hold before a study is launched: numbers that rooms above put here, and that the launch reads."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from analytics.blind import BlindAccuracy
+from studies.kinds import content_hash, get_kind
+from studies.models import BlindScore, Question, Study, StudyState
+
+
+def digest_of(questions: Iterable[Question]) -> str:
+    """Return the SHA-256, in 64 hexadecimal digits, of what questions ask and which answers are right, in any order."""
+    asked = sorted(f"{content_hash(get_kind(each.kind), each.content)}|{each.right}" for each in questions)
+    return hashlib.sha256("\n".join(asked).encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+@transaction.atomic
+def note_blind_score(
+    *, study: Study, baseline: str, about: str, found: BlindAccuracy, left_out: int, now: datetime
+) -> None:
+    """Note how often a blind baseline is right on what a draft asks, in place of what was noted of it before.
+
+    `about` is the `digest_of` the draft's questions, `left_out` how many of them the baseline cannot answer. Of a study
+    that was launched, what was known then stays.
+    """
+    drafts = Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk, state=StudyState.DRAFT)
+    if drafts.first() is None:
+        return
+    BlindScore.objects.update_or_create(
+        study=study,
+        baseline=baseline,
+        defaults={
+            "about": about,
+            "questions": found.n,
+            "left_out": left_out,
+            "share": found.share,
+            "low": found.low,
+            "high": found.high,
+            "chance": found.chance,
+            "computed_at": now,
+        },
+    )
+
+
+def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
+    """Return why a study that asks `questions` must not be launched yet, in sentences, with what to do.
+
+    The share itself is held against `at_most`, not an end of its interval: a few questions would always reach below
+    any bound, and could never stay under it.
+    """
+    limit = study.design.conditions.blind_solvability
+    if limit is None:
+        return []
+    scores = {score.baseline: score for score in study.blind_scores.all()}
+    about = digest_of(questions)
+    return [
+        sentence
+        for baseline in limit.baselines
+        if (sentence := _problem(study, baseline, scores.get(baseline), about, limit.at_most))
+    ]
+
+
+def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, at_most: float) -> str:
+    ask = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
+    if score is None:
+        return f"It is not known yet how often {baseline} is right, which sees only a part. Find out with: {ask}"
+    if score.about != about:
+        return f"{baseline} was asked about other questions than the study has now. Ask it again: {ask}"
+    if score.share is None:
+        return (
+            f"{baseline} cannot answer any question of the study. Take it out of "
+            "`conditions.blind_solvability.baselines`."
+        )
+    if score.share > at_most:
+        return (
+            f"{in_words(score)}, and the study file allows {_percent(at_most)}. Choose instances that cannot be told "
+            "by a part of them, or change `conditions.blind_solvability` in the study file."
+        )
+    return ""
+
+
+def in_words(score: BlindScore) -> str:
+    """Return what was found of a baseline that answered something, the beginning of a sentence."""
+    has_interval = score.low is not None and score.high is not None
+    interval = f"; 95 % interval {_percent(score.low)} to {_percent(score.high)}" if has_interval else ""
+    of = f"{score.questions:,} question{'' if score.questions == 1 else 's'}"
+    return (
+        f"{score.baseline} is right on {_percent(score.share)} of {of} of which it sees only a part "
+        f"(guessing gives {_percent(score.chance)}{interval})"
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "nothing" if share is None else f"{100 * share:.1f} %"

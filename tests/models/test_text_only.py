@@ -1,0 +1,81 @@
+"""`text-only:hf:` on a tiny language model: it says what transformers says of the same model, and looks at nothing."""
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from predictions.scorers import CannotLoad, NoPicture, scorer_of
+
+WORDS = ["<end>", "<unk>", *["a", "on", "dog", "cat", "two", "red", "birds"]]
+TEXTS = ["a dog on a cat", "a cat on a dog", "two red birds", "birds"]
+
+
+def save(folder: Path, *, with_start: bool) -> Path:
+    torch.manual_seed(1)
+    sizes = {"vocab_size": len(WORDS), "n_positions": 32, "n_embd": 32, "n_layer": 2, "n_head": 2}
+    GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0)).save_pretrained(folder)
+    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    start = {"bos_token": "<end>"} if with_start else {}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", unk_token="<unk>", **start).save_pretrained(
+        folder
+    )
+    return folder
+
+
+def likelihood(folder: Path, text: str, *, with_start: bool) -> float:
+    """Return the mean log-likelihood by the library's own loss, which is the mean over tokens after the first."""
+    model, read = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    ids = torch.tensor([([0] if with_start else []) + read(text, add_special_tokens=False)["input_ids"]])
+    with torch.no_grad():
+        return -float(model(input_ids=ids, labels=ids).loss)
+
+
+def nobody(name: str) -> NoReturn:
+    raise AssertionError(f"It looked at {name}.")
+
+
+@pytest.mark.parametrize("with_start", [True, False])
+def test_a_score_is_the_mean_log_likelihood_of_the_text_whatever_the_picture(tmp_path: Path, with_start: bool) -> None:
+    folder = save(tmp_path / "tiny-gpt", with_start=with_start)
+    scorer = scorer_of(f"text-only:hf:{folder}")
+    assert scorer.identity.name == "Blind baseline: text only, tiny-gpt"
+    pairs = [(text, picture) for text in TEXTS for picture in ("one", "two")]
+    scores = scorer.score(pairs, nobody)
+    # Of a single token without a start nothing is predicted.
+    expected = [
+        0.0 if text == "birds" and not with_start else likelihood(folder, text, with_start=with_start)
+        for text, _ in pairs
+    ]
+    assert scores == pytest.approx(expected, abs=1e-5)
+    assert len(set(scores)) == len(TEXTS)
+
+
+def test_a_text_has_the_same_score_in_any_company(tmp_path: Path) -> None:
+    scorer = scorer_of(f"text-only:hf:{save(tmp_path / 'tiny-gpt', with_start=True)}")
+    together = scorer.score([(text, "one") for text in TEXTS], nobody)
+    assert [scorer.score([(text, "one")], nobody)[0] for text in TEXTS] == list(together)
+
+
+def test_it_tells_how_fast_it_is_and_what_it_computed_under(tmp_path: Path) -> None:
+    scorer = scorer_of(f"text-only:hf:{save(tmp_path / 'tiny-gpt', with_start=True)}")
+    assert scorer.pictures_per_second() > 0
+    assert scorer.conditions()["scorer"] == "text-only:hf"
+    assert not any(isinstance(score, NoPicture) for score in scorer.score([("a dog", "one")], nobody))
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("text-only:hf:/nowhere/gpt", "/nowhere/gpt cannot be loaded as a language model"),
+        ("text-only:ngrams", "computed by the site: ask for it with `predict`"),
+        ("image-only:colour-and-gradient", "The site computes it: ask for it with `predict`"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_in_words(spec: str, sentence: str) -> None:
+    with pytest.raises(CannotLoad, match=sentence):
+        scorer_of(spec)
