@@ -32,14 +32,9 @@ test-browser: setup  ## only what drives a real Chromium
 	$(PYTEST) -m browser
 
 .PHONY: test-models
-test-models: .venv-models/installed  ## the real loading code of models, on tiny ones, with torch (.venv-models, 1 GB)
+test-models:  ## the real loading code of models, on tiny ones, with torch (.venv-models, 1 GB)
+	@scripts/bootstrap.sh models
 	.venv-models/bin/python -m pytest -c tests/models/pytest.ini --rootdir . --confcutdir tests/models tests/models
-
-.venv-models/installed: requirements-gpu.txt
-	$$(command -v python3.11 || command -v python3) -m venv --clear .venv-models
-	.venv-models/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary \
-		-r requirements-gpu.txt pytest pytest-timeout
-	touch $@
 
 .PHONY: check
 check: setup  ## lint, format, templates, types, import contracts, migrations, deployment settings

@@ -19,6 +19,14 @@ Floats = NDArray[np.float64]
 Group = tuple[str, ...]
 
 NOTHING = "There is nothing to count."
+# What guessing gets a model: its four scores of an instance are distinct and in random order, so of their 24 orders 6
+# give I2T, 6 T2I and 4 Group (the row "random chance" of Miranda et al. 2024, and of Thrush et al. 2022 before).
+CHANCE: Mapping[str, float] = {
+    "I2T": 1 / 4,
+    "T2I": 1 / 4,
+    "Group": 1 / 6,
+    **dict.fromkeys(("Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"), 1 / 2),
+}
 
 
 @dataclass(frozen=True)

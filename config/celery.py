@@ -13,6 +13,7 @@ from django.conf import settings
 
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
+EVERY_HOUR = crontab(minute="17")
 
 app = Celery("lineup")
 app.conf.update(
@@ -48,6 +49,7 @@ app.conf.update(
             "task": "results.resume_exports",
             "schedule": EVERY_FIVE_MINUTES,
         },
+        "delete what was uploaded a week ago": {"task": "studies.discard_uploads", "schedule": EVERY_HOUR},
         "delete files that hold answers of people who withdrew": {
             "task": "results.discard_files",
             "schedule": EVERY_FIVE_MINUTES,

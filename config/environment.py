@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from errno import EACCES
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -22,6 +23,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Django warns below 50. Without HTTPS, sites made long ago have shorter ones, and must still start.
 SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
 CONNECT_SECONDS = 5
+MAIL_FORM = "Write smtps://USER:PASSWORD@HOST, or smtp:// for a server that begins in the clear."
 REDIS_SCHEMES = {"redis", "rediss"}
 DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
 
@@ -110,6 +112,44 @@ def _split(name: str, address: str, form: str) -> SplitResult:
     except ValueError as error:
         # Without the address: it may hold a password.
         raise ImproperlyConfigured(f"{name} cannot be read ({error}). {form}") from error
+
+
+class MailServer(NamedTuple):
+    """How a mail server is reached; without a host there is none."""
+
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    encrypted: bool = False
+    starttls: bool = False
+
+
+def read_mail(name: str) -> MailServer:
+    """Return the mail server that variable `name` gives.
+
+    smtps:// is encrypted from the first byte (port 465), smtp:// after a greeting in the clear (STARTTLS, port 587). On
+    this machine smtp:// is not encrypted, as its mail servers expect (port 25).
+    """
+    text = read_text(name).strip()
+    if not text:
+        return MailServer()
+    parts = _split(name, text, MAIL_FORM)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} has no port that can be used ({error}). {MAIL_FORM}") from error
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ImproperlyConfigured(f"{name} cannot be read. {MAIL_FORM}")
+    encrypted, here = parts.scheme == "smtps", parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    return MailServer(
+        host=parts.hostname,
+        port=port or (465 if encrypted else 25 if here else 587),
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        encrypted=encrypted,
+        starttls=not encrypted and not here,
+    )
 
 
 def read_list(name: str, default: str = "") -> list[str]:

@@ -11,6 +11,7 @@ raised, in a view as in any middleware, so that no middleware around sees it. Th
 import sqlite3
 import sys
 from collections.abc import Iterator
+from http import HTTPStatus
 
 import psycopg
 from django.db import connection
@@ -22,6 +23,7 @@ from django.utils.translation import gettext
 from annotation.views.guards import wants_json
 
 RETRY_SECONDS = 10
+API = "/api/"
 
 # Connection lost or refused; ended by an operator or a crash, or still starting; no connection left; read-only after
 # another server took over.
@@ -32,13 +34,17 @@ AWAY_ON_SQLITE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_P
 def handler500(request: HttpRequest) -> HttpResponse:
     """Answer for an exception that nobody caught; Django calls this while it is being handled, and logs it after."""
     if not is_outage(sys.exc_info()[1]):
+        if request.path.startswith(API):
+            return _problem(500, "Something went wrong here, not with what you sent. Whoever runs the site can see it.")
         return HttpResponseServerError(render_to_string("500.html", {"status": 500}))
     return unavailable(request)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     response: HttpResponse
-    if wants_json(request):
+    if request.path.startswith(API):
+        response = _problem(503, "The database is away. Ask again in a minute.")
+    elif wants_json(request):
         # The same sentence as on the page.
         message = gettext(
             "Nothing you had saved is lost. Reload this page in a minute; if it stays like this, tell the person who "
@@ -50,6 +56,12 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     add_never_cache_headers(response)
     return response
+
+
+def _problem(status: int, detail: str) -> JsonResponse:
+    """Answer a script as the endpoints do (RFC 9457)."""
+    told = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return JsonResponse(told, status=status, content_type="application/problem+json")
 
 
 def is_outage(error: BaseException | None) -> bool:

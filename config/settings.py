@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
 from config.environment import (
@@ -14,6 +15,7 @@ from config.environment import (
     read_folder,
     read_level,
     read_list,
+    read_mail,
     read_number,
     read_proxies,
     read_secret,
@@ -113,7 +115,9 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# Swagger UI shows the API on /api/docs/; the other viewer that comes in its package is not served.
+_SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
+STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
 WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
 MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
 STORAGES = {
@@ -132,15 +136,28 @@ IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
 NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
 KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
+# What one upload may hold, unpacked or not.
+UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
+# Whether everybody who signs in may begin a project; else superusers only.
+ANYBODY_MAKES_PROJECTS = read_flag("ANYBODY_MAKES_PROJECTS", default=True)
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+# Mail, for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
+_MAIL = read_mail("MAIL_URL")
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL.encrypted, _MAIL.starttls
+EMAIL_TIMEOUT = 10
+MAIL_FROM = read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
+PASSWORD_RESET_TIMEOUT = 3600
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
@@ -170,6 +187,8 @@ CONTENT_SECURITY_POLICY = {
 
 # Where counts that limit something are kept: in the database, unless this names a Redis server.
 CACHE_URL = read_cache("CACHE_URL")
+# How many requests a token of the API may make in a minute; 0 is any number.
+API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
@@ -183,6 +202,26 @@ JOBS = {
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
+}
+
+# How the schema of the API is made.
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lineup",
+    "VERSION": "1",
+    "DESCRIPTION": "Everything that researchers do on Lineup's pages, for scripts. See docs/api.md.",
+    "OAS_VERSION": "3.0.3",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "workspace.api.schema.with_problem",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "StudyState": "studies.models.StudyState.choices",
+        "ExportState": "workspace.api.serializers.EXPORT_STATES",
+        "TokenScope": "workspace.models.Scope.choices",
+    },
+    # In requests what has a default may be left out, and a file is bytes.
+    "COMPONENT_SPLIT_REQUEST": True,
 }
 
 LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}

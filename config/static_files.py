@@ -10,15 +10,20 @@ from rcssmin import cssmin
 from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+AS_THEY_ARE = "vendor/"
 _MINIFIERS: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 
 
 class MinifiedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Has `collectstatic` keep the files that pages name in as few bytes as do the same: on a slow line the page's own
-    files are what somebody waits for. Those that say `.min.` in their names are as their makers left them."""
+    files are what somebody waits for. Those that say `.min.` in their names, or lie in `vendor`, are as their makers
+    left them."""
 
     def post_process(self, paths: Mapping[str, tuple[Storage, str]], *args: Any, **options: Any) -> Iterator[Any]:
-        minified = {name: (_Minified(storage), path) for name, (storage, path) in paths.items()}
+        minified = {
+            name: (storage if name.startswith(AS_THEY_ARE) else _Minified(storage), path)
+            for name, (storage, path) in paths.items()
+        }
         yield from super().post_process(minified, *args, **options)
 
 

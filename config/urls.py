@@ -10,6 +10,7 @@ urlpatterns = [
     # Before the admin's own: there is one page for signing in, with one limit.
     path("admin/login/", admin_door),
     path("admin/", admin.site.urls),
+    path("api/", include("workspace.api.urls")),
     path("", include("annotation.urls")),
     path("", include("studies.urls")),
     path("", include("predictions.urls")),

@@ -8,7 +8,8 @@ from studies.admin import ReadOnly
 
 @admin.register(Model)
 class ModelAdmin(ReadOnly, admin.ModelAdmin[Model]):
-    list_display = ("name", "version", "weights", "created_at")
+    list_display = ("name", "version", "weights", "project", "created_at")
+    list_select_related = ("project",)
     search_fields = ("name", "version", "weights")
 
 

@@ -50,10 +50,22 @@ class LoadedModel(TypedDict, total=False):
     error: str
 
 
+class ScoredAgain(TypedDict):
+    """The questions of a chunk, by the hashes of their contents, whose scores were computed again in float32, and what
+    these were computed under."""
+
+    contents: Sequence[str]
+    conditions: Mapping[str, Any]
+
+
 class ScoredChunk(TypedDict, total=False):
-    """The scores of a chunk with what they were computed under, or a sentence that says why there are none."""
+    """The scores of a chunk with what they were computed under, or a sentence that says why there are none.
+
+    `again` is there where some were computed otherwise than the others.
+    """
 
     identity: Identity
     conditions: Mapping[str, Any]
     results: Sequence[Scored]
+    again: ScoredAgain
     error: str

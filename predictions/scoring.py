@@ -1,24 +1,60 @@
-"""Scoring the questions of one message with a model that is loaded. Pure."""
+"""Scoring the questions of one message with a model that is loaded. Pure.
 
-from collections.abc import Sequence
-from math import isfinite
+Where the model can also compute in numbers of 16 bits, that is quicker, and every score is off by a little. A question
+of which two options get scores so close that their order is in doubt is scored again in float32; so the answers are
+those of float32, whatever the others were computed in (docs/decisions/0033).
+"""
 
-from predictions.messages import Identity, Item, Scored, ScoredChunk
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import inf, isfinite
+from typing import TypeGuard
+
+from predictions.messages import Identity, Item, Scored, ScoredAgain, ScoredChunk
 from predictions.scorers import NoPicture, OpenPicture, Scorer
 
+Pair = tuple[str, str]
+Found = Mapping[Pair, float | NoPicture]
+# Of the questions that are not in doubt, the closest ones are computed in float32 too, to see how far off scores are.
+COMPARED = 8
 
-def score_items(scorer: Scorer, items: Sequence[Item], open_picture: OpenPicture) -> ScoredChunk:
+
+def score_items(
+    scorer: Scorer, items: Sequence[Item], open_picture: OpenPicture, *, half: Scorer | None = None
+) -> ScoredChunk:
     """Return the scores of every option of every question, and what they were computed under.
 
-    A question of which a picture cannot be had gets a sentence instead; the others are scored. Raises OutOfMemory.
+    `half`: the same model in numbers of 16 bits. A question of which a picture cannot be had gets a sentence instead;
+    the others are scored. Raises OutOfMemory.
     """
-    pairs = list(dict.fromkeys((text, picture) for item in items for text, picture in item["matches"].values()))
-    scored = dict(zip(pairs, scorer.score(pairs, open_picture), strict=True))
-    results = [
-        _of_item(item, {option: scored[text, picture] for option, (text, picture) in item["matches"].items()})
-        for item in items
-    ]
-    return ScoredChunk(identity=identity_of(scorer), conditions=dict(scorer.conditions()), results=results)
+    if half is None:
+        found = _score(scorer, items, open_picture)
+        return _chunk(scorer, [_of_item(item, found) for item in items])
+    drafts = _score(half, items, open_picture)
+    in_doubt = [item for item in items if _gap(item, drafts) < half.tolerance]
+    others = [item for item in items if half.tolerance <= _gap(item, drafts) < inf]
+    compared = sorted(others, key=lambda item: _gap(item, drafts))[:COMPARED]
+    exact = _score(scorer, [*in_doubt, *compared], open_picture)
+    why = {"in": half.conditions().get("dtype", ""), "closer_than": half.tolerance}
+    if _largest_difference(drafts, exact) > half.tolerance / 2:
+        in_doubt, why = list(items), {**why, "differed_by_more_than": half.tolerance / 2}
+        exact = _score(scorer, items, open_picture)
+    again = {item["content"] for item in in_doubt}
+    results = [_of_item(item, exact if item["content"] in again else drafts) for item in items]
+    chunk = _chunk(half, results)
+    if again:
+        chunk["again"] = ScoredAgain(
+            contents=[item["content"] for item in in_doubt], conditions={**scorer.conditions(), "again": why}
+        )
+    return chunk
+
+
+def speed_of(scorer: Scorer, half: Scorer | None) -> float:
+    """Return how many pictures a second to count on, more than 0: if all had to be scored again, it would take three
+    times as long and no longer."""
+    if half is None:
+        return scorer.pictures_per_second()
+    return min(half.pictures_per_second(), 2 * scorer.pictures_per_second())
 
 
 def identity_of(scorer: Scorer) -> Identity:
@@ -26,8 +62,40 @@ def identity_of(scorer: Scorer) -> Identity:
     return Identity(name=known.name, version=known.version, weights=known.weights)
 
 
-def _of_item(item: Item, scores: dict[str, float | NoPicture]) -> Scored:
+def _chunk(scorer: Scorer, results: Sequence[Scored]) -> ScoredChunk:
+    return ScoredChunk(identity=identity_of(scorer), conditions=dict(scorer.conditions()), results=results)
+
+
+def _score(scorer: Scorer, items: Iterable[Item], open_picture: OpenPicture) -> Found:
+    pairs = list(dict.fromkeys((text, picture) for item in items for text, picture in item["matches"].values()))
+    return dict(zip(pairs, scorer.score(pairs, open_picture), strict=True)) if pairs else {}
+
+
+def _gap(item: Item, found: Found) -> float:
+    """Return how far apart the closest two options of a question are; 0 where one is no number, as float16 has none for
+    what is too large, and infinity where a picture cannot be had."""
+    scores = [found[text, picture] for text, picture in item["matches"].values()]
+    numbers = sorted(score for score in scores if not isinstance(score, NoPicture))
+    if len(numbers) < len(scores):
+        return inf
+    if not all(map(isfinite, numbers)):
+        return 0.0
+    return min((after - before for before, after in pairwise(numbers)), default=inf)
+
+
+def _largest_difference(drafts: Found, exact: Found) -> float:
+    """Return how far a score is at most from what it is in float32, of those that are numbers in both."""
+    both = ((drafts[pair], score) for pair, score in exact.items())
+    return max((abs(one - other) for one, other in both if _is_finite(one) and _is_finite(other)), default=0.0)
+
+
+def _is_finite(score: float | NoPicture) -> TypeGuard[float]:
+    return not isinstance(score, NoPicture) and isfinite(score)
+
+
+def _of_item(item: Item, found: Found) -> Scored:
     content = item["content"]
+    scores = {option: found[text, picture] for option, (text, picture) in item["matches"].items()}
     for score in scores.values():
         if isinstance(score, NoPicture):
             return Scored(content=content, error=str(score))

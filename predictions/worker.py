@@ -10,8 +10,13 @@ Settings, by environment; each can also be given as the name of a file that hold
 
 CELERY_BROKER_URL    as the site has it; files in DATA_DIR/broker unless it is set
 DATA_DIR             the site's folder, where it is on the same machine; `var` unless it is set
-LINEUP_IMAGES        the site's media folder as this machine sees it, or the site's address; DATA_DIR/media unless set
+LINEUP_IMAGES        the site's media folder as this machine sees it, s3://BUCKET/PREFIX with a copy of it, or the
+                     site's address; DATA_DIR/media unless it is set
+AWS_ACCESS_KEY_ID    with a bucket that is not public, as are AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN
+AWS_REGION           with a bucket: where it is; us-east-1 unless it is set
+AWS_ENDPOINT_URL     with a bucket that is not Amazon's: the address of what serves it
 LINEUP_WORKER_TOKEN  with an address: what the site has there
+LINEUP_PRECISION     auto, float32, float16 or bfloat16: what models compute in; auto is 16 bits where that is quicker
 IMAGE_MAX_PIXELS     a larger picture is refused; 50000000 unless it is set
 """
 
@@ -28,13 +33,16 @@ from celery import Celery
 from background.broker import transport_options
 from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item, LoadedModel, ScoredChunk
 from predictions.pictures import CannotReadPictures, opener, reader_of
+from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
-from predictions.scoring import identity_of, score_items
+from predictions.scoring import identity_of, score_items, speed_of
 
 logger = logging.getLogger(__name__)
 
 EMBEDDED_URL = "filesystem://localhost"
 MAX_PIXELS = "50000000"
+# What each setting asks of `Scorer.in_half`; None: nothing.
+PRECISIONS: Mapping[str, str | None] = {"auto": "", "float32": None, "float16": "float16", "bfloat16": "bfloat16"}
 # What was computed is offered to a broker that is away for about five minutes; then the site asks again.
 PATIENCE = {"max_retries": 60, "interval_start": 1, "interval_step": 1, "interval_max": 5}
 
@@ -59,13 +67,34 @@ def _pictures(folder: Path) -> OpenPicture:
     if not most.isdecimal() or int(most) < 1:
         raise CannotStart(f"IMAGE_MAX_PIXELS is {most!r}. Write a whole number, 1 or more.")
     try:
-        source = reader_of(read("LINEUP_IMAGES", str(folder / "media")), token=read("LINEUP_WORKER_TOKEN", ""))
+        where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
+        source = reader_of(where, token=token, account=_account())
     except CannotReadPictures as error:
         raise CannotStart(str(error)) from error
     return opener(source, max_pixels=int(most))
 
 
-def _make() -> tuple[Celery, OpenPicture]:
+def _account() -> Account:
+    endpoint = read("AWS_ENDPOINT_URL", "")
+    if endpoint and not endpoint.startswith(("http://", "https://")):
+        raise CannotStart(f"AWS_ENDPOINT_URL is {endpoint!r}. Write an address, such as https://storage.example.")
+    return Account(
+        key=read("AWS_ACCESS_KEY_ID", ""),
+        secret=read("AWS_SECRET_ACCESS_KEY", ""),
+        session=read("AWS_SESSION_TOKEN", ""),
+        region=read("AWS_REGION", "us-east-1"),
+        endpoint=endpoint,
+    )
+
+
+def _half() -> str | None:
+    precision = read("LINEUP_PRECISION", "auto")
+    if precision not in PRECISIONS:
+        raise CannotStart(f"LINEUP_PRECISION is {precision!r}. Write one of {', '.join(PRECISIONS)}.")
+    return PRECISIONS[precision]
+
+
+def _make() -> tuple[Celery, OpenPicture, str | None]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: with DJANGO_SETTINGS_MODULE set, by accident, Celery would load Django. Not the current application of
@@ -87,27 +116,28 @@ def _make() -> tuple[Celery, OpenPicture]:
         worker_prefetch_multiplier=1,
         timezone="UTC",
     )
-    return made, _pictures(folder)
+    return made, _pictures(folder), _half()
 
 
 try:
-    app, open_picture = _make()
+    app, open_picture, numbers = _make()
 except CannotStart as stop:
     sys.exit(str(stop))
 
 
 class _Loaded:
-    """The model that was asked for last: there is no memory for two."""
+    """The model that was asked for last, there is no memory for two, and the same in numbers of 16 bits, if any."""
 
     def __init__(self) -> None:
         self.spec = ""
-        self.scorer: Scorer | None = None
+        self.scorers: tuple[Scorer, Scorer | None] | None = None
 
-    def get(self, spec: str) -> Scorer:
-        if self.scorer is None or self.spec != spec:
-            self.scorer = None
-            self.scorer, self.spec = scorer_of(spec), spec
-        return self.scorer
+    def get(self, spec: str) -> tuple[Scorer, Scorer | None]:
+        if self.scorers is None or self.spec != spec:
+            self.scorers = None
+            scorer = scorer_of(spec)
+            self.scorers, self.spec = (scorer, None if numbers is None else scorer.in_half(numbers)), spec
+        return self.scorers
 
 
 _loaded = _Loaded()
@@ -119,8 +149,8 @@ def load(*, run: int, spec: str) -> None:
     _answer(BEGUN, run=run, chunk=0)
 
     def work() -> LoadedModel:
-        scorer = _loaded.get(spec)
-        return LoadedModel(identity=identity_of(scorer), pictures_per_second=scorer.pictures_per_second())
+        scorer, half = _loaded.get(spec)
+        return LoadedModel(identity=identity_of(scorer), pictures_per_second=speed_of(scorer, half))
 
     _answer(LOADED, run=run, answer=_in_words(work))
 
@@ -131,7 +161,8 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
     _answer(BEGUN, run=run, chunk=chunk)
 
     def work() -> ScoredChunk:
-        return score_items(_loaded.get(spec), items, open_picture)
+        scorer, half = _loaded.get(spec)
+        return score_items(scorer, items, open_picture, half=half)
 
     _answer(STORE, run=run, chunk=chunk, answer=_in_words(work))
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from results.views import annotators, disagreements, exports, findings, instances, people, releases, reports
+from results.views import annotators, disagreements, exports, findings, instances, parted, people, releases, reports
 
 urlpatterns = [
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
@@ -12,6 +12,7 @@ urlpatterns = [
         for name in people.CHANGES
     ),
     path("projects/<slug:slug>/results/", findings.project_results, name="project_results"),
+    path("projects/<slug:slug>/people-and-models/", parted.parted, name="project_parted"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
     path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),

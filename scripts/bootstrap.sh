@@ -1,14 +1,16 @@
 #!/bin/sh
-# Makes .venv with what `make demo` (run) or `make check` and `make test` (test) need; a second call does nothing.
+# Makes .venv with what `make demo` (run) or `make check` and `make test` (test) need, or .venv-models with what
+# `make test-models` (models) needs; a second call does nothing.
 # As root on Debian or Ubuntu it also installs missing system packages; otherwise it names them and stops.
 set -eu
 cd "$(dirname "$0")/.."
 
 purpose=${1:-run}
 case $purpose in
-    run) requirements=requirements.txt ;;
-    test) requirements=requirements-dev.txt ;;
-    *) echo "Say 'run' or 'test', not '$purpose'." >&2; exit 2 ;;
+    run) venv=.venv requirements=requirements.txt ;;
+    test) venv=.venv requirements=requirements-dev.txt ;;
+    models) venv=.venv-models requirements=requirements-gpu.txt ;;
+    *) echo "Say 'run', 'test' or 'models', not '$purpose'." >&2; exit 2 ;;
 esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -29,7 +31,7 @@ missing_packages() {
     if [ -z "$python" ]; then
         # On Debian 12 and later python3 is new enough; Ubuntu 22.04 has it under its full name.
         if apt-cache show python3.11 >/dev/null 2>&1; then echo python3.11 python3.11-venv; else echo python3 python3-venv; fi
-    elif [ ! -x .venv/bin/python ] && ! can_make_environments "$python"; then
+    elif [ ! -x $venv/bin/python ] && ! can_make_environments "$python"; then
         "$python" -c 'import sys; print("python{}.{}-venv".format(*sys.version_info[:2]))'
     fi
     [ "$purpose" = test ] || return 0
@@ -61,12 +63,19 @@ if [ -z "$(find_python)" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then apt-get
 packages=$(missing_packages | tr '\n' ' ')
 if [ -n "$packages" ]; then install_packages "${packages% }"; fi
 
-stamp=.venv/installed-for-$purpose
-wanted=$(cat requirements.txt "$requirements" | cksum)
-if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! .venv/bin/python -c '' 2>/dev/null; then
+# What the tests of models are run by is pinned with what those of the site are run by.
+runner() { [ "$purpose" != models ] || grep -E '^(pytest|pytest-timeout)==' requirements-dev.txt; }
+
+stamp=$venv/installed-for-$purpose
+wanted=$(runner | cat requirements.txt "$requirements" - | cksum)
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! $venv/bin/python -c '' 2>/dev/null; then
     # Without pip it is what an interrupted first run left behind.
-    .venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear .venv
-    echo "Installing the packages of $requirements into .venv"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary -r "$requirements"
+    $venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear $venv
+    echo "Installing the packages of $requirements into $venv"
+    # Of what models run on most is never imported: it is compiled when it is.
+    compile=$([ "$purpose" != models ] || echo --no-compile)
+    # shellcheck disable=SC2046,SC2086
+    $venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary --retries 10 \
+        $compile -r "$requirements" $(runner)
     echo "$wanted" >"$stamp"
 fi

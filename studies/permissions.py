@@ -21,6 +21,7 @@ class Verb(StrEnum):
     VIEW = "view"
     IMPORT = "import"
     PREDICT = "predict"
+    MANAGE_MODELS = "manage_models"
     DESIGN = "design"
     RUN = "run"
     SETTLE = "settle"
@@ -37,6 +38,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
     Verb.PREDICT: "have models answer questions",
+    Verb.MANAGE_MODELS: "rename models and delete what they predicted",
     Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
     Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
     Verb.SETTLE: "settle questions",
@@ -45,7 +47,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.EXPORT: "make and download exports",
     Verb.RELEASE: "freeze releases",
     Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
-    Verb.MANAGE_MEMBERS: "decide who is a member",
+    Verb.MANAGE_MEMBERS: "decide who is a member, rename the project and archive it",
 }
 
 # Looks, takes away the report, which tells of nobody but in numbers and pseudonyms, and changes nothing.
@@ -53,6 +55,7 @@ _VIEWS = frozenset({Verb.VIEW})
 _EDITS = _VIEWS | {
     Verb.IMPORT,
     Verb.PREDICT,
+    Verb.MANAGE_MODELS,
     Verb.DESIGN,
     Verb.RUN,
     Verb.SETTLE,
@@ -62,6 +65,19 @@ _EDITS = _VIEWS | {
     Verb.RELEASE,
 }
 _OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS}
+
+# What can still be done in a project that is archived: it is looked at, taken away and handed over, and whoever took
+# part keeps every right.
+IN_ARCHIVE = frozenset(
+    {
+        Verb.VIEW,
+        Verb.EXPORT,
+        Verb.IDENTIFY_PEOPLE,
+        Verb.REMOVE_PEOPLE,
+        Verb.FORGET_PEOPLE,
+        Verb.MANAGE_MEMBERS,
+    }
+)
 
 ALLOWED: Mapping[Role, frozenset[Verb]] = {Role.OWNER: _OWNS, Role.EDITOR: _EDITS, Role.VIEWER: _VIEWS}
 

@@ -28,6 +28,7 @@ from annotation.actions.launching import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
+from predictions.models import Model
 from studies.actions.studies import create_study
 from studies.design import Design
 from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
@@ -65,6 +66,10 @@ def make_project(slug: str = "vases", *, members: Sequence[User] = ()) -> Projec
     for member in members:
         Membership.objects.create(project=project, user=member)
     return project
+
+
+def make_model(project: Project, name: str = "CLIP", **names: str) -> Model:
+    return Model.objects.create(project=project, name=name, created_at=NOON, **names)
 
 
 def make_member(project: Project, role: str, *, name: str = "") -> User:

@@ -14,6 +14,7 @@ PAGES = (
     "tests/results/views/test_*.py",
     "tests/studies/views/test_*.py",
     "tests/workspace/views/test_*.py",
+    "tests/workspace/api/test_*.py",
     "tests/annotation/test_*_pages.py",
     "tests/annotation/test_entry.py",
     "tests/annotation/test_language.py",
@@ -21,7 +22,12 @@ PAGES = (
     "tests/annotation/test_offline.py",
 )
 # They look after the database itself.
-NOT_PAGES = ("tests/workspace/views/test_health.py", "tests/workspace/views/test_permissions.py")
+NOT_PAGES = (
+    "tests/workspace/views/test_health.py",
+    "tests/workspace/views/test_permissions.py",
+    "tests/workspace/api/test_permissions.py",
+    "tests/workspace/api/test_once.py",
+)
 BECAUSE = (
     "on PostgreSQL every role goes through all its pages, every kind through all pages, and an annotator through every "
     "address; what a page stores and reads is tried on both without it"

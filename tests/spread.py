@@ -31,8 +31,10 @@ TOGETHER = {
             "tests/results/actions/test_descriptions.py",
             "tests/results/actions/test_releases.py",
             "tests/results/actions/test_what_leaves.py",
+            "tests/results/queries/test_parted.py",
             "tests/results/test_by_hand.py",
             "tests/results/views/test_instances.py",
+            "tests/results/views/test_parted.py",
             "tests/test_commands_by.py",
             "tests/workspace/views/test_permissions.py",
         )

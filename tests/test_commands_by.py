@@ -24,6 +24,8 @@ TABLE: dict[str, tuple[list[str], set[str]]] = {
     "make_image_sets": (["birds", "--photos", "no-such-folder"], CHANGES),
     "import_predictions": (["birds", "no-such-file", "--format", "scores", "--model", "clip"], CHANGES),
     "predict": (["birds", "--model", "no-such-model", "--study", "open"], CHANGES),
+    "rename_model": (["birds", "no-such-model", "--name", "clip"], CHANGES),
+    "delete_model": (["birds", "no-such-model"], CHANGES),
     "create_study": (["FILE", "--project", "birds"], CHANGES),
     "create_study --replace": (["FILE", "--project", "birds"], CHANGES),
     "set_dataset": (["birds"], CHANGES),

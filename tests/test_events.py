@@ -17,6 +17,7 @@ from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early
 from annotation.models import SessionState
 from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_run, resume_run
 from predictions.models import Run
 from rehearsal.actions.announcing import announce_replay, announce_simulation
@@ -32,14 +33,24 @@ from results.actions.releases import (
 )
 from results.exporting.dossier import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from studies.actions import drafts
+from studies.actions import drafts, membership, projects
 from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
 from studies.actions.imports import cancel_import, request_again, request_import
 from studies.actions.studies import change_state, create_study
-from studies.models import Event, Import, Question, Study, StudyState
+from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
 from tests.annotation.test_responses import send
-from tests.factories import NOON, arrive, arrive_at_work, create_draft, launch_study, make_person, make_project
+from tests.factories import (
+    NOON,
+    arrive,
+    arrive_at_work,
+    create_draft,
+    launch_study,
+    make_member,
+    make_model,
+    make_person,
+    make_project,
+)
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 
@@ -110,6 +121,11 @@ def asked_of_model() -> dict[str, Any]:
     return {"project": make_project(), "spec": "open_clip:ViT-B-32/openai"}
 
 
+def of_model() -> dict[str, Any]:
+    project = make_project()
+    return {"project": project, "model": make_model(project)}
+
+
 def running() -> Run:
     return request_run(study=visited(), **asked_of_model(), by=make_person("ben"), now=NOON)
 
@@ -148,6 +164,8 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_run": ("predictions requested", lambda _: with_fixed(request_run, study=visited(), **asked_of_model())),
     "cancel_run": ("predictions cancelled", lambda _: with_fixed(cancel_run, run=running())),
     "resume_run": ("predictions resumed", lambda _: with_fixed(resume_run, run=_cancelled_run())),
+    "rename_model": ("model renamed", lambda _: with_fixed(rename_model, **of_model(), name="SigLIP", version="2")),
+    "delete_model": ("model deleted", lambda _: with_fixed(delete_model, **of_model())),
     "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
     "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
     "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),
@@ -215,8 +233,44 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "study duplicated",
         lambda _: with_fixed(drafts.duplicate_study, study=visited(), slug="another", title="Which vase?"),
     ),
+    "make_project": ("project made", lambda _: with_fixed(projects.make_project, slug="vases", name="Vases")),
+    "rename_project": (
+        "project renamed",
+        lambda _: with_fixed(projects.rename_project, project=make_project(), name="Jugs"),
+    ),
+    "archive_project": ("project archived", lambda _: with_fixed(projects.archive_project, project=make_project())),
+    "reopen_project": ("project reopened", lambda _: with_fixed(projects.reopen_project, project=_archived())),
+    "invite": (
+        "member invited",
+        lambda _: with_fixed(membership.invite, project=make_project(), role="viewer", days=7, whom="Amaia"),
+    ),
+    "cancel_invitation": (
+        "invitation cancelled",
+        lambda _: with_fixed(membership.cancel_invitation, invitation=_invited()[0]),
+    ),
+    "join": ("member added", lambda _: with_fixed(membership.join, secret=_invited()[1])),
+    "change_role": (
+        "member changed",
+        lambda _: with_fixed(membership.change_role, membership=_viewer(), role="editor"),
+    ),
+    "remove_member": ("member removed", lambda _: with_fixed(membership.remove_member, membership=_viewer())),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
+
+
+def _archived() -> Project:
+    projects.archive_project(project=make_project(), by=make_person("ben"), now=NOON)
+    return make_project()
+
+
+def _invited() -> tuple[Invitation, str]:
+    owner = make_member(make_project(), "owner")
+    return membership.invite(project=make_project(), role="viewer", days=7, whom="", by=owner, now=NOON)
+
+
+def _viewer() -> Membership:
+    make_member(make_project(), "viewer")
+    return Membership.objects.get()
 
 
 def _lapsing() -> Callable[..., object]:

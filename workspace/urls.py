@@ -1,7 +1,23 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import drafts, duplicates, health, imports, models, projects, questions, sessions, studies
+from workspace.views import (
+    drafts,
+    duplicates,
+    health,
+    imports,
+    joining,
+    members,
+    models,
+    project_settings,
+    projects,
+    questions,
+    sessions,
+    studies,
+    tokens,
+    uploads,
+)
+from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
 from workspace.views.preview import preview
 from workspace.views.sign_in import ChangePassword, SignIn
 
@@ -9,17 +25,38 @@ urlpatterns = [
     path("", projects.home, name="home"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("forgotten/", Forgotten.as_view(), name="forgotten"),
+    path("forgotten/sent/", Sent.as_view(), name="forgotten_sent"),
+    path("forgotten/<uidb64>/<token>/", ChooseAnother.as_view(), name="choose_another"),
     path("password/", ChangePassword.as_view(), name="change_password"),
+    path("invitations/<str:secret>/", joining.invitation, name="invitation"),
+    path("new-project/", project_settings.new, name="new_project"),
+    path("projects/<slug:slug>/members/", members.members, name="project_members"),
+    path("projects/<slug:slug>/members/invite/", members.invite, name="invite_member"),
+    path("projects/<slug:slug>/members/<int:pk>/role/", members.change_role, name="change_role"),
+    path("projects/<slug:slug>/members/<int:pk>/remove/", members.remove, name="remove_member"),
+    path("projects/<slug:slug>/invitations/<int:pk>/cancel/", members.cancel_invitation, name="cancel_invitation"),
+    path("projects/<slug:slug>/name/", project_settings.rename, name="rename_project"),
+    path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
     path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("projects/<slug:slug>/new-study/", drafts.new, name="new_study"),
     path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
+    path("projects/<slug:slug>/imports/new/", imports.new, name="new_import"),
+    path("projects/<slug:slug>/uploads/", uploads.begin, name="begin_upload"),
+    path("uploads/<uuid:pk>/", uploads.upload, name="upload"),
+    path("uploads/<uuid:pk>/<str:part>/", uploads.piece, name="upload_piece"),
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
     path("imports/<int:pk>/again/", imports.again, name="import_again"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("projects/<slug:slug>/models/", models.models, name="project_models"),
     path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),
+    path("models/<int:pk>/rename/", models.rename, name="model_rename"),
+    path("models/<int:pk>/delete/", models.delete, name="model_delete"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),

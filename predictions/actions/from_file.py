@@ -71,7 +71,8 @@ def import_predictions(
     `skip_unknown` leaves out the rows about instances that the project does not have, which refuse the file otherwise.
     Raises PredictionsRefused.
     """
-    _check_model(model)
+    if problems := problems_with_names(model):
+        raise PredictionsRefused(problems)
     rows = _read(file, format)
     known = list(_known_instances(project))
     joined = join([(row.number, row.instance) for row in rows], known)
@@ -79,8 +80,8 @@ def import_predictions(
     answers = _answers_by_question(rows, joined, rules={one.id: one.caption_rule for one in known})
     try:
         with transaction.atomic():
-            maker = _maker(model, now=now, dry_run=dry_run)
-            new = _new_ones(project, maker, answers)
+            maker = _maker(project, model, now=now, dry_run=dry_run)
+            new = _new_ones(maker, answers)
             if not dry_run:
                 # A name of the disk may have bytes that are no text.
                 _save(maker, new, file=file.name.encode(errors="replace").decode()[:255], now=now)
@@ -103,16 +104,16 @@ def import_predictions(
     )
 
 
-def _check_model(model: ModelName) -> None:
-    problems = [] if model.name.strip() else ["The model has no name. Name it with --model."]
+def problems_with_names(model: ModelName) -> list[str]:
+    """Return why a model cannot be called so, a sentence each."""
+    problems = [] if model.name.strip() else ["The model has no name. Say what tables are to call it."]
     for field, longest in LONGEST.items():
         text: str = getattr(model, field)
         if len(text) > longest:
             problems.append(f"The model's {field} has {len(text):,} characters; at most {longest} fit.")
         elif text.strip() and (reason := problem_with_name(text.strip())):
             problems.append(f"The model's {field} {text!r} cannot be used. {reason}")
-    if problems:
-        raise PredictionsRefused(problems)
+    return problems
 
 
 def _read(file: Path, format: str) -> list[Row]:
@@ -166,20 +167,18 @@ def _answers_by_question(
     return answers
 
 
-def _maker(model: ModelName, *, now: datetime, dry_run: bool) -> Model:
+def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) -> Model:
     identity = {"name": model.name.strip(), "version": model.version.strip(), "weights": model.weights.strip()}
     if dry_run:
-        return Model.objects.filter(**identity).first() or Model(**identity)
-    return Model.objects.get_or_create(**identity, defaults={"created_at": now})[0]
+        return Model.objects.filter(project=project, **identity).first() or Model(project=project, **identity)
+    return Model.objects.called(project, now=now, **identity)
 
 
-def _new_ones(
-    project: Project, maker: Model, answers: dict[_Question, tuple[int, Answer]]
-) -> dict[_Question, tuple[int, Answer]]:
+def _new_ones(maker: Model, answers: dict[_Question, tuple[int, Answer]]) -> dict[_Question, tuple[int, Answer]]:
     """Return the answers that are not there yet; refuses when one is there that says something else."""
     new = dict(answers)
     problems = []
-    for id, kind, variant, rule, scores, is_right, key in _existing(project, maker):
+    for id, kind, variant, rule, scores, is_right, key in _existing(maker):
         number, answer = new.pop((id, kind, variant, rule), (0, None))
         if answer is not None and (answer.scores, answer.is_right) != (scores, is_right):
             question = f"{_words(kind, variant)} of {key}, captions {rule}"
@@ -190,13 +189,11 @@ def _new_ones(
     return new
 
 
-def _existing(project: Project, maker: Model) -> Iterable[_Stored]:
+def _existing(maker: Model) -> Iterable[_Stored]:
     if maker.pk is None:
         return ()
-    rows = Prediction.objects.about(project).filter(model=maker).order_by()
-    return rows.values_list(
-        "instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key"
-    ).iterator()
+    columns = ("instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key")
+    return maker.predictions.order_by().values_list(*columns).iterator()
 
 
 def _words(kind: str, variant: str) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -16,7 +16,7 @@ from predictions.actions.runs import Asked, fail, finish_if_over, lock, question
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
 from studies.kinds import get_kind, matches
-from studies.models import Instance
+from studies.models import Instance, Project
 
 # How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
 SECONDS_PER_CHUNK = 20
@@ -51,7 +51,7 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
             if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
                 fail(locked, str(answer["error"]), now)
         return
-    model = _model(answer["identity"], now)
+    model = _model(run.project, answer["identity"], now)
     missing, there, left_out = _missing(run, model)
     pictures = _pictures_per_question(missing)
     per_chunk = int(float(answer["pictures_per_second"]) * SECONDS_PER_CHUNK / pictures)
@@ -68,6 +68,9 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
             Chunk(run=locked, number=number, items=items[start : start + size])
             for number, start in enumerate(range(0, len(items), size), start=last + 1)
         )
+        if locked.model != model:
+            # Deleted with what it had scored, or another since: what counts is what there is of this one.
+            locked.stored = 0
         locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
         locked.total, locked.wrong = locked.stored + len(items), 0
         locked.already_there = there - locked.stored if there > locked.stored else 0
@@ -76,16 +79,19 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
         finish_if_over(locked, now)
 
 
-def _model(identity: Mapping[str, str], now: datetime) -> Model:
-    names = {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
-    return Model.objects.get_or_create(**names, defaults={"created_at": now})[0]
+def _model(project: Project, identity: Mapping[str, str], now: datetime) -> Model:
+    return Model.objects.computed_as(project, now=now, **_that_fits(identity))
+
+
+def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
+    """Return as much of a model's three names as is stored of them."""
+    return {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
 
 
 def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
     """Return the questions that have no prediction yet, how many have one, and why others are left out -> how many."""
     known = set(
-        Prediction.objects.about(run.project)
-        .filter(model=model)
+        model.predictions.order_by()
         .exclude(content_hash="")
         .values_list("instance_id", "kind", "variant", "content_hash")
     )
@@ -135,9 +141,7 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
         return
     if "error" in answer:
         made, problems = 0, [str(answer["error"])] * len(chunk.items)
-    elif any(
-        str(answer["identity"][field])[:longest] != getattr(run.model, field) for field, longest in LONGEST.items()
-    ):
+    elif _that_fits(answer["identity"]) != run.model.identity:
         made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
     else:
         made, problems = _store_scores(run, run.model, chunk, answer, now)
@@ -152,7 +156,7 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
 def _store_scores(
     run: Run, model: Model, chunk: Chunk, answer: Mapping[str, Any], now: datetime
 ) -> tuple[int, list[str]]:
-    conditions = _conditions(answer["conditions"])
+    conditions = _conditions_by_content(answer, [item["content"] for item in chunk.items])
     said = {each["content"]: each for each in answer["results"]}
     instances = Instance.objects.in_bulk({item["instance"] for item in chunk.items})
     rows, problems = [], []
@@ -173,7 +177,7 @@ def _store_scores(
                 content_hash=item["content"],
                 scores=scores,
                 is_right=_is_right(scores, item["right"]),
-                conditions=conditions,
+                conditions=conditions[item["content"]],
                 source_row=0,
                 created_at=now,
             )
@@ -205,6 +209,15 @@ def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
         return None
     (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
     return bool(is_right)
+
+
+def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:
+    """Return what the scores of each content were computed under: some may have been computed again, otherwise."""
+    usual = _conditions(answer["conditions"])
+    found = dict.fromkeys(contents, usual)
+    if "again" in answer:
+        found |= dict.fromkeys(answer["again"]["contents"], _conditions(answer["again"]["conditions"]))
+    return found
 
 
 def _conditions(details: Mapping[str, Any]) -> Conditions:

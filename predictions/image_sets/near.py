@@ -30,11 +30,11 @@ def nearest_below(
     found: dict[str, list[tuple[float, str]]] = {}
     for other_names, other_vectors in others:
         apart = distances(vectors, other_vectors)
-        for row in np.flatnonzero((apart < below).any(axis=1)):
+        for row in np.flatnonzero((apart < below).any(axis=1)).tolist():
             near = np.flatnonzero(apart[row] < below)
-            near = near[np.argsort(apart[row][near], kind="stable")[: most + 1]]
+            nearest = near[np.argsort(apart[row][near], kind="stable")[: most + 1]].tolist()
             name = names[row]
-            here = [(float(apart[row, place]), other_names[place]) for place in near if other_names[place] != name]
+            here = [(float(apart[row, place]), other_names[place]) for place in nearest if other_names[place] != name]
             if here:
                 found[name] = sorted([*found.get(name, []), *here])[:most]
     return found

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('predictions', '0004_runs'),
+        ('predictions', '0006_each_project_has_its_models'),
         ('studies', '0018_designs_of_version_3'),
     ]
 

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db import models
@@ -52,30 +53,60 @@ class Evaluation(NamedTuple):
 
 
 class ModelQuerySet(models.QuerySet["Model"]):
-    def about(self, project: Project) -> "ModelQuerySet":
-        """Return the models that have predictions about instances of the project."""
-        return self.filter(models.Exists(Prediction.objects.filter(model=models.OuterRef("pk")).about(project)))
+    def that_answered(self, project: Project) -> "ModelQuerySet":
+        """Return the models of the project that have predictions."""
+        return self.filter(models.Exists(Prediction.objects.filter(model=models.OuterRef("pk"))), project=project)
+
+    def called(self, project: Project, *, now: datetime, **identity: str) -> "Model":
+        """Return the project's model of that name, version and weights; it is made where there is none."""
+        return self.get_or_create(project=project, **identity, defaults={"created_at": now})[0]
+
+    def computed_as(self, project: Project, *, name: str, version: str, weights: str, now: datetime) -> "Model":
+        """Return the project's model that a worker calls so, whatever people have renamed it to."""
+        renamed = self.filter(project=project, first_name=name, first_version=version, weights=weights).first()
+        return renamed or self.called(project, now=now, name=name, version=version, weights=weights)
 
 
 class Model(models.Model):
-    """What made predictions. The three names together are its identity: other weights are another model."""
+    """What made predictions in a project. The three names together are its identity there: other weights are another
+    model, and so is the same one in another project, since members of one rename and delete what is theirs alone.
 
+    `project` is null only in what the version before made while it was being replaced, and in what never answered.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="models")
     name = models.CharField(max_length=LONGEST["name"])
     version = models.CharField(max_length=LONGEST["version"], blank=True)
     weights = models.CharField(
         max_length=LONGEST["weights"], blank=True, help_text="What tells its weights apart: a tag or a hash."
     )
+    first_name = models.CharField(
+        max_length=LONGEST["name"],
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What it was called before somebody renamed it, as workers go on calling it; empty where nobody has.",
+    )
+    first_version = models.CharField(max_length=LONGEST["version"], blank=True, default="", db_default="")
     created_at = models.DateTimeField()
 
     objects = ModelQuerySet.as_manager()
 
     class Meta:
         ordering = ("name", "version", "weights")
-        constraints = (models.UniqueConstraint(fields=("name", "version", "weights"), name="model_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name", "version", "weights"), name="model_once_in_project"),
+        )
 
     def __str__(self) -> str:
         weights = self.short_weights
         return " ".join(part for part in (self.name, self.version, weights and f"({weights})") if part)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Return its three names as a worker says them."""
+        names = (self.first_name, self.first_version) if self.first_name else (self.name, self.version)
+        return {"name": names[0], "version": names[1], "weights": self.weights}
 
     @property
     def short_weights(self) -> str:

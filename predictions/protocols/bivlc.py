@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from analytics.results_files import Described, read_detections, read_outcomes
-from analytics.scores import Floats, Outcomes, outcomes_of_detectors, outcomes_of_scores
+from analytics.scores import CHANCE, Floats, Outcomes, outcomes_of_detectors, outcomes_of_scores
 from predictions.protocols.base import Benchmark, Block, Breakdown, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import (
@@ -109,9 +109,7 @@ class BiVLC(Benchmark[Instances, Outcomes]):
         return Evaluation(Breakdown("all", len(found), found.scores()), parts)
 
     def chance(self, data: Instances) -> Mapping[str, float | None]:
-        return {"I2T": 1 / 4, "T2I": 1 / 4, "Group": 1 / 6} | dict.fromkeys(
-            ("Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"), 1 / 2
-        )
+        return CHANCE
 
     def published(self, data: Instances, path: Path) -> Outcomes | None:
         columns = columns_of(path)

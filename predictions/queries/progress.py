@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min, Q, QuerySet, Sum
 
-from predictions.models import Chunk, Model, Prediction, Run
+from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 
 # The speed is that of the last minutes: workers come and go.
@@ -59,25 +59,29 @@ class Progress:
 @dataclass(frozen=True)
 class ModelLine:
     """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
-    files that name no pictures, so that nobody can verify what they are about."""
+    files that name no pictures, so that nobody can verify what they are about; `again`: those computed twice, the
+    second time in float32 since they were close (`predictions.scoring`)."""
 
     model: Model
     verified: int
     declared: int
+    again: int
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models that have answered in a project, by name, with how many of their predictions are of each sort;
-    two queries."""
+    """Return the models of a project by name, with how many of their predictions are of each sort; two queries."""
     counted = (
-        Prediction.objects.about(project)
+        Prediction.objects.filter(model__project=project)
         .order_by()
         .values("model")
-        .annotate(verified=Count("pk", filter=~Q(content_hash="")), declared=Count("pk", filter=Q(content_hash="")))
+        .annotate(
+            verified=Count("pk", filter=~Q(content_hash="")),
+            declared=Count("pk", filter=Q(content_hash="")),
+            again=Count("pk", filter=Q(conditions__in=Conditions.objects.filter(details__has_key="again"))),
+        )
     )
-    counts = {row["model"]: row for row in counted}
-    models = Model.objects.filter(pk__in=counts)
-    return [ModelLine(model, counts[model.pk]["verified"], counts[model.pk]["declared"]) for model in models]
+    counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
+    return [ModelLine(model, *counts.get(model.pk, (0, 0, 0))) for model in Model.objects.filter(project=project)]
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:

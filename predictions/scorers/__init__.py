@@ -18,6 +18,7 @@ from predictions.scorers.base import (
 SCORERS = {
     "open_clip": "predictions.scorers.open_clip.load",
     "hf": "predictions.scorers.hf.load",
+    "vqascore": "predictions.scorers.vqascore.load",
 }
 
 

@@ -38,9 +38,14 @@ class ModelIdentity:
 
 
 class Scorer(ABC):
-    """A model that is loaded."""
+    """A model that is loaded.
+
+    `tolerance`: two scores that lie closer may be in another order when they are computed in float32; 0 where that is
+    what they are computed in. It is twice what a score is supposed to differ.
+    """
 
     identity: ModelIdentity
+    tolerance: float = 0.0
 
     @abstractmethod
     def conditions(self) -> Mapping[str, Any]:
@@ -57,3 +62,11 @@ class Scorer(ABC):
     @abstractmethod
     def pictures_per_second(self) -> float:
         """Return how many pictures it takes in a second, measured now on made-up ones; more than 0."""
+
+    def in_half(self, numbers: str = "") -> "Scorer | None":
+        """Return what scores with the same weights in numbers of 16 bits, and is quicker for it; None where there is no
+        such thing.
+
+        `numbers`: "float16" or "bfloat16"; "" leaves it to the device, and whether it is worth while there.
+        """
+        return None

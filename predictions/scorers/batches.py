@@ -1,20 +1,104 @@
-"""Batches of one shape, and pictures decoded ahead of the model. Pure, and of no family."""
+"""What scores in batches: all of one shape, halved where memory does not suffice, pictures decoded ahead of the model.
 
+Pure, and of no family.
+"""
+
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from os import cpu_count
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from predictions.scorers.base import NoPicture
+from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
 
 T = TypeVar("T")
 MOST_THREADS = 16
 # Pictures that are decoded while the model is at earlier ones, in batches.
 BATCHES_AHEAD = 2
+TRIALS = 2
+
+
+class Batched(Scorer):
+    """A model that takes many at once, `batch` of them.
+
+    Every batch has the same shape, filled up with zeros where there are fewer: otherwise a library may choose another
+    way to compute, and the same text and picture get another score in other company.
+    """
+
+    def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
+        self.identity = identity
+        self.batch = batch
+        self.halved = 0
+
+    @abstractmethod
+    def facts(self) -> Mapping[str, Any]:
+        """Return what is to be known of its scores besides the shape of its batches, plain JSON."""
+
+    @abstractmethod
+    def preprocess(self, picture: Image.Image) -> Any:
+        """Return the picture as the model takes it; where it takes several at once, an array always of one shape and
+        type. Called from threads."""
+
+    @abstractmethod
+    def tokenize(self, text: str) -> NDArray[Any]:
+        """Return the text as the model takes it; where several fill a batch as they are, always of one shape."""
+
+    @abstractmethod
+    def score_in_batches(
+        self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
+    ) -> Sequence[float | NoPicture]:
+        """As `Scorer.score`, in batches of the present shape. Raises OutOfMemory when one of these does not fit."""
+
+    @abstractmethod
+    def try_batch(self, picture: Any) -> int:
+        """Compute one batch of nothing but this picture, preprocessed, and keep nothing of it.
+
+        Returns how many pictures it held. Raises OutOfMemory.
+        """
+
+    def forget(self) -> None:
+        """Drop what is kept of earlier batches: it was computed under another shape."""
+
+    def conditions(self) -> Mapping[str, Any]:
+        in_doubt = {"tolerance": self.tolerance} if self.tolerance else {}
+        return {**self.facts(), **in_doubt, "batch": self.batch, "halved": self.halved}
+
+    def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
+        """See `Scorer.score`. When a batch does not fit, all is begun anew with half of it."""
+        return self._halving(lambda: self.score_in_batches(pairs, open_picture))
+
+    def pictures_per_second(self) -> float:
+        """See `Scorer.pictures_per_second`. The first batch is not timed."""
+        blank = self.preprocess(Image.new("RGB", (640, 480), "grey"))
+
+        def measure() -> float:
+            return max([self._speed(blank) for _ in range(1 + TRIALS)][1:])
+
+        return self._halving(measure)
+
+    def _halving(self, work: Callable[[], T]) -> T:
+        """Return what comes of `work`, done anew with half the batch as often as it does not fit. Raises OutOfMemory
+        when not even a batch of one fits."""
+        while True:
+            try:
+                return work()
+            except OutOfMemory:
+                if self.batch == 1:
+                    raise
+            self.batch //= 2
+            self.halved += 1
+            self.forget()
+
+    def _speed(self, blank: Any) -> float:
+        begun = perf_counter()
+        pictures = self.try_batch(blank)
+        return pictures / max(perf_counter() - begun, 1e-6)
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -38,14 +122,14 @@ def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
 
 
 def read_ahead(
-    names: Sequence[str], read: Callable[[str], NDArray[Any]], *, batch: int, missing: dict[str, NoPicture]
-) -> Iterator[list[tuple[str, NDArray[Any]]]]:
+    names: Sequence[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
+) -> Iterator[list[tuple[str, T]]]:
     """Yield the names with what was read of them, in lists of `batch`; threads read on meanwhile.
 
     A name of which `read` raises NoPicture is put into `missing` instead, with the exception.
     """
 
-    def good() -> Iterator[tuple[str, NDArray[Any]]]:
+    def good() -> Iterator[tuple[str, T]]:
         for name, result in _ahead(names, read, depth=BATCHES_AHEAD * batch):
             try:
                 yield name, result()
@@ -55,11 +139,9 @@ def read_ahead(
     return in_batches(good(), batch)
 
 
-def _ahead(
-    names: Sequence[str], read: Callable[[str], NDArray[Any]], *, depth: int
-) -> Iterator[tuple[str, Callable[[], NDArray[Any]]]]:
+def _ahead(names: Sequence[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
     """Yield each name with a function that waits for what was read of it, `depth` names being read ahead."""
-    waiting: deque[tuple[str, Future[NDArray[Any]]]] = deque()
+    waiting: deque[tuple[str, Future[T]]] = deque()
     with ThreadPoolExecutor(max_workers=min(MOST_THREADS, cpu_count() or 1)) as threads:
         try:
             for name in names:

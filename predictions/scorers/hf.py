@@ -7,9 +7,9 @@ The score of BLIP is what its matching head says for "they match" less what it s
 made probabilities: it puts pairs in the same order, and tells those apart whose probability is rounded to 1.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import AbstractContextManager
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,21 @@ from predictions.scorers.base import CannotLoad, ModelIdentity
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import (
+    OF_A_COSINE,
+    OF_LOG_ODDS,
+    computing,
     device_of_this_machine,
-    digest_of_weights,
     facts_of,
-    memory_that_may_not_suffice,
+    half_for,
+    tolerance_of,
     usual_batch,
+)
+from predictions.scorers.with_transformers import (
+    check_nothing_is_missing,
+    identity_of,
+    not_installed,
+    not_loaded,
+    steps_of,
 )
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
@@ -38,7 +48,10 @@ LONGEST_FOR_BLIP = 128
 
 
 class _Library:
-    """A model of transformers on a device, and how pictures and texts are made ready for it."""
+    """A model of transformers on a device, and how pictures and texts are made ready for it.
+
+    `half`: the type of 16 bits to compute in, "" for that of the weights.
+    """
 
     def __init__(self, model: Any, tokenizer: Any, processor: Any, device: Any, *, longest: int) -> None:
         self.model = model
@@ -47,14 +60,24 @@ class _Library:
         self.device = device
         self.inputs = INPUTS[model.config.model_type]
         self.longest = longest
+        self.half = ""
+
+    def in_half(self, numbers: str) -> "_Library | None":
+        """Return the same to compute in a type of 16 bits; see `Scorer.in_half`."""
+        half = half_for(self.device, numbers, usual="float16")
+        if not half:
+            return None
+        twin = copy(self)
+        twin.half = half
+        return twin
+
+    def computing(self) -> AbstractContextManager[None]:
+        return computing(self.device, self.half)
 
     def facts(self) -> Mapping[str, Any]:
-        known = facts_of(self.device, self.model.dtype, "transformers", "torchvision", "Pillow")
-        steps = {name: value for name, value in self.processor.to_dict().items() if _is_plain(value)}
-        # Read back, so that it is what JSON makes of it: a tuple is a list.
-        plain = json.loads(json.dumps(steps, default=str))
+        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
         scorer = {"scorer": f"hf {self.model.config.model_type}", "longest": self.longest}
-        return {**scorer, **known, "preprocessing": plain}
+        return {**scorer, **known, "preprocessing": steps_of(self.processor)}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
         pixels: NDArray[Any] = self.processor(images=picture, return_tensors="pt")["pixel_values"][0].numpy()
@@ -85,6 +108,11 @@ class HuggingFaceTowers(Contrastive):
     def __init__(self, identity: ModelIdentity, library: _Library) -> None:
         super().__init__(identity, batch=usual_batch(library.device))
         self.library = library
+        self.tolerance = tolerance_of(library.half, OF_A_COSINE)
+
+    def in_half(self, numbers: str = "") -> "HuggingFaceTowers | None":
+        library = self.library.in_half(numbers)
+        return None if library is None else HuggingFaceTowers(self.identity, library)
 
     def facts(self) -> Mapping[str, Any]:
         return self.library.facts()
@@ -96,11 +124,11 @@ class HuggingFaceTowers(Contrastive):
         return self.library.tokenize(text)
 
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return _vectors(self.library.model.get_image_features(pixel_values=self.library.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return _vectors(self.library.model.get_text_features(**self.library.texts(batch)))
 
 
@@ -110,6 +138,11 @@ class HuggingFaceMatching(Matching):
     def __init__(self, identity: ModelIdentity, library: _Library) -> None:
         super().__init__(identity, batch=usual_batch(library.device))
         self.library = library
+        self.tolerance = tolerance_of(library.half, OF_LOG_ODDS)
+
+    def in_half(self, numbers: str = "") -> "HuggingFaceMatching | None":
+        library = self.library.in_half(numbers)
+        return None if library is None else HuggingFaceMatching(self.identity, library)
 
     def facts(self) -> Mapping[str, Any]:
         return {**self.library.facts(), "score": "logit of match less logit of no match"}
@@ -121,20 +154,20 @@ class HuggingFaceMatching(Matching):
         return self.library.tokenize(text)
 
     def look(self, batch: NDArray[Any]) -> Any:
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             return self.library.model.vision_model(pixel_values=self.library.pixels(batch)).last_hidden_state
 
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with memory_that_may_not_suffice():
+        with self.library.computing():
             of_each = states[torch.tensor(list(places), device=states.device)]
             seen = torch.ones(of_each.shape[:-1], dtype=torch.long, device=states.device)
             read = self.library.model.text_encoder(
                 **self.library.texts(texts), encoder_hidden_states=of_each, encoder_attention_mask=seen
             )
-            logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :])
-            scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
+            logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :]).float()
+            scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
             return scores
 
 
@@ -143,10 +176,6 @@ def _vectors(found: Any) -> NDArray[np.float32]:
     pooled = getattr(found, "pooler_output", found)
     vectors: NDArray[np.float32] = pooled.float().cpu().numpy()
     return vectors
-
-
-def _is_plain(value: Any) -> bool:
-    return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
 
 
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
@@ -160,9 +189,7 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
             BlipForImageTextRetrieval,
         )
     except ImportError as error:
-        raise CannotLoad(
-            f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
+        raise not_installed(error) from error
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     try:
         config = AutoConfig.from_pretrained(rest)
@@ -174,26 +201,14 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         is_blip = config.model_type == "blip"
         made = BlipForImageTextRetrieval if is_blip else AutoModel
         model, told = made.from_pretrained(rest, dtype="float32", output_loading_info=True)
-        if told["missing_keys"]:
-            raise CannotLoad(
-                f"{rest} lacks weights that are needed ({', '.join(sorted(told['missing_keys'])[:3])}). Of BLIP only "
-                "those for image-text matching can be used."
-            )
+        check_nothing_is_missing(rest, told, "Of BLIP only those for image-text matching can be used.")
         model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
     except CannotLoad:
         raise
     except Exception as error:
-        why = str(error).strip().partition("\n")[0][:300] or type(error).__name__
-        raise CannotLoad(
-            f"{rest} cannot be loaded ({why}). Write a name of Hugging Face's hub, or a folder on the worker's machine."
-        ) from error
-    folder = Path(rest)
-    identity = ModelIdentity(
-        (folder.name if folder.is_dir() else rest)[:100],
-        str(getattr(config, "_commit_hash", None) or "")[:100],
-        digest_of_weights(model.state_dict()),
-    )
+        raise not_loaded(rest, error) from error
+    identity = identity_of(rest, model)
     longest = config.text_config.max_position_embeddings
     if is_blip:
         library = _Library(model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest))

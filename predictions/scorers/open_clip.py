@@ -17,10 +17,13 @@ from PIL import Image
 from predictions.scorers.base import CannotLoad, ModelIdentity
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.with_torch import (
+    OF_A_COSINE,
+    computing,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
-    memory_that_may_not_suffice,
+    half_for,
+    tolerance_of,
     usual_batch,
 )
 
@@ -28,18 +31,28 @@ from predictions.scorers.with_torch import (
 class OpenClip(Contrastive):
     """A model of OpenCLIP on a device."""
 
-    def __init__(self, identity: ModelIdentity, model: Any, transform: Any, tokenizer: Any, device: Any) -> None:
+    def __init__(
+        self, identity: ModelIdentity, model: Any, transform: Any, tokenizer: Any, device: Any, *, half: str = ""
+    ) -> None:
         super().__init__(identity, batch=usual_batch(device))
         self.model = model
         self.transform = transform
         self.tokenizer = tokenizer
         self.device = device
+        self.half = half
+        self.tolerance = tolerance_of(half, OF_A_COSINE)
+
+    def in_half(self, numbers: str = "") -> "OpenClip | None":
+        half = half_for(self.device, numbers, usual="float16")
+        if not half:
+            return None
+        return OpenClip(self.identity, self.model, self.transform, self.tokenizer, self.device, half=half)
 
     def facts(self) -> Mapping[str, Any]:
         dtype = next(self.model.parameters()).dtype
         # The transform says what it does, step by step.
         steps = [" ".join(str(step).split()) for step in self.transform.transforms if not callable_by_name(step)]
-        known = facts_of(self.device, dtype, "open_clip_torch", "torchvision", "Pillow")
+        known = facts_of(self.device, dtype, self.half, "open_clip_torch", "torchvision", "Pillow")
         return {"scorer": "open_clip", **known, "preprocessing": steps}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
@@ -59,7 +72,7 @@ class OpenClip(Contrastive):
     def _embed(self, encode: Any, batch: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with memory_that_may_not_suffice():
+        with computing(self.device, self.half):
             vectors: NDArray[np.float32] = encode(torch.from_numpy(batch).to(self.device)).float().cpu().numpy()
             return vectors
 

@@ -13,12 +13,20 @@ from predictions.scorers.base import OutOfMemory
 
 # Pictures in a batch. On a GPU as many as keep it busy; halved where they do not fit.
 BATCH_ON_GPU, BATCH_ON_CPU = 256, 16
+# The largest relative error when a number is rounded to a type of 16 bits: half of a unit in its last place, of 11 bits
+# and of 8.
+ROUNDING: Mapping[str, float] = {"float16": 2**-11, "bfloat16": 2**-8}
 
 
 def device_of_this_machine() -> Any:
-    """Return the torch.device to compute on: the GPU that the process sees first, else the CPU."""
+    """Return the torch.device to compute on: the GPU that the process sees first, else the CPU.
+
+    float32 is to mean float32 from then on: torch would have a GPU convolve in numbers of 19 bits (TF32).
+    """
     import torch
 
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
     return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 
 
@@ -44,22 +52,43 @@ def digest_of_weights(state: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def facts_of(device: Any, dtype: Any, *libraries: str) -> dict[str, Any]:
-    """Return what is to be known of scores computed on `device` with numbers of `dtype`, plain JSON."""
+# How many roundings a score is supposed to differ by at most. It is supposed, not proven, and therefore compared with
+# what is found (predictions.scoring). Cosines are made of numbers of length 1, log-odds of ones up to about 20.
+OF_A_COSINE, OF_LOG_ODDS = 2, 80
+
+
+def tolerance_of(half: str, roundings: int) -> float:
+    """Return how close two scores must be for their order to be in doubt: each may be off by so many roundings."""
+    return 2 * roundings * ROUNDING[half] if half else 0.0
+
+
+def half_for(device: Any, wanted: str, usual: str) -> str:
+    """Return the type of 16 bits to compute in on a device: the one that is wanted, else the `usual` one where the
+    device has units for it, else ""."""
+    return wanted or ("" if device.type == "cpu" else usual)
+
+
+def facts_of(device: Any, dtype: Any, half: str, *libraries: str) -> dict[str, Any]:
+    """Return what is to be known of scores computed on `device` with weights of `dtype`, plain JSON. `half`: the type
+    that products of matrices are computed in, "" where it is that of the weights."""
     import torch
 
     name = "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
     versions = {library: version(library) for library in ("torch", *libraries)}
-    return {"device": name, "dtype": str(dtype).removeprefix("torch."), "libraries": versions}
+    weights = str(dtype).removeprefix("torch.")
+    numbers = {"dtype": half, "weights": weights} if half else {"dtype": weights}
+    return {"device": name, **numbers, "libraries": versions}
 
 
 @contextmanager
-def memory_that_may_not_suffice() -> Iterator[None]:
-    """Compute without gradients; raises OutOfMemory for what torch raises when a device has no memory left."""
+def computing(device: Any, half: str) -> Iterator[None]:
+    """Compute without gradients, products of matrices in the type `half` unless it is "", all else in that of the
+    weights; raises OutOfMemory for what torch raises when a device has no memory left."""
     import torch
 
+    autocast = torch.autocast(device.type, dtype=getattr(torch, half or "bfloat16"), enabled=bool(half))
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), autocast:
             yield
     except torch.cuda.OutOfMemoryError as error:
         torch.cuda.empty_cache()

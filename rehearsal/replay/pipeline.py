@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -34,6 +33,7 @@ from studies.actions.studies import create_study
 from studies.importing import Record, get_importer
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, SurveyQuestion
+from studies.shipped import shipped
 
 FORMAT = "bivlc-manifest"
 CAPTION_RULE = "bivlc-release-v1"
@@ -171,8 +171,7 @@ def _launch(replay: Replay, name: str) -> Study:
 def study_file(replay: Replay, name: str) -> str:
     """Return the shipped study file, with somebody to write to; for another project or a smaller manifest with other
     names and sizes."""
-    shipped = (settings.BASE_DIR / "studies" / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
-    source = shipped.replace('contact: ""', "contact: whoever runs the replay")
+    source = shipped()[name].source.replace('contact: ""', "contact: whoever runs the replay")
     if replay.is_whole and slug(replay, name) == name:
         return source
     design: dict[str, Any] = yaml.safe_load(source)

@@ -37,7 +37,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "5"
+FORM = "6"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -131,6 +131,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
         # Models stand beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
+        facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
+from results.queries.parted import parted_questions
 from results.queries.reporting import model_facts, study_facts
 from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import Answerable, ProjectFacts
@@ -25,6 +26,7 @@ def facts_alone(study: Study) -> ProjectFacts:
         categories=facts.categories,
         studies=[facts],
         models=list(model_facts(study.project)) if facts.knows_answers else [],
+        parted=parted_questions(study.project, study) if facts.knows_answers else [],
     )
 
 

@@ -36,17 +36,18 @@ def event_lines(project: Project, page: Any) -> Page[Event]:
     """Return one page of the events of `project`, newest first, as EventLines."""
     events = Event.objects.filter(project=project).select_related("study")
     found: Page[Any] = Paginator(events, EVENTS_PER_PAGE).get_page(page)
-    found.object_list = _lines(project, list(found.object_list))
+    found.object_list = lines_of(project, list(found.object_list))
     return found
 
 
 def events_about_people(project: Project) -> list[EventLine]:
     """Return the latest events of `project` about whose answers count, newest first."""
     events = Event.objects.filter(project=project, what__in=ABOUT_PEOPLE).select_related("study")
-    return _lines(project, list(events[:EVENTS_ABOUT_PEOPLE]))
+    return lines_of(project, list(events[:EVENTS_ABOUT_PEOPLE]))
 
 
-def _lines(project: Project, events: Sequence[Event]) -> list[EventLine]:
+def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
+    """Return `events` of `project`, read with their studies, as they are told; annotators by their pseudonyms."""
     people = {event.details["annotator"] for event in events if "annotator" in event.details}
     named = Pseudonym.objects.filter(project=project, annotator__in=people) if people else Pseudonym.objects.none()
     names = dict(named.values_list("annotator_id", "name"))
@@ -120,6 +121,10 @@ def _computed(study: str, told: Details) -> str:
     return f"had {_counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
 
 
+def _deleted(study: str, told: Details) -> str:
+    return f"deleted the model {told['model']} and its {_counted(told['predictions'], 'prediction')}"
+
+
 def _exported(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
 
@@ -152,9 +157,18 @@ def _simple(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format_map({"study": study, **told})
 
 
+def _invited(template: str) -> Callable[[str, Details], str]:
+    return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
+
+
 SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROJECT_MADE: _simple("made the project"),
     What.PROJECT_CHANGED: _simple("changed the project"),
+    What.PROJECT_RENAMED: _simple("called the project {name}, which was {before}"),
+    What.PROJECT_ARCHIVED: _simple("archived the project"),
+    What.PROJECT_REOPENED: _simple("took the project out of the archive"),
+    What.MEMBER_INVITED: _invited("invited {whom} to become a member, as {role}"),
+    What.INVITATION_CANCELLED: _invited("cancelled the invitation of {whom} as {role}"),
     What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),
     What.MEMBER_CHANGED: _simple("made the member {member} {role}"),
     What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
@@ -166,6 +180,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
     What.PREDICTIONS_RESUMED: _of_model("went on with what {model} was asked about {about}"),
     What.PREDICTIONS_COMPUTED: _computed,
+    What.MODEL_RENAMED: _simple("renamed the model {model} to {name}"),
+    What.MODEL_DELETED: _deleted,
     What.DATASET_SET: _dataset,
     What.GROUP_SET: _grouped,
     What.STUDY_CREATED: _simple("created {study}"),

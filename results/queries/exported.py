@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
-from annotation.models.responses import RESPONSE
+from annotation.models.responses import RESPONSE, counts
 from predictions.models import Conditions, Prediction
 from predictions.queries.contents import stale_predictions
 from results.exporting.base import Rows
@@ -241,6 +241,25 @@ _RESPONSE_FIELDS = (
 _ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id", "session_id"))
 
 
+def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
+    """Return `limit` of the answers of `study` that count, after the one with the id `after`, each with its id.
+
+    What they hold, and under which names, is what `given_responses` yields.
+    """
+    rows = _given(study).filter(counts()).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    found = list(rows.values_list(*_RESPONSE_FIELDS)[:limit])
+    people = {row[_ANNOTATOR] for row in found}
+    named = Pseudonym.objects.filter(project=study.project_id, annotator__in=people)
+    workers = dict(named.values_list("annotator_id", "name"))
+    sittings = _sittings(study)
+    return [
+        (row[_RESPONSE_FIELDS.index("pk")], _given_response(row, study, workers, sittings))
+        for row in found
+        if row[_ANNOTATOR] in workers and row[_SESSION] in sittings
+    ]
+
+
 def _given_response(
     row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
 ) -> GivenResponse:
@@ -310,6 +329,18 @@ def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
         yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
 
 
+def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
+    """Return `limit` of what `decided_questions` yields, after the decision with the id `after`, each with its id."""
+    played = _simulated_answers([study])
+    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
+    rows = _decided(study).annotate(simulated=simulated).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [
+        (pk, _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study))
+        for pk, *row in rows.values_list("pk", *_DECIDED_FIELDS)[:limit]
+    ]
+
+
 def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
     key, kind = values["question__instance__key"], values["question__kind"]
     answers, wanted = values["answers"], values["question__answers_wanted"]
@@ -361,30 +392,48 @@ def _about_accepted(study: Study) -> QuerySet[Prediction]:
 def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
     """Yield `predictions`; those of `stale` are about something else than people were asked."""
     # By what tells models apart, not by their rows: another database may have made these in another order.
-    names = ("model__name", "model__version", "model__weights")
-    asked = ("kind", "variant", "caption_rule")
-    found = predictions.order_by("instance_id", *names, *asked, "content_hash", "pk")
-    rows = found.values_list(
-        "pk", "instance__key", *names, *asked, "is_right", "scores", "content_hash", "conditions__digest"
+    models = ("model__name", "model__version", "model__weights")
+    found = predictions.order_by("instance_id", *models, "kind", "variant", "caption_rule", "content_hash", "pk")
+    for pk, *row in found.values_list("pk", *_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
+        yield _given_prediction(row, SUPERSEDED if pk in stale else VERIFIED)
+
+
+def predictions_after(
+    predictions: QuerySet[Prediction], *, after: int | None, limit: int
+) -> list[tuple[int, GivenPrediction]]:
+    """Return `limit` of `predictions`, after the one with the id `after`, each with its id.
+
+    What they are about is only told where it is declared: else that takes a look at everything that people were asked.
+    """
+    rows = predictions.order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [(pk, _given_prediction(row, "")) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
+
+
+_PREDICTION_FIELDS = (
+    *("instance__key", "model__name", "model__version", "model__weights"),
+    *("kind", "variant", "caption_rule", "is_right", "scores", "content_hash", "conditions__digest"),
+)
+
+
+def _given_prediction(row: Sequence[Any], about: str) -> GivenPrediction:
+    """Return what a model said; it is `about` that, where its file does not merely declare it."""
+    key, model, version, weights, kind, variant, caption_rule, is_right, scores, content_hash, conditions = row
+    return GivenPrediction(
+        task="/".join(filter(None, (key, kind, variant))),
+        model=model,
+        version=version,
+        weights=weights,
+        kind=kind,
+        variant=variant,
+        caption_rule=caption_rule,
+        is_right=is_right,
+        scores=scores,
+        key=key,
+        content_hash=content_hash,
+        about=about if content_hash else DECLARED,
+        conditions=conditions or "",
     )
-    for pk, key, name, version, weights, kind, variant, rule, is_right, scores, content, conditions in rows.iterator(
-        chunk_size=CHUNK
-    ):
-        yield GivenPrediction(
-            task="/".join(filter(None, (key, kind, variant))),
-            model=name,
-            version=version,
-            weights=weights,
-            kind=kind,
-            variant=variant,
-            caption_rule=rule,
-            is_right=is_right,
-            scores=scores,
-            key=key,
-            content_hash=content,
-            about=(SUPERSEDED if pk in stale else VERIFIED) if content else DECLARED,
-            conditions=conditions or "",
-        )
 
 
 def _conditions(study: Study) -> QuerySet[Conditions]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, Greatest, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
@@ -237,17 +237,23 @@ class SessionLine:
 
 def session_lines(study: Study, page: Any) -> Page[Session]:
     """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
-    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
-    sessions = Session.objects.filter(study=study).order_by("-arrived_at", "-id")
-    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
-    sessions = sessions.annotate(pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals))
+    sessions = named_sessions(study).order_by("-arrived_at", "-id")
     found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
-    found.object_list = [_line(session) for session in found.object_list]
+    found.object_list = [session_line(session) for session in found.object_list]
     return found
 
 
-def _line(session: Any) -> SessionLine:
+def named_sessions(study: Study) -> QuerySet[Session]:
+    """Return the sittings of `study` with the pseudonym of each annotator, and whether they have withdrawn."""
+    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
+    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
+    sessions = Session.objects.filter(study=study)
+    return sessions.annotate(pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals))
+
+
+def session_line(session: Any) -> SessionLine:
+    """Return one of `named_sessions` as it is shown."""
     until = session.ended_at or session.last_seen_at
     return SessionLine(
         pk=session.pk,

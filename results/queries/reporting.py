@@ -14,6 +14,7 @@ from predictions.queries.contents import stale_predictions
 from results.queries.added import planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
+from results.queries.parted import parted_questions, predicted_in
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_sessions
 from results.queries.simulated import above, answering, played_in
@@ -26,6 +27,7 @@ from results.reports.facts import (
     SourceFacts,
     StudyFacts,
 )
+from results.reports.people import asks_the_four
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Purpose, Study, StudyState
@@ -44,6 +46,7 @@ def project_facts(project: Project) -> ProjectFacts:
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         dataset=project.dataset.slug if project.dataset else "",
         models=list(model_facts(project)),
+        parted=parted_questions(project),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
@@ -64,6 +67,7 @@ def release_facts(study: Study) -> ProjectFacts:
         facts,
         dataset=study.slug,
         studies=[each for each in facts.studies if each.slug in slugs],
+        parted=[each for each in facts.parted if each.study in slugs],
         sources=list(_sources(study.project)),
     )
 
@@ -103,8 +107,12 @@ def study_facts(study: Study) -> StudyFacts:
     outline = study_outline(study)
     labels = with_all_labels(study, outline.answerable)
     parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
+    whole = replace(outline, questions=questions)
+    # Where it asks the four questions, models stand beside people instance by instance.
+    is_by_question = whole.knows_answers and not asks_the_four(whole)
     return replace(
         outline,
+        predicted=predicted_in(study) if is_by_question else {},
         parts=parts,
         questions=questions,
         categories=categories,

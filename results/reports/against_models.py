@@ -1,12 +1,12 @@
 """People against models on the instances that both were asked about, by person."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleAgainst, holm, people_against
 from results.reports.base import Cell, Column, Table
 from results.reports.cells import limits_or_reason, value_or_reason
-from results.reports.people import OF_FOUR
+from results.reports.people import OF_FOUR, Judged
 from results.reports.scores import Baseline
 
 
@@ -21,7 +21,8 @@ class _Compared:
 
 
 def comparison_table(baselines: Sequence[Baseline]) -> Table:
-    """Compare people with every model on I2T, T2I and Group."""
+    """Compare people with every model on I2T, T2I and Group, or on the questions of a study that does not ask the
+    four."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
     columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
@@ -40,17 +41,27 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     return Table("comparison", "People against models", columns, rows, notes, slugs)
 
 
-def _compared(baseline: Baseline) -> Iterable[_Compared]:
+def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], Mapping[int, bool]]]:
+    """Yield, by model and score, what people were judged by that the model answered too, and whether it was right, by
+    unit: by instance for I2T, T2I and Group, by question where a study does not ask the four."""
     by_name = {each.name: each.judged for each in baseline.scores}
     for model in baseline.models:
         rights = model.rights()
         for name in OF_FOUR:
-            both = [one for one in by_name[name] if one.instance in rights[name]]
-            mine, its = [one.right for one in both], [rights[name][one.instance] for one in both]
-            found = people_against(mine, its, [one.person for one in both], [one.unit for one in both])
-            pairs = list(zip(mine, its, strict=True))
-            counts = (pairs.count((True, False)), pairs.count((False, True)))
-            yield _Compared(baseline.study.slug, model.who, name, found, *counts)
+            yield model.who, name, [one for one in by_name[name] if one.unit in rights[name]], rights[name]
+    for predicted in baseline.predicted:
+        for name, judged in predicted.judged.items():
+            right = {one.unit: one.right for one in judged}
+            yield predicted.who, name, [one for one in by_name[name] if one.unit in right], right
+
+
+def _compared(baseline: Baseline) -> Iterable[_Compared]:
+    for who, name, both, rights in both_answered(baseline):
+        mine, its = [one.right for one in both], [rights[one.unit] for one in both]
+        found = people_against(mine, its, [one.person for one in both], [one.unit for one in both])
+        pairs = list(zip(mine, its, strict=True))
+        counts = (pairs.count((True, False)), pairs.count((False, True)))
+        yield _Compared(baseline.study.slug, who, name, found, *counts)
 
 
 def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:

@@ -44,7 +44,8 @@ class Column:
 class Table:
     """`name` is the table's name in files. A cell that is None does not apply.
 
-    `rests_on`: the slugs of the studies whose answers it was made of.
+    `rests_on`: the slugs of the studies whose answers it was made of. `is_long_form`: it says at length what another
+    table says in short, so that a page shows it when somebody asks for it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
     rests_on: Sequence[str] = ()
+    is_long_form: bool = False
 
 
 @dataclass(frozen=True)

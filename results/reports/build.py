@@ -15,13 +15,22 @@ from results.reports.descriptions import (
     retrieval_accuracy_table,
     retrieval_agreement_table,
 )
+from results.reports.estimates import alternative_table, powered_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, funnel_plot, funnel_table
 from results.reports.models import captions_table, models_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.parted import parted_table
 from results.reports.people import baselines
 from results.reports.preferences import preferences_of, preferences_table
-from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
+from results.reports.scores import (
+    baseline_of,
+    compact_table,
+    intervals_table,
+    majority_table,
+    scores_plot,
+    scores_table,
+)
 from results.reports.simulated import marked
 from results.reports.units import units_table
 
@@ -52,10 +61,14 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         retrieval_accuracy_table(described),
         phenomena_table(described),
         language_table(described),
+        compact_table(measured),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
+        parted_table(project.parted),
+        alternative_table(measured),
+        powered_table(measured, project),
         models_table(project),
         captions_table(project),
         cost_table(project),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 
 from analytics.outcomes import Outcome
 from analytics.pay import PaidSession
@@ -154,6 +155,8 @@ class StudyFacts:
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.
+    `predicted`: model -> id of a question -> whether it was right about what this very question shows; only of studies
+    that do not ask the four questions of `analytics.scores`.
     """
 
     slug: str
@@ -186,6 +189,7 @@ class StudyFacts:
     per_wait: Decimal = Decimal(0)
     per_answer: Decimal = Decimal(0)
     answers_paid: int = 0
+    predicted: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:
@@ -225,6 +229,31 @@ class ModelFacts:
     is_declared: bool = False
 
 
+class Way(StrEnum):
+    """Who is right where people and models part."""
+
+    PEOPLE = "people"
+    MODELS = "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A question on which people and all models part. `instance` is an id; `right` of its counted `answers` are right;
+    `models`: how many models answered the very same question."""
+
+    question: int
+    instance: int
+    study: str
+    kind: str
+    variant: str
+    type: str
+    subtype: str
+    way: Way
+    answers: int
+    right: int
+    models: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class DescribedSets:
     """The image sets of one split and type that have descriptions, how many, and all of these."""
@@ -248,6 +277,7 @@ class ProjectFacts:
 
     `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
     many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
+    `parted`: the questions on which people and all models part.
     `described`: the descriptions of image sets that leave with the data, by split and type.
     """
 
@@ -257,6 +287,7 @@ class ProjectFacts:
     studies: Sequence[StudyFacts]
     dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
+    parted: Sequence[Parted] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0
     excluded: int = 0

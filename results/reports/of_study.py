@@ -25,12 +25,21 @@ from results.reports.descriptions import (
     retrieval_accuracy_table,
     retrieval_agreement_table,
 )
+from results.reports.estimates import alternative_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.parted import parted_table
 from results.reports.preferences import preferences_of, preferences_plot, preferences_table
 from results.reports.ratings import ratings_plot, ratings_table
-from results.reports.scores import baseline_of, intervals_table, majority_table, scores_plot, scores_table
+from results.reports.scores import (
+    baseline_of,
+    compact_table,
+    intervals_table,
+    majority_table,
+    scores_plot,
+    scores_table,
+)
 from results.reports.simulated import marked
 from results.reports.units import units_plot, units_table
 from results.reports.writers import Writing, texts_table, writers_table
@@ -61,10 +70,13 @@ def report_of_study(
         phenomena_table(described),
         language_table(described),
         *([writers_table(study.slug, writing), texts_table(study.slug, writing)] if writing else []),
+        compact_table(measured),
         scores_table(measured),
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
+        parted_table(alone.parted),
+        alternative_table(measured),
         rates_table(answers, study.answerable),
         ratings_table(answers, study.answerable),
         units_table(alone.studies),

@@ -41,12 +41,14 @@ class Judged:
 class Scored:
     """One score of a study: its name, and every judged unit, by person in the order in which they answered.
 
-    `unit`: "question" or "instance", what one person is right about once.
+    `unit`: "question" or "instance", what one person is right about once. `kind`: that of the questions, "" where they
+    are of several.
     """
 
     name: str
     unit: str
     judged: Sequence[Judged]
+    kind: str = ""
 
 
 def asks_the_four(study: StudyFacts) -> bool:
@@ -75,8 +77,10 @@ def scored(study: StudyFacts) -> list[Scored]:
             right = answer.choice == question.right
             by_name.setdefault(name, []).append(Judged(answer.annotator, question.id, question.instance, right))
     wholes = [Scored(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
-    names = dict.fromkeys(_name(question, of_four=of_four) for question in questions.values())
-    return wholes + [Scored(name, "question", by_name.get(name, [])) for name in sorted(names, key=_in_order)]
+    kinds = {_name(question, of_four=of_four): question.kind for question in questions.values()}
+    return wholes + [
+        Scored(name, "question", by_name.get(name, []), kinds[name]) for name in sorted(kinds, key=_in_order)
+    ]
 
 
 def _name(question: QuestionFacts, *, of_four: bool) -> str:

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
-from analytics.scores import Score, score, wilson_interval
-from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from analytics.scores import CHANCE, Score, score, wilson_interval
+from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.funnel import ALL, Category
 from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
-from results.reports.people import Judged, Scored, by_category, by_majority, in_category_order, scored
+from results.reports.people import FOUR, Judged, Scored, by_category, by_majority, in_category_order, scored
 
-HUMANS = "Humans"
+HUMANS, CHANCE_ROW = "Humans", "Random chance"
+FINER = frozenset(FOUR.values())
+OF_QUESTIONS = "Models on questions: the share right of the very questions that people answered, each counting once."
 PER_PERSON = (
     "Humans: for each person the share right over what this person answered, averaged over people, each counting once. "
     "Nothing is left out because people differ, and what a researcher settled does not enter."
@@ -22,13 +24,26 @@ WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """What a model got right of the very questions that people answered: score -> one place per question, as if it were
+    one person."""
+
+    who: str
+    judged: Mapping[str, Sequence[Judged]]
+
+
+@dataclass(frozen=True)
 class Baseline:
-    """A study whose right answers are known: what people got right, and models on the instances people answered."""
+    """A study whose right answers are known: what people got right, and models on the instances people answered.
+
+    `predicted`: models where the study does not ask the four questions, on the questions that people answered.
+    """
 
     study: StudyFacts
     scores: Sequence[Scored]
     models: Sequence[Answered]
     categories: Mapping[int, Category]
+    predicted: Sequence[Predicted] = ()
 
     @property
     def has_whole(self) -> bool:
@@ -39,7 +54,20 @@ def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
     """Return what `study` measured. Models stand beside people where both were asked the same four questions."""
     scores = scored(study)
     instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
-    return Baseline(study, scores, models_on(project, list(instances)), project.categories)
+    predicted = [_predicted(who, rights, scores) for who, rights in study.predicted.items()]
+    predicted = [each for each in predicted if any(each.judged.values())]
+    return Baseline(study, scores, models_on(project, list(instances)), project.categories, predicted)
+
+
+def _predicted(who: str, rights: Mapping[int, bool], scores: Sequence[Scored]) -> Predicted:
+    asked = {each.name: {one.unit: one.instance for one in each.judged} for each in scores if each.unit == "question"}
+    return Predicted(
+        who,
+        {
+            name: [Judged(0, unit, instance, rights[unit]) for unit, instance in units.items() if unit in rights]
+            for name, units in asked.items()
+        },
+    )
 
 
 def people_score(judged: Sequence[Judged]) -> PeopleScore:
@@ -63,11 +91,69 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
                 )
                 for category, scores in grouped(model, baseline.categories).items()
             ]
+        for predicted in baseline.predicted:
+            rows += _predicted_rows(baseline, predicted, names)
     notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
     notes += [_undone(each.study) for each in baselines if each.study.undone]
     if any(each.models for each in baselines):
         notes.append("Models: the share right of the instances that people answered, each counting once.")
-    return Table("scores", "How often people and models are right", columns, rows, notes, _slugs(baselines))
+    if any(each.predicted for each in baselines):
+        notes.append(OF_QUESTIONS)
+    return Table(
+        "scores", "How often people and models are right", columns, rows, notes, _slugs(baselines), is_long_form=True
+    )
+
+
+def compact_table(baselines: Sequence[Baseline]) -> Table:
+    """Return models and people by score, over everything, as the papers print it: chance, models, people."""
+    names = [name for name in _names(baselines) if name not in FINER]
+    columns = [Column("Study"), Column("Who"), *(Column(name, "share") for name in names)]
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        by_name = {each.name: each for each in baseline.scores if each.judged}
+        if not by_name:
+            continue
+        slug = baseline.study.slug
+        rows.append((slug, CHANCE_ROW, *(_chance(baseline.study, by_name.get(name)) for name in names)))
+        for model in baseline.models:
+            found = model.outcomes.scores()
+            rows.append((slug, model.who, *(share_of(found[name]) if name in by_name else None for name in names)))
+        for each in baseline.predicted:
+            rows.append((slug, each.who, *(_share(each.judged.get(name)) for name in names)))
+        rows.append((slug, HUMANS, *(_mean(by_name[name].judged) if name in by_name else None for name in names)))
+    notes = [
+        "Models on what people answered; Humans: each person's share right, averaged over people. Intervals, counts, "
+        "types and subtypes stand in the tables below.",
+        "Random chance: of a model whose four scores of an instance fall in any order, and elsewhere of one option "
+        "among those offered. Somebody who guesses question by question gets Group in 1 of 16.",
+    ]
+    return Table("compact", "People and models", columns, rows, notes, _slugs(baselines))
+
+
+def _chance(study: StudyFacts, each: Scored | None) -> Cell:
+    if each is None:
+        return None
+    if each.name in CHANCE:
+        return CHANCE[each.name]
+    offered = study.answerable[each.kind]
+    if not offered.options or not offered.same_for_all:
+        return Undefined("Its questions do not all offer the same options.")
+    return 1 / len(offered.options)
+
+
+def _share(judged: Sequence[Judged] | None) -> Cell:
+    return share_of(score([one.right for one in judged])) if judged else None
+
+
+def _predicted_rows(baseline: Baseline, predicted: Predicted, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    by_name = {name: by_category(judged, baseline.categories) for name, judged in predicted.judged.items()}
+    categories = dict.fromkeys(category for found in by_name.values() for category in found)
+    for category in sorted(categories, key=in_category_order):
+        judged = {name: found.get(category, []) for name, found in by_name.items()}
+        instances = len({one.instance for each in judged.values() for one in each})
+        cells = [_share(judged.get(name)) for name in names]
+        if instances:
+            yield (baseline.study.slug, predicted.who, *category, None, instances, *cells)
 
 
 def _undone(study: StudyFacts) -> str:
@@ -118,6 +204,11 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
                 beside = (None, found.n, None, share_range(found), None, None, None)
                 unit = "instance" if name in ("I2T", "T2I", "Group") else "question"
                 rows.append((baseline.study.slug, model.who, name, share_of(found), unit, *beside))
+        for predicted in baseline.predicted:
+            for name, judged in predicted.judged.items():
+                found = score([one.right for one in judged])
+                beside = (None, found.n, None, share_range(found), None, None, None)
+                rows.append((baseline.study.slug, predicted.who, name, share_of(found), "question", *beside))
     notes = [
         "Humans: for other people like these on other questions like these; exact for a share of as many independent "
         "answers as the design effect leaves, corrected for few people (Korn and Graubard 1998). ICC: how much more "
@@ -125,7 +216,7 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
         "an instance for I2T, T2I and Group.",
         "For this person: where only one answered, over other questions (Wilson's). Models: Wilson's, over instances.",
     ]
-    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines))
+    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
 
 
 def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:

@@ -1,5 +1,7 @@
 """The results of a study and of a project: the tables and plots of its report, as pages."""
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -7,13 +9,16 @@ from django.views.decorators.http import require_safe
 from results.actions.kept_numbers import whole_report
 from results.models import KeptNumbers
 from results.queries.overview import answers_sent
+from results.queries.parted import parted_questions
 from results.queries.reporting import project_facts
 from results.queries.simulated import simulated_in_project, simulated_in_study
 from results.queries.writers import asking_about, kinds_written
 from results.reports.build import report_of
+from results.reports.facts import Parted
 from results.reports.findings import Finding, findings_of, from_plain
 from results.views.guards import project_view, study_view
 from results.views.kept_numbers import numbers_for
+from results.views.parted import counted
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
@@ -28,9 +33,15 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     elif study.state != StudyState.DRAFT:
         findings += findings_of(whole_report(study))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
+    if _tells_of_parting(findings):
+        context |= counted(study.project, parted_questions(study.project, study))
     context["simulated"] = simulated_in_study(study)
     context["asking"] = asking_about(study) if kinds_written(study) else []
     return render(request, "results/results/study.html", context)
+
+
+def _tells_of_parting(findings: Sequence[Finding]) -> bool:
+    return any(finding.text.table.name == "parted" for finding in findings)
 
 
 @project_view(Verb.VIEW)
@@ -39,7 +50,11 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
     if kept is not None:
         findings = from_plain(kept.content or ())
+        # Counted anew, so that every count is that of the list that it leads to.
+        parted: Sequence[Parted] = parted_questions(project) if _tells_of_parting(findings) else ()
     else:
-        findings = list(findings_of(report_of(project_facts(project))))
+        facts = project_facts(project)
+        findings, parted = list(findings_of(report_of(facts))), facts.parted
     context = {"project": project, "findings": findings, "kept": kept, "simulated": simulated_in_project(project)}
+    context |= counted(project, parted)
     return render(request, "results/results/project.html", context)

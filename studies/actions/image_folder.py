@@ -15,6 +15,8 @@ from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 class ImageFolder:
     """A folder as it is when an import first looks: each folder inside it is listed once."""
 
+    remedy = "Put it there, or let it wait with --images-later."
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._sets: dict[tuple[str, int], list[str] | NotTaken] = {}

@@ -121,7 +121,7 @@ def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
     new: list[InstanceImage] = []
     for record, instance in pairs:
         uses = uses_of_instance(instance)
-        new += _rows(source, record, instance, uses) if source.shared.images_dir is not None else ()
+        new += _rows(source, record, instance, uses) if source.shared.image_source is not None else ()
         for use, image in uses_of_record(record):
             row = uses.get(use)
             if row is None:

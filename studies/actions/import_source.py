@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from django.contrib.auth.models import User
 
@@ -133,6 +132,20 @@ class NotTaken:
     absent: bool = False
 
 
+class ImageSource(Protocol):
+    """Where the images of an import are: a folder, or what a project was given before.
+
+    `remedy` is the sentence that says what to do about one that is not there.
+    """
+
+    @property
+    def remedy(self) -> str: ...
+
+    def read(self, filename: str) -> bytes | NotTaken:
+        """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
+        ...
+
+
 @dataclass
 class Shared:
     """What the files of one import have in common."""
@@ -140,7 +153,7 @@ class Shared:
     project: Project
     read: Importer
     caption_rule: str
-    images_dir: Path | None
+    image_source: ImageSource | None
     images_later: bool
     dry_run: bool
     owner: User | None

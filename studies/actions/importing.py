@@ -23,6 +23,7 @@ from studies.actions.import_saving import save
 from studies.actions.import_source import (
     AT_ONCE,
     AskedBefore,
+    ImageSource,
     ImportRefused,
     ImportSummary,
     NotTaken,
@@ -39,14 +40,14 @@ from studies.actions.import_source import (
     uses_of_instance,
     uses_of_record,
 )
+from studies.actions.projects import save_project
 from studies.actions.statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import NotAPicture
-from studies.models import Image, Instance, InstanceImage, Membership, Project
+from studies.models import Image, Instance, InstanceImage, Project
 from studies.naming import problem_with_slug
-from studies.permissions import Role
 
 # Rows between two steps of the progress bar.
 IMAGE_BATCH = 25
@@ -95,6 +96,7 @@ def import_files(
     by: Actor,
     now: datetime,
     images_dir: Path | None = None,
+    image_source: ImageSource | None = None,
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
     dry_run: bool = False,
@@ -104,6 +106,7 @@ def import_files(
 ) -> list[ImportSummary]:
     """Import files into the project, all of them or none.
 
+    Images are read from the folder `images_dir`, or from `image_source`, whatever that is.
     An unsaved project is saved together with its first instances, and `owner` becomes its owner.
 
     Everything is checked before anything is written to the database. Images go to the storage as they are checked,
@@ -116,7 +119,7 @@ def import_files(
         project=project,
         read=get_importer(format),
         caption_rule=caption_rule,
-        images_dir=images_dir and Path(os.path.realpath(images_dir)),
+        image_source=ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source,
         images_later=images_later,
         dry_run=dry_run,
         owner=owner,
@@ -231,16 +234,6 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
         record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
 
 
-def save_project(project: Project, *, owner: User | None, by: Actor, now: datetime) -> None:
-    """Store a new project and, where one is named, its owner; to be called in a transaction."""
-    project.save()
-    record(project=project, what=What.PROJECT_MADE, by=by, now=now)
-    if owner is not None:
-        Membership.objects.create(project=project, user=owner, role=Role.OWNER)
-        name, role = owner.get_username(), Role.OWNER.value
-        record(project=project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
-
-
 def _stop_if_refused(source: Source) -> None:
     if source.tally["without folder"]:
         reason = "Its rows name images. Name their folder with --images, or import without it with --images-later."
@@ -347,12 +340,11 @@ def _check_images(source: Source) -> None:
     shared = source.shared
     total = source.tally["records"]
     done = 0
-    folder = None if shared.images_dir is None else ImageFolder(shared.images_dir)
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         for batch in source.records():
             existing = existing_instances(shared.project, batch)
             for records in _chunks(batch):
-                _take_in_all(source, records, folder, pool)
+                _take_in_all(source, records, pool)
                 for record in records:
                     _check_images_of(source, record, existing.get(record.key))
                 done += len(records)
@@ -364,15 +356,15 @@ def _chunks(batch: list[Record]) -> Iterator[list[Record]]:
         yield batch[start : start + IMAGE_BATCH]
 
 
-def _take_in_all(source: Source, records: list[Record], folder: ImageFolder | None, pool: ThreadPoolExecutor) -> None:
+def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
     shared = source.shared
-    if folder is None:
+    if shared.image_source is None:
         return
     named = dict.fromkeys(image.filename for record in records for image in record.images)
     new = [name for name in named if name not in shared.pictures]
     # Once a row is bad nothing will be kept: the rest is only checked.
     keep = not shared.dry_run and not source.problem_count
-    take = partial(_take_in_file, folder, keep=keep, on_write=shared.new_files.append)
+    take = partial(_take_in_file, shared.image_source, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
     if shared.asked_before.begun_before:
         found = (shared.pictures[name] for name in new)
@@ -385,9 +377,9 @@ def _take_in_all(source: Source, records: list[Record], folder: ImageFolder | No
 
 
 def _take_in_file(
-    folder: ImageFolder, filename: str, *, keep: bool, on_write: Callable[[str], None]
+    images: ImageSource, filename: str, *, keep: bool, on_write: Callable[[str], None]
 ) -> TakenIn | NotTaken:
-    data = folder.read(filename)
+    data = images.read(filename)
     if isinstance(data, NotTaken):
         return data
     try:
@@ -432,10 +424,10 @@ def _reason_to_refuse(source: Source, image: SourceImage, missing: NotTaken) -> 
     source.tally["waiting"] += 1
     if source.shared.images_later:
         return ""
-    if missing is NO_FOLDER:
+    if source.shared.image_source is None:
         source.tally["without folder"] += 1
         return ""
-    return f"{missing.reason} Put it there, or let it wait with --images-later."
+    return f"{missing.reason} {source.shared.image_source.remedy}"
 
 
 def _sentence(error: OSError) -> str:

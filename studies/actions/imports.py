@@ -19,11 +19,13 @@ from background.jobs import ask, cancel
 from background.models import Job
 from background.work import Running, Work
 from studies.actions.events import Actor, What, name_of, person, record
-from studies.actions.import_source import AskedBefore, ImportRefused, ImportSummary
-from studies.actions.importing import DISK_FULL, digest_of, import_files, open_file, refuse_unknown, save_project
+from studies.actions.import_source import AskedBefore, ImportRefused, ImportSummary, Progress
+from studies.actions.importing import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
+from studies.actions.projects import save_project
+from studies.actions.uploads import discard, unpack
 from studies.errors import StudyError
 from studies.importing import RowProblem
-from studies.models import Import, Project
+from studies.models import Import, Project, Upload
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +33,7 @@ KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
 # More of them are downloaded, not shown.
 MOST_SHOWN = 10
-ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later")
+ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later", "upload", "dry_run")
 
 
 def request_import(
@@ -45,11 +47,14 @@ def request_import(
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
     owner: User | None = None,
+    upload: Upload | None = None,
+    dry_run: bool = False,
 ) -> Import:
     """Note that `by` wants files of this machine imported as they are now; a job does it.
 
-    Asked for again before it is done, it is that one. An unsaved project is saved here, as its pages tell what becomes
-    of the import, and `owner` becomes its owner. Raises ImportRefused.
+    `upload`: the one that they came with. `dry_run`: only look them over. Asked for again before it is done, it is that
+    one. An unsaved project is saved here, as its pages tell what becomes of the import, and `owner` becomes its owner.
+    Raises ImportRefused.
     """
     refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
     wanted = Import(
@@ -59,6 +64,8 @@ def request_import(
         images_dir="" if images_dir is None else str(images_dir.absolute()),
         caption_rule=caption_rule,
         images_later=images_later,
+        upload=upload,
+        dry_run=dry_run,
     )
     with transaction.atomic():
         if project.pk is None:
@@ -85,10 +92,14 @@ def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
 
 @transaction.atomic
 def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
-    """Note that `by` wants an import tried again that failed or was cancelled, of the same files. Raises StudyError."""
-    if wanted.is_unfinished or not wanted.error:
+    """Note that `by` wants an import tried again that failed or was cancelled, or done that was only looked over.
+
+    It is of the same files. Raises StudyError.
+    """
+    if wanted.is_unfinished or not (wanted.error or wanted.dry_run):
         raise StudyError("This import did not fail, so there is nothing to try again.")
-    return _request(Import(**_asked_with(wanted)), by=by, now=now)
+    asked = _asked_with(wanted) | {"dry_run": wanted.dry_run and bool(wanted.error)}
+    return _request(Import(**asked), by=by, now=now)
 
 
 def _asked_with(wanted: Import) -> dict[str, Any]:
@@ -111,7 +122,7 @@ def _import(job: Running) -> None:
     What it did is noted in the transaction that does it, so that it is done once.
     """
     found = Import.objects.unfinished().filter(pk=job.arguments["import"])
-    wanted = found.select_related("project", "requested_by").first()
+    wanted = found.select_related("project", "requested_by", "upload").first()
     if wanted is None:
         return
     begun_before = bool(wanted.stage)
@@ -131,10 +142,12 @@ def _import(job: Running) -> None:
         job.check()
         found.update(summaries=[asdict(one) | {"sentence": str(one)} for one in summaries], finished_at=job.now())
 
+    if wanted.upload is not None:
+        _unpack(wanted.upload, progress)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
         problems = _Problems(out, name_files=len(wanted.files) > 1)
         try:
-            import_files(
+            summaries = import_files(
                 project=wanted.project,
                 files=[Path(file["path"]) for file in wanted.files],
                 format=wanted.format,
@@ -143,6 +156,7 @@ def _import(job: Running) -> None:
                 images_dir=Path(wanted.images_dir) if wanted.images_dir else None,
                 caption_rule=wanted.caption_rule,
                 images_later=wanted.images_later,
+                dry_run=wanted.dry_run,
                 progress=progress,
                 asked_before=AskedBefore(
                     digests=[file["sha256"] for file in wanted.files],
@@ -158,6 +172,18 @@ def _import(job: Running) -> None:
                 _keep_problems(job, wanted, problems)
                 raise Failed(problems.sentence()) from error
             raise Failed(error.problems[0].reason) from error
+    if wanted.dry_run:
+        note(summaries)
+    elif wanted.upload is not None:
+        discard(wanted.upload)
+
+
+def _unpack(upload: Upload, progress: Progress) -> None:
+    """Unpack what came with an import. What another worker unpacked before it was lost is written over."""
+    try:
+        unpack(upload, lambda done, total: progress(Import.Stage.UNPACKING, done, total))
+    except StudyError as error:
+        raise Failed(f"{error} Nothing was imported.") from error
 
 
 def _database_away(error: ImportRefused) -> OperationalError | InterfaceError | None:

@@ -1,10 +1,11 @@
 """Who of the people of this site may do what: the table of `studies.permissions` and the memberships. Reads only."""
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from studies.models import Membership, Project
-from studies.permissions import ALLOWED, Role, Verb, names_of_roles, role_called
+from studies.permissions import ALLOWED, IN_ARCHIVE, Role, Verb, names_of_roles, role_called
 
 
 def role_in(user: User, project: Project) -> Role | None:
@@ -17,10 +18,9 @@ def rights_in(user: User, project: Project) -> frozenset[Verb]:
     """Return what `user` may do in `project`: superusers everything, who has been deactivated nothing."""
     if not user.is_active:
         return frozenset()
-    if user.is_superuser:
-        return frozenset(Verb)
-    role = role_in(user, project)
-    return frozenset() if role is None else ALLOWED[role]
+    role = None if user.is_superuser else role_in(user, project)
+    rights = frozenset(Verb) if user.is_superuser else ALLOWED[role] if role else frozenset()
+    return rights & IN_ARCHIVE if project.archived_at else rights
 
 
 def may(user: User, verb: Verb, project: Project) -> bool:
@@ -31,9 +31,15 @@ def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
     """Return the projects in which `user` may do it."""
     if not user.is_active:
         return Project.objects.none()
+    projects = Project.objects.all() if verb in IN_ARCHIVE else Project.objects.filter(archived_at=None)
     if user.is_superuser:
-        return Project.objects.all()
-    return Project.objects.filter(memberships__user=user, memberships__role__in=names_of_roles(verb))
+        return projects
+    return projects.filter(memberships__user=user, memberships__role__in=names_of_roles(verb))
+
+
+def may_make_projects(user: User) -> bool:
+    """Tell whether `user` may begin a project of their own: a setting of the site."""
+    return user.is_active and (user.is_superuser or bool(settings.ANYBODY_MAKES_PROJECTS))
 
 
 def owners_of(project: Project) -> list[User]:

@@ -2,9 +2,10 @@ from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.imports import Import
 from studies.models.instances import Instance, InstanceImage
-from studies.models.projects import Membership, Project
+from studies.models.projects import Invitation, Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
 from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
+from studies.models.uploads import Upload
 
 __all__ = [
     "CompletionCode",
@@ -13,6 +14,7 @@ __all__ = [
     "Import",
     "Instance",
     "InstanceImage",
+    "Invitation",
     "Membership",
     "Outcome",
     "PracticeQuestion",
@@ -23,4 +25,5 @@ __all__ = [
     "StudyState",
     "Survey",
     "SurveyQuestion",
+    "Upload",
 ]

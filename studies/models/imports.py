@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from background.models import Job
 from studies.models.projects import Project
+from studies.models.uploads import Upload
 
 
 class ImportQuerySet(models.QuerySet["Import"]):
@@ -24,6 +25,7 @@ class Import(models.Model):
         """What its worker is at. Only saving changes the database, in one transaction."""
 
         BEGINNING = "", "Opening the files"
+        UNPACKING = "unpacking", "Unpacking the images"
         ROWS = "rows", "Checking rows"
         IMAGES = "images", "Checking images"
         SAVING = "saving", "Saving"
@@ -36,6 +38,15 @@ class Import(models.Model):
     images_dir = models.TextField(blank=True, help_text="The folder that image names start from.")
     caption_rule = models.CharField(max_length=50)
     images_later = models.BooleanField(default=False)
+    upload = models.ForeignKey(
+        Upload,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Where its files came with; none any more once they are imported.",
+    )
+    dry_run = models.BooleanField(default=False, db_default=False, help_text="Checked only, nothing is added.")
     job = models.ForeignKey(
         Job,
         on_delete=models.SET_NULL,

@@ -1,3 +1,6 @@
+from datetime import datetime
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 
@@ -19,6 +22,9 @@ class Project(models.Model):
         help_text="The study that keeps the dataset: what it accepted. Null: all instances are the dataset.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it is put away: it can be looked at, and nothing in it goes on."
+    )
 
     class Meta:
         ordering = ("slug",)
@@ -41,3 +47,36 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.project} as {self.role}"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def open(self, now: datetime) -> Self:
+        """Return those with which somebody can still become a member, as far as the clock says."""
+        return self.filter(used_at=None, cancelled_at=None, expires_at__gt=now)
+
+
+class Invitation(models.Model):
+    """A link with which one person becomes a member; whoever has it is the one. The link itself is not kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=20, choices=[(role.value, role.capitalize()) for role in Role])
+    whom = models.CharField(max_length=200, blank=True, help_text="Whom it is meant for, in the words of who made it.")
+    secret_hash = models.CharField(max_length=64, unique=True, help_text="SHA-256 of what stands in the link.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", help_text="It ends with their right to."
+    )
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-made_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"invitation of {self.whom or 'somebody'} to {self.project} as {self.role}"

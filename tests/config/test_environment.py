@@ -7,12 +7,14 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    MailServer,
     own_secret,
     read_cache,
     read_database,
     read_distance,
     read_flag,
     read_list,
+    read_mail,
     read_number,
     read_proxies,
     read_site,
@@ -87,6 +89,33 @@ def test_an_address_that_people_cannot_reach_stops_the_start(monkeypatch: pytest
     monkeypatch.setenv("THING", text)
     with pytest.raises(ImproperlyConfigured, match=r"Write how people reach the site, such as https://lineup\.example"):
         read_site("THING", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ("", MailServer()),
+        ("smtps://lab:p%40ss@mail.example", MailServer("mail.example", 465, "lab", "p@ss", encrypted=True)),
+        ("smtp://mail.example", MailServer("mail.example", 587, starttls=True)),
+        ("smtp://mail.example:2525", MailServer("mail.example", 2525, starttls=True)),
+        ("smtp://localhost", MailServer("localhost", 25)),
+    ],
+)
+def test_a_mail_server_is_told_by_an_address(monkeypatch: pytest.MonkeyPatch, text: str, server: MailServer) -> None:
+    monkeypatch.setenv("THING", text)
+    assert read_mail("THING") == server
+
+
+@pytest.mark.parametrize(
+    "text", ["mail.example", "https://mail.example", "smtp://", "smtp://mail.example:x", "smtp://[x"]
+)
+def test_a_mail_server_that_cannot_be_read_stops_the_start_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match="Write smtps://USER:PASSWORD@HOST, or smtp://") as refused:
+        read_mail("THING")
+    assert "mail.example" not in str(refused.value)
 
 
 def test_lists_are_split_at_commas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,26 @@ def test_the_script_of_the_page_is_told_in_its_own_form() -> None:
 
 
 @pytest.mark.usefixtures("_away")
+def test_a_script_of_the_api_is_told_as_it_is_told_of_anything_that_is_wrong() -> None:
+    client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer lineup_{'0' * 64}"})
+    response = client.get("/api/v1/me/")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.json()["detail"] == "The database is away. Ask again in a minute."
+
+
+def test_a_mistake_of_ours_is_told_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: object) -> None:
+        raise RuntimeError("a secret of the code")
+
+    monkeypatch.setattr("workspace.api.authentication.find_token", fail)
+    client = Client(raise_request_exception=False, headers={"Authorization": "Bearer lineup_x"})
+    response = client.get("/api/v1/me/")
+    assert (response.status_code, response.headers["Content-Type"]) == (500, "application/problem+json")
+    assert "a secret of the code" not in response.content.decode()
+
+
+@pytest.mark.usefixtures("_away")
 def test_an_annotator_reads_it_in_their_own_language() -> None:
     client = Client(raise_request_exception=False, headers={"Accept-Language": "es"})
     assert "No se ha perdido nada de lo que tenías guardado." in client.get("/s/a-token/").content.decode()

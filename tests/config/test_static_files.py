@@ -50,6 +50,17 @@ def test_other_files_stay_as_their_makers_left_them(tmp_path: Path, name: str) -
     assert collected(tmp_path, name, SCRIPT) == SCRIPT
 
 
+def test_what_others_made_stays_as_they_left_it_wherever_it_lies_in_their_package(tmp_path: Path) -> None:
+    """Some of it does not survive being made smaller. Its folder here is not the one in their package."""
+    source = FileSystemStorage(tmp_path / "package")
+    storage = MinifiedStaticFilesStorage(location=tmp_path / "collected", base_url="/static/")
+    source.save("viewer.js", ContentFile(SCRIPT))
+    storage.save("vendor/viewer/viewer.js", ContentFile(SCRIPT))
+    done = storage.post_process({"vendor/viewer/viewer.js": (source, "viewer.js")})
+    hashed = next(str(name) for original, name, _ in done if original == "vendor/viewer/viewer.js")
+    assert (tmp_path / "collected" / hashed).read_text(encoding="utf-8") == SCRIPT
+
+
 def test_what_is_compressed_is_what_was_made_smaller(tmp_path: Path) -> None:
     text = SCRIPT * 50
     collected(tmp_path, "js/greet.js", text)

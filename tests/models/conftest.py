@@ -6,6 +6,8 @@ from pathlib import Path
 
 # Before any library reads it: what these tests forget to make must not come from elsewhere.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Such small models gain nothing from several threads, and lose much where these must wait for each other.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import pytest

@@ -193,3 +193,27 @@ def test_what_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     with pytest.raises(CannotLoad, match=r"is a model of the type 'bert'; those of clip, siglip, blip can be used"):
         scorer_of(f"hf:{tmp_path}")
+
+
+def off_by_less_than_is_supposed(folder: Path, pictures: dict[str, Image.Image]) -> None:
+    scorer = scorer_of(f"hf:{folder}")
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    assert (half.conditions()["dtype"], half.conditions()["tolerance"]) == ("bfloat16", half.tolerance)
+    pairs = [(text, picture) for text in SHORT for picture in pictures]
+    both = zip(*(each.score(pairs, pictures.__getitem__) for each in (scorer, half)), strict=True)
+    differences = [abs(float(one) - float(other)) for one, other in both]
+    assert 0 < max(differences) <= half.tolerance / 2
+    assert scorer.tolerance == 0
+
+
+def test_in_numbers_of_16_bits_cosines_are_off_by_less_than_is_supposed(
+    saved: Path, pictures: dict[str, Image.Image]
+) -> None:
+    off_by_less_than_is_supposed(saved, pictures)
+
+
+def test_in_numbers_of_16_bits_log_odds_are_off_by_less_than_is_supposed(
+    blip: Path, pictures: dict[str, Image.Image]
+) -> None:
+    off_by_less_than_is_supposed(blip, pictures)

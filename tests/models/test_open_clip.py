@@ -1,6 +1,7 @@
 """`open_clip:` on a tiny model: it says what OpenCLIP says of the same model."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import open_clip
@@ -9,8 +10,10 @@ import torch
 from PIL import Image
 
 from predictions.image_sets.embedding import embedding_of
+from predictions.messages import Item
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.open_clip import OpenClip
+from predictions.scoring import score_items
 
 TEXTS = ["a dog on a cat", "a cat on a dog", "two red birds, and a very long sentence about them " * 9]
 TINY = {
@@ -146,3 +149,42 @@ def test_image_sets_are_made_with_the_librarys_vectors(checkpoint: Path, picture
     found = embedding.embed(list(pictures.values()))
     assert found == pytest.approx(torch.stack(expected).numpy(), abs=1e-5)
     assert embedding.name.startswith("OpenCLIP tiny-test tiny.pt ")
+
+
+def items_of(pictures: dict[str, Image.Image]) -> list[Item]:
+    """Return every text with two pictures at a time, and every picture with two texts."""
+    asked = [{one: (text, one), other: (text, other)} for text in TEXTS for one, other in combinations(pictures, 2)]
+    asked += [{one: (one, name), other: (other, name)} for name in pictures for one, other in combinations(TEXTS, 2)]
+    return [Item(content=str(place), matches=matches) for place, matches in enumerate(asked)]
+
+
+@pytest.mark.parametrize("numbers", ["bfloat16", "float16"])
+def test_in_numbers_of_16_bits_every_question_is_answered_as_in_float32(
+    checkpoint: Path, pictures: dict[str, Image.Image], numbers: str
+) -> None:
+    scorer, items = load(checkpoint), items_of(pictures)
+    half = scorer.in_half(numbers)
+    assert half is not None
+    assert half.conditions()["dtype"] == numbers
+    assert half.conditions()["weights"] == "float32"
+    exact = score_items(scorer, items, pictures.__getitem__)["results"]
+    chunk = score_items(scorer, items, pictures.__getitem__, half=half)
+    again = set(chunk["again"]["contents"]) if "again" in chunk else set()
+    # Of these few only numbers of 8 bits leave any in doubt.
+    assert bool(again) == (numbers == "bfloat16")
+    off = 0.0
+    for one, other in zip(exact, chunk["results"], strict=True):
+        assert max(one["scores"], key=one["scores"].__getitem__) == max(
+            other["scores"], key=other["scores"].__getitem__
+        )
+        differences = [abs(score - other["scores"][option]) for option, score in one["scores"].items()]
+        if one["content"] in again:
+            assert differences == [0.0, 0.0]
+        off = max(off, *differences)
+    # It is another way of computing, and not as far off as is supposed.
+    assert 0 < off <= half.tolerance / 2
+    assert score_items(scorer, items, pictures.__getitem__, half=scorer.in_half(numbers)) == chunk
+
+
+def test_on_a_device_that_is_no_quicker_in_16_bits_there_is_nothing_to_gain(checkpoint: Path) -> None:
+    assert load(checkpoint).in_half() is None

@@ -2,18 +2,19 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from predictions.models import Model, Prediction
-from tests.factories import NOON, make_project
+from predictions.models import Prediction
+from tests.factories import NOON, make_model, make_project
 from tests.predictions.result_files import add_instance
 
 pytestmark = pytest.mark.django_db
 
 
 def test_predictions_can_be_looked_at_only_and_by_operators_only(client: Client) -> None:
-    model = Model.objects.create(name="CLIP", created_at=NOON)
+    project = make_project("birds")
+    model = make_model(project)
     prediction = Prediction.objects.create(
         model=model,
-        instance=add_instance(make_project("birds"), 1),
+        instance=add_instance(project, 1),
         kind="image_to_text",
         variant="image",
         caption_rule="as-is-v1",

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 
 from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
 from studies.models import Instance, Project
-from tests.factories import NOON, make_project
+from tests.factories import NOON, make_model, make_project
 from tests.predictions.result_files import add_instance
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +18,8 @@ def project() -> Project:
 
 
 @pytest.fixture
-def model() -> Model:
-    return Model.objects.create(name="CLIP", created_at=NOON)
+def model(project: Project) -> Model:
+    return make_model(project)
 
 
 def predict(model: Model, instance: Instance, kind: str, variant: str, is_right: bool | None, **fields: Any) -> None:
@@ -57,13 +57,14 @@ def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(proje
 
 def test_evaluations_are_told_apart_by_model_and_by_rule(project: Project, model: Model) -> None:
     first, second = add_instance(project, 1), add_instance(project, 2)
-    blip = Model.objects.create(name="BLIP", created_at=NOON)
+    blip = make_model(project, "BLIP")
     predict(model, first, I2T, "image", True)
     predict(model, first, I2T, "negative_image", True)
     predict(model, second, I2T, "image", True)
     predict(model, second, I2T, "image", True, caption_rule="as-is-v1")
     predict(blip, first, I2T, "image", True)
-    predict(blip, add_instance(make_project("fish"), 1), I2T, "image", True)
+    fish = make_project("fish")
+    predict(make_model(fish, "BLIP"), add_instance(fish, 1), I2T, "image", True)
     assert Prediction.objects.about(project).evaluations() == [
         Evaluation(blip, "bivlc-release-v1", 1),
         Evaluation(model, "as-is-v1", 1),
@@ -73,12 +74,11 @@ def test_evaluations_are_told_apart_by_model_and_by_rule(project: Project, model
 
 def test_another_project_or_model_is_not_mixed_in(project: Project, model: Model) -> None:
     other_project = make_project("fish")
-    other_model = Model.objects.create(name="CLIP", version="2", created_at=NOON)
-    predict(other_model, add_instance(project, 1), I2T, "image", True)
-    predict(model, add_instance(other_project, 1), I2T, "image", True)
+    other_model = make_model(other_project)
+    predict(other_model, add_instance(other_project, 1), I2T, "image", True)
     assert list(Prediction.objects.about(project).outcomes(model=model, caption_rule="bivlc-release-v1")) == []
-    assert list(Model.objects.about(project)) == [other_model]
-    assert list(Model.objects.about(other_project)) == [model]
+    assert list(Model.objects.that_answered(project)) == []
+    assert list(Model.objects.that_answered(other_project)) == [other_model]
 
 
 def test_the_database_keeps_one_prediction_per_model_and_question(project: Project, model: Model) -> None:
@@ -87,7 +87,7 @@ def test_the_database_keeps_one_prediction_per_model_and_question(project: Proje
     with pytest.raises(IntegrityError), transaction.atomic():
         predict(model, instance, I2T, "image", False)
     with pytest.raises(IntegrityError), transaction.atomic():
-        Model.objects.create(name="CLIP", created_at=NOON)
+        make_model(project)
 
 
 def test_the_database_refuses_a_prediction_that_says_nothing(project: Project, model: Model) -> None:

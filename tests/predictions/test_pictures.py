@@ -2,6 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 from PIL import Image
 
 from predictions.pictures import CannotReadPictures, opener, reader_of
+from predictions.s3 import Account, headers_to_get
 from predictions.scorers import NoPicture
 
 TOKEN = "a long random text"
@@ -70,6 +74,20 @@ def test_a_place_that_cannot_be_meant_is_refused() -> None:
         reader_of("gopher://x", token=TOKEN)
 
 
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer requests for the length of the block; yields the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @pytest.fixture
 def site() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """A site that has one picture, is tired at first, and sends whoever asks for 'b...' elsewhere; and who asked."""
@@ -89,7 +107,7 @@ def site() -> Iterator[tuple[str, list[tuple[str, str]]]]:
                 self.wfile.write(data)
             elif self.path.startswith("/worker/images/b"):
                 self.send_response(302)
-                self.send_header("Location", f"http://127.0.0.1:{server.server_port}/elsewhere")
+                self.send_header("Location", "/elsewhere")
                 self.end_headers()
             else:
                 self.send_response(404)
@@ -98,15 +116,8 @@ def site() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Site) as address:
+        yield address, asked
 
 
 def test_the_site_gives_pictures_to_who_has_the_token_and_is_asked_again_when_it_is_busy(
@@ -130,3 +141,60 @@ def test_the_token_is_carried_nowhere_else(site: tuple[str, list[tuple[str, str]
     with pytest.raises(NoPicture, match="answered 302"):
         open_in(address, "b" * 64, TOKEN)
     assert [path for path, _ in asked] == [f"/worker/images/{'b' * 64}"]
+
+
+READER = Account(key="AKIDREADER", secret="of the bucket", region="eu-west-1")
+
+
+@pytest.fixture
+def storage() -> Iterator[str]:
+    """What speaks like S3 and has one picture in the bucket "birds", for who signs what it asks as the reader."""
+    data = picture()
+    name = hashlib.sha256(data).hexdigest()
+    asked: list[str] = []
+
+    class Storage(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            at = datetime.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            # Of what arrived, not of what was meant.
+            expected = headers_to_get(f"http://{self.headers['Host']}{self.path}", READER, at)["Authorization"]
+            if self.headers["Authorization"] != expected or abs(datetime.now(UTC) - at) > timedelta(minutes=15):
+                self.send_response(403)
+                self.end_headers()
+            elif self.path != f"/birds/media/images/{name[:2]}/{name}":
+                self.send_response(404)
+                self.end_headers()
+            else:
+                # Busy at first.
+                self.send_response(200 if len(asked) > 1 else 503)
+                self.end_headers()
+                self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with serving(Storage) as address:
+        yield address
+
+
+def open_in_bucket(where: str, name: str, account: Account) -> Image.Image:
+    return opener(reader_of(where, token="", account=account), max_pixels=1_000)(name)
+
+
+@pytest.mark.parametrize("where", ["s3://birds/media", "s3://birds/media/"])
+def test_a_bucket_gives_pictures_to_who_signs_and_is_asked_again_when_it_is_busy(storage: str, where: str) -> None:
+    name = hashlib.sha256(picture()).hexdigest()
+    assert open_in_bucket(where, name, replace(READER, endpoint=storage)).size == (8, 6)
+
+
+def test_what_a_bucket_does_not_give_is_told_with_what_to_do(storage: str) -> None:
+    name, reader = hashlib.sha256(picture()).hexdigest(), replace(READER, endpoint=storage)
+    with pytest.raises(
+        NoPicture, match=r"the bucket birds answered 404\. Check the worker's LINEUP_IMAGES and what it"
+    ):
+        open_in_bucket("s3://birds/elsewhere", name, reader)
+    with pytest.raises(NoPicture, match="the bucket birds answered 403"):
+        open_in_bucket("s3://birds/media", name, replace(reader, secret="of another one"))
+    with pytest.raises(CannotReadPictures, match="names no bucket"):
+        reader_of("s3:///media", token="", account=reader)

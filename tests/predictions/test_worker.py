@@ -257,8 +257,10 @@ def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_star
     ("name", "value", "sentence"),
     [
         ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which gives pictures to "),
-        ("LINEUP_IMAGES", "s3://bucket", "LINEUP_IMAGES is 's3://bucket'. Write the site's media folder"),
+        ("LINEUP_IMAGES", "ftp://bucket", "LINEUP_IMAGES is 'ftp://bucket'. Write the site's media folder"),
+        ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
+        ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],
 )

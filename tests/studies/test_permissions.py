@@ -9,6 +9,7 @@ MATRIX = {
     "view": EVERYBODY,
     "import": WHO_CHANGES,
     "predict": WHO_CHANGES,
+    "manage_models": WHO_CHANGES,
     "design": WHO_CHANGES,
     "run": WHO_CHANGES,
     "settle": WHO_CHANGES,

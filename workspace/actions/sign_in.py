@@ -13,6 +13,10 @@ MOST_FROM_NETWORK = 50
 # Under one name from all networks together; beyond it every network still has a few, so that its owner gets in.
 MOST_EVERYWHERE = 50
 FEW = 2
+# Mails with a link to a new password: nobody's mailbox is filled, and nobody tries a list of addresses.
+MAIL_WINDOW = timedelta(hours=1)
+MAILS_TO_NETWORK = 20
+MAILS_TO_ADDRESS = 3
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,14 @@ def begin(attempt: Attempt, *, now: datetime) -> Verdict:
         return here
     everywhere = _hit("name", attempt.name, MOST_EVERYWHERE, now)
     return everywhere if here.hits > FEW else here
+
+
+def may_ask_for_mail(network: str, mail: str, *, now: datetime) -> Verdict:
+    """Count that somebody asks for a link to a new password, and say whether they get it."""
+    by_network = hit(scope="mail by network", key=network, limit=MAILS_TO_NETWORK, window=MAIL_WINDOW, now=now)
+    if not by_network.allowed:
+        return by_network
+    return hit(scope="mail by address", key=mail.casefold(), limit=MAILS_TO_ADDRESS, window=MAIL_WINDOW, now=now)
 
 
 def succeed(attempt: Attempt) -> None:

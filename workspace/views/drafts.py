@@ -10,12 +10,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from results.views.guards import signed_in, study_view
+from results.views.guards import project_view, signed_in, study_view
 from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.studies import create_study
 from studies.design import DesignRefused, Problem
 from studies.errors import StudyError
-from studies.models import Study, StudyState
+from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
+from studies.shipped import shipped
+
+LARGEST_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,62 @@ class Complaint:
 
 def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:
     """Return what the form of the study file shows: what was typed, and what is wrong with it."""
-    lines = typed.split("\n")
     return {
         "typed": typed,
         "edited_from": edited_from or fingerprint(study.source),
-        "complaints": [
-            Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
-            for problem in problems
-        ],
+        "complaints": _complaints(typed, problems),
     }
+
+
+def _complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
+    lines = typed.split("\n")
+    return [
+        Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
+        for problem in problems
+    ]
+
+
+@project_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make a draft from a study file: one that came with the platform, one that was chosen, or one that was typed."""
+    copied = shipped().get(request.GET.get("from", ""))
+    typed, problems = copied.source if copied else "", list[Problem]()
+    if request.method == "POST":
+        typed, problems = _sent(request)
+        try:
+            study = None if problems else _created(request, project, typed)
+        except (DesignRefused, StudyError) as error:
+            study, problems = None, _problems(error)
+        if study is not None:
+            messages.success(request, "The draft is made. Look at its preview, then launch it.")
+            return redirect("study", project.slug, study.slug)
+    context = {
+        "project": project,
+        "typed": typed,
+        "complaints": _complaints(typed, problems),
+        "shipped": shipped().values(),
+        "copied": copied,
+    }
+    return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
+
+
+def _sent(request: HttpRequest) -> tuple[str, list[Problem]]:
+    """Return the study file that was sent, a chosen one before what was typed, and what is wrong with it as a file."""
+    typed = request.POST.get("source", "").replace("\r\n", "\n")
+    chosen = request.FILES.get("file")
+    if chosen is None:
+        return typed, []
+    if (chosen.size or 0) > LARGEST_FILE:
+        return typed, [Problem(None, f"{chosen.name} is larger than {LARGEST_FILE:,} bytes: that is no study file.")]
+    try:
+        return chosen.read().decode("utf-8-sig").replace("\r\n", "\n"), []
+    except UnicodeDecodeError:
+        return typed, [Problem(None, f"{chosen.name} is not UTF-8 text. Save the study file as UTF-8.")]
+
+
+def _created(request: HttpRequest, project: Project, source: str) -> Study:
+    return create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
 
 
 @study_view(Verb.DESIGN)

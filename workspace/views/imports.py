@@ -1,13 +1,15 @@
-"""Imports done in the background: what becomes of them, every row that cannot be imported, cancel, try again.
+"""Imports done in the background: asking for one, what becomes of it, every row that cannot be imported, cancel, again.
 
-They are asked for on the command line, as their files lie on the server.
+Their files come from the browser, or lie on the server and are named on the command line.
 """
 
 import csv
 import json
 from collections.abc import Callable, Iterator
 from functools import wraps
+from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
@@ -22,11 +24,16 @@ from django_htmx.http import reswap, retarget
 from background.tasks import send
 from predictions.queries.duplicates import near_duplicates_of
 from results.exporting.spreadsheets import cell
+from results.queries.overview import waiting_images
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
-from studies.actions.imports import cancel_import, request_again
+from studies.actions.import_source import ImportRefused
+from studies.actions.imports import cancel_import, request_again, request_import
+from studies.actions.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, rows_of
 from studies.errors import StudyError
+from studies.importing import IMPORTERS
 from studies.models import Import, Project
 from studies.permissions import Verb
+from workspace.views.uploads import own_upload
 
 IMPORTS_PER_PAGE = 20
 PROBLEM_COLUMNS = ("file", "record", "field", "reason")
@@ -44,6 +51,66 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/imports/list.html", context)
+
+
+@project_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take files and have them looked over, or imported at once. A script has sent them beforehand; without it they
+    come with the form."""
+    format, images_later = request.POST.get("format", ""), "images_later" in request.POST
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            asked = _asked(request, project, format=format, images_later=images_later)
+        except StudyError as error:
+            problems = error.problems
+        except ImportRefused as error:
+            problems = (error.problems[0].reason,)
+        else:
+            if asked.job is not None:
+                send(asked.job)
+            return redirect("project_imports", project.slug)
+    context = {
+        "project": project,
+        "formats": IMPORTERS,
+        "given": {"format": format, "images_later": images_later},
+        "problems": problems,
+        "waiting": waiting_images(project),
+        "most_bytes": settings.UPLOAD_MAX_BYTES,
+    }
+    return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
+
+
+def _asked(request: HttpRequest, project: Project, *, format: str, images_later: bool) -> Import:
+    by, now, named = signed_in(request), timezone.now(), request.POST.get("upload", "")
+    if named:
+        try:
+            upload = own_upload(request, UUID(named))
+        except ValueError as error:
+            raise Http404 from error
+        if upload.project_id != project.pk:
+            raise Http404
+    else:
+        upload = begin_upload(project, by, now)
+        for part in PARTS:
+            for file in request.FILES.getlist(part):
+                receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
+    rows = rows_of(upload)
+    if not rows:
+        raise StudyError("Choose the file with the rows to be imported.")
+    images = folder_of(upload, IMAGES)
+    return request_import(
+        project=project,
+        files=rows,
+        format=format,
+        by=by,
+        now=now,
+        images_dir=images if images.is_dir() else None,
+        images_later=images_later,
+        upload=upload,
+        dry_run="at_once" not in request.POST,
+    )
 
 
 def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Response]], Guarded]:

@@ -1,6 +1,6 @@
 """Models: which ones answered in a project, and what is being asked of them: how far it is, cancel, go on.
 
-They are asked on the command line, as their files lie on the machines of the workers.
+They are renamed and deleted here, and asked on the command line, as their files lie on the machines of the workers.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
+from predictions.actions.models import delete_model, holding, rename_model
 from predictions.actions.runs import cancel_run, resume_run
 from predictions.errors import CannotPredict
-from predictions.models import Run
+from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
 from predictions.tasks import send_to_worker
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
@@ -41,6 +42,58 @@ def models(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "workspace/models/list.html", context)
+
+
+def _model_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Model, Project], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Model, Project], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_model(request: HttpRequest, pk: int) -> Response:
+            found = Model.objects.select_related("project")
+            model = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            project = get_object_or_404(visible_projects(request), pk=model.project_id)
+            return refusal(request, project, verb) or view(request, model, project)
+
+        return with_model
+
+    return guard
+
+
+@_model_view(Verb.MANAGE_MODELS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
+    """Ask what the model is to be called, and call it so."""
+    given = {name: request.POST.get(name, getattr(model, name)) for name in ("name", "version")}
+    problem, by = "", signed_in(request)
+    if request.method == "POST":
+        try:
+            renamed = rename_model(project=project, model=model, **given, by=by, now=timezone.now())
+        except CannotPredict as error:
+            problem = str(error)
+        else:
+            messages.success(request, f"The model is called {renamed} now.")
+            return redirect("project_models", project.slug)
+    context = {"project": project, "model": model, "given": given, "problem": problem, "longest": LONGEST}
+    return render(request, "workspace/models/rename.html", context, status=409 if problem else 200)
+
+
+@_model_view(Verb.MANAGE_MODELS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
+    """Say what goes with the model, and delete it when that is confirmed."""
+    problem = ""
+    if request.method == "POST":
+        try:
+            went = delete_model(project=project, model=model, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            problem = str(error)
+        else:
+            messages.success(request, f"{model} is deleted, with {went}.")
+            return redirect("project_models", project.slug)
+    releases = project.releases.exclude(file="").select_related("study")
+    context = {"project": project, "model": model, "goes": holding(model), "problem": problem, "releases": releases}
+    return render(request, "workspace/models/delete.html", context, status=409 if problem else 200)
 
 
 def _run_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Run], Response]], Guarded]:

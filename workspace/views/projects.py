@@ -18,6 +18,7 @@ from results.queries.simulated import simulated_in_project
 from results.views.guards import may_do, project_view, signed_in, visible_projects
 from studies.actions.datasets import may_keep, set_dataset
 from studies.actions.finding import find_study_of
+from studies.actions.members import may_make_projects
 from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
@@ -29,7 +30,10 @@ EXPORTS_SHOWN = 10
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "workspace/home.html", {"projects": project_counts(visible_projects(request))})
+    # What is archived comes last.
+    projects = sorted(project_counts(visible_projects(request)), key=lambda project: project.archived_at is not None)
+    context = {"projects": projects, "may_make_projects": may_make_projects(signed_in(request))}
+    return render(request, "workspace/home.html", context)
 
 
 @project_view(Verb.VIEW)
@@ -51,7 +55,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "near_duplicates": near_duplicates_of(project).count(),
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
         "releases": [(release, removed.of_release(release)) for release in releases],
-        "models": Model.objects.about(project),
+        "models": Model.objects.that_answered(project),
     }
     return render(request, "workspace/project.html", context)
 

@@ -17,6 +17,7 @@ from django.utils.crypto import salted_hmac
 
 from throttle.networks import network_of
 from workspace.actions import sign_in as attempts
+from workspace.mail import can_send
 
 DEVICE_SECONDS = 365 * 86400
 
@@ -46,6 +47,7 @@ class SignIn(LoginView):
     template_name = "registration/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+    extra_context = {"can_send": can_send}  # noqa: RUF012 (Django's own way)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)

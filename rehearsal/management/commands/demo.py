@@ -112,7 +112,7 @@ class Command(BaseCommand):
         if not Instance.objects.filter(project=project).exists():
             self._import_scenes(folder)
         self._run_studies(project, STAGES, folder)
-        if not Model.objects.about(project).exists():
+        if not Model.objects.that_answered(project).exists():
             self._predict(project, folder)
         sets = _project(user, SETS_PROJECT, "Drawn image sets")
         if not Instance.objects.filter(project=sets).exists():

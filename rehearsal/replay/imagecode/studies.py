@@ -4,7 +4,6 @@ import random
 from typing import Any
 
 import yaml
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -15,6 +14,7 @@ from rehearsal.replay.playing import Choose
 from studies.actions.studies import create_study
 from studies.kinds import get_kind
 from studies.models import Project, Question, Study
+from studies.shipped import shipped
 
 FORMAT = "imagecode"
 TRAIN, VALID = "train", "valid"
@@ -26,8 +26,7 @@ PICTURES = 1000
 def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:
     """Launch the study file that ships as `name` under the name `slug`, with somebody to write to, no lobby, and other
     entries as `changed` says."""
-    shipped = (settings.BASE_DIR / "studies" / "designs" / f"{name}.yaml").read_text(encoding="utf-8")
-    design: dict[str, Any] = yaml.safe_load(shipped)
+    design: dict[str, Any] = yaml.safe_load(shipped()[name].source)
     # Who is played is never too early, since nobody else decides when they come.
     design.pop("lobby", None)
     design |= {"study": slug, "contact": "whoever runs the replay"} | changed

@@ -190,7 +190,7 @@ def test_scores_are_about_the_captions_as_people_read_them(project: Project, tmp
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown format", {"format": "csv"}, f"The format 'csv' is unknown. Use one of {', '.join(FORMATS)}"),
-    ("no name", {"model": ModelName(" ")}, "The model has no name. Name it with --model."),
+    ("no name", {"model": ModelName(" ")}, "The model has no name. Say what tables are to call it."),
     ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
     (
         "a NUL",

@@ -11,8 +11,8 @@ from predictions.actions import runs, storing
 from predictions.actions.runs import LOST_AFTER, MOST_BEGUN, WINDOW, cancel_run, request_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.messages import Item
-from predictions.models import Chunk, Model, Prediction, Run
-from predictions.queries.progress import progress_of
+from predictions.models import Chunk, Conditions, Model, Prediction, Run
+from predictions.queries.progress import models_of, progress_of
 from studies.kinds import content_hash, get_kind
 from studies.models import Event, Instance, Project, Question, Study
 from tests.factories import NOON, TESTS, draw_image, draw_instance, make_launched, make_project, make_study
@@ -125,6 +125,21 @@ def test_scores_become_predictions_about_what_was_shown(project: Project) -> Non
     assert second.model == run.model == Model.objects.get(**IDENTITY)
     told = Event.objects.get(what="predictions computed")
     assert told.details == {"model": "plain 1 (w1)", "predictions": 12, "wrong": 0}
+
+
+def test_what_was_scored_again_says_under_what_other_conditions(project: Project) -> None:
+    (chunk,) = runs.due(run_id=loaded(ask(project), questions_per_chunk=INSTANCES).pk, now=NOON).chunks
+    answer = scored(runs.items_of(chunk=chunk))
+    in_float32 = {"dtype": "float32", "again": {"in": "float16", "closer_than": 0.002}}
+    again = {"contents": [answer["results"][at]["content"] for at in (1, 4)], "conditions": in_float32}
+    store(chunk, {**answer, "again": again})
+    computed = Prediction.objects.exclude(conditions=None).order_by("instance_id")
+    assert [each.conditions.details for each in computed if each.conditions] == [
+        in_float32 if at in (1, 4) else CONDITIONS for at in range(INSTANCES)
+    ]
+    assert Conditions.objects.count() == 2
+    (line,) = models_of(project)
+    assert (line.verified, line.declared, line.again) == (INSTANCES, 0, 2)
 
 
 def pairs_of(project: Project) -> None:

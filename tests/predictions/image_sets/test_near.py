@@ -100,7 +100,7 @@ def test_a_file_that_is_none_is_said(arrays: dict[str, object] | None, why: str,
     if arrays is None:
         (tmp_path / "bad.npz").write_bytes(b"nothing")
     else:
-        np.savez(tmp_path / "bad.npz", **{name: np.asarray(value) for name, value in arrays.items()})
+        np.savez(tmp_path / "bad.npz", allow_pickle=True, **{name: np.asarray(each) for name, each in arrays.items()})
     with pytest.raises(UnusableSet, match=why):
         sets_of(tmp_path, tmp_path / "kept")
 

@@ -35,7 +35,7 @@ def shown(instance: Instance, caption: str = "A bird on 1 roofs.") -> str:
 
 
 def predict(instance: Instance, content: str, *, is_right: bool, kind: str = T2I, variant: str = "caption") -> int:
-    model, _ = Model.objects.get_or_create(name="CLIP", defaults={"created_at": NOON})
+    model = Model.objects.called(instance.project, now=NOON, name="CLIP")
     return Prediction.objects.create(
         model=model,
         instance=instance,

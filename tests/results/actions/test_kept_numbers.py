@@ -12,7 +12,7 @@ from annotation.actions.adjudication import settle
 from annotation.models import SessionState
 from background import jobs
 from background.models import Job, JobState
-from predictions.models import Model, Prediction
+from predictions.models import Prediction
 from results.actions import kept_numbers, people
 from results.models import KeptNumbers
 from results.queries.progress import progress_of, study_progress
@@ -20,7 +20,7 @@ from results.reports.base import Column, Report, Table
 from results.reports.findings import MOST_ROWS, findings_of, from_plain, plain
 from results.tasks import make_numbers
 from studies.models import Study
-from tests.factories import NOON, answer, make_launched, questions, sit_down
+from tests.factories import NOON, answer, make_launched, make_model, questions, sit_down
 from tests.jobs import run_now
 from tests.removing import exclude, include, person, reopen, withdraw
 
@@ -97,7 +97,7 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
     about = None if page == Page.PROJECT_RESULTS else study
     make(kept_numbers.look_up(page=page, project=study.project, study=about, now=NOON))
     Prediction.objects.create(
-        model=Model.objects.create(name="CLIP", created_at=NOON),
+        model=make_model(study.project),
         instance=study.project.instances.all()[0],
         kind="image_to_text",
         variant="image",

@@ -7,13 +7,13 @@ import pytest
 
 from annotation.actions import adjudication
 from annotation.models import Response
-from predictions.models import QUESTIONS, Model, Prediction
+from predictions.models import QUESTIONS, Prediction
 from results.queries.reporting import in_pipeline_order, project_facts, release_studies
 from results.reports.base import Undefined
 from results.reports.build import report_of
 from studies.models import Project, Study
 from tests.annotation.test_pipeline import answer_all, launch_file, make_pipeline_project, make_step_4
-from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_person
+from tests.factories import NOON, arrive_at_work, create_draft, launch_study, make_model, make_person
 from tests.removing import withdraw
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +89,7 @@ def test_the_pair_of_the_survey_and_the_scores_of_the_baseline() -> None:
 
 def predict(project: Project, *, name: str, caption_rule: str, wrong: str = "") -> None:
     """Store all four answers of a model about every instance of the project, right but for the variant `wrong`."""
-    model = Model.objects.create(name=name, created_at=NOON)
+    model = make_model(project, name)
     Prediction.objects.bulk_create(
         Prediction(
             model=model,
@@ -142,7 +142,7 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         project_facts(project)
 
 

@@ -21,7 +21,7 @@ def rows(name: str) -> list[list[Any]]:
 def test_the_report_has_the_tables_and_plots_of_the_papers() -> None:
     assert [table.name for table in REPORT.tables] == [
         *("protocol", "funnel", "dataset", "pairs", "reliability", "filtering"),
-        *("scores", "intervals", "comparison", "models", "cost"),
+        *("compact", "scores", "intervals", "comparison", "models", "cost"),
     ]
     assert [plot.name for plot in REPORT.plots] == ["funnel", "pairs", "scores"]
 

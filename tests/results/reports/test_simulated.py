@@ -22,7 +22,7 @@ def test_every_table_that_rests_on_a_programs_answers_says_so() -> None:
     report = report_of(replace(PROJECT, studies=[PLAYED, replace(BASELINE, above=[Played("step-3", 1, 2)])]))
     assert {table.name for table in report.tables if NOTICE in table.notes} == {
         *("funnel", "dataset", "pairs", "reliability", "filtering"),
-        *("scores", "intervals", "comparison", "models", "cost"),
+        *("compact", "scores", "intervals", "comparison", "models", "cost"),
     }
 
 

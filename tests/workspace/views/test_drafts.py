@@ -1,15 +1,18 @@
 """Drafts on their page: the study file changed, the study duplicated and deleted, by members alone."""
 
+import html
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.actions.launching import launch
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.models import Event, Study
+from studies.shipped import shipped
 from tests.factories import NOON, TESTS, create_draft, make_person, make_project
 
 pytestmark = pytest.mark.django_db
@@ -153,3 +156,71 @@ def test_strangers_do_not_learn_that_there_is_a_draft(draft: Study, name: str) -
 @pytest.mark.parametrize("name", ["file", "duplicate", "delete"])
 def test_other_methods_are_refused(client: Client, draft: Study, name: str) -> None:
     assert client.put(f"{PAGE}{name}/").status_code == 405
+
+
+NEW = "/projects/vases/new-study/"
+
+
+def test_a_study_begins_with_a_shipped_protocol(client: Client, anna: User) -> None:
+    make_project(members=[anna])
+    assert f'href="{NEW}"' in client.get("/projects/vases/").content.decode()
+    page = client.get(NEW).content.decode()
+    assert 'href="?from=bivlc-step-3#study-file"' in page
+    assert "pick the best of four generated images" in page
+    page = client.get(f"{NEW}?from=bivlc-step-3").content.decode()
+    assert "Study file, a copy of bivlc-step-3" in page
+    source = page.partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0]
+    assert source.startswith("# BiVLC, step 3")
+    response = client.post(NEW, {"source": html.unescape(source).replace("\n", "\r\n")})
+    assert (response.status_code, response["Location"]) == (302, "/studies/vases/bivlc-step-3/")
+    assert Study.objects.get().source == shipped()["bivlc-step-3"].source
+
+
+def test_a_protocol_that_there_is_not_leaves_the_form_empty(client: Client, anna: User) -> None:
+    make_project(members=[anna])
+    for name in ("none", "../settings", ""):
+        assert 'rows="24"' in client.get(NEW, {"from": name}).content.decode()
+        assert "a copy of" not in client.get(NEW, {"from": name}).content.decode()
+
+
+def test_mistakes_in_a_new_study_stand_beside_what_was_typed(client: Client, anna: User) -> None:
+    make_project(members=[anna])
+    response = client.post(NEW, {"source": FILE + "anwsers: 3\n"})
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "Line 5" in page
+    assert "<code>anwsers: 3</code>" in page
+    assert "Which &lt;one&gt;?" in page
+    assert not Study.objects.exists()
+
+
+def test_a_name_that_is_taken_is_refused(client: Client, draft: Study) -> None:
+    response = client.post(NEW, {"source": FILE})
+    assert response.status_code == 409
+    assert "best-vase" in response.content.decode()
+    assert Study.objects.count() == 1
+
+
+def test_a_file_is_used_in_place_of_what_was_typed(client: Client, anna: User) -> None:
+    make_project(members=[anna])
+    # As some editors save it: with a mark at its beginning.
+    chosen = SimpleUploadedFile("mine.yaml", b"\xef\xbb\xbf" + FILE.encode())
+    response = client.post(NEW, {"source": "study: other\n", "file": chosen})
+    assert response["Location"] == PAGE
+    assert Study.objects.get().source == FILE
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(b"\xff\xfe\x00", "mine.yaml is not UTF-8 text."), (b"#" * 1_000_001, "larger than 1,000,000 bytes")],
+)
+def test_a_file_that_is_no_study_file_is_refused_and_what_was_typed_stays(
+    client: Client, anna: User, content: bytes, sentence: str
+) -> None:
+    make_project(members=[anna])
+    response = client.post(NEW, {"source": "study: typed\n", "file": SimpleUploadedFile("mine.yaml", content)})
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert sentence in page
+    assert "study: typed" in page
+    assert not Study.objects.exists()

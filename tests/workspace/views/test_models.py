@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from predictions.actions.runs import request_run
 from predictions.models import Chunk, Model, Prediction, Run
 from studies.models import Project
-from tests.factories import NOON, TESTS, make_instance, make_member, make_project
+from tests.factories import NOON, TESTS, make_instance, make_member, make_model, make_project
 
 pytestmark = pytest.mark.django_db
 SPEC = "open_clip:ViT-B-32/openai"
@@ -111,7 +111,7 @@ def test_a_run_that_is_over_takes_the_place_of_its_progress(client: Client, proj
 
 
 def predicted(project: Project, name: str, content_hash: str, key: str) -> None:
-    model, _ = Model.objects.get_or_create(name=name, weights="ab" * 32, defaults={"created_at": NOON})
+    model = Model.objects.called(project, now=NOON, name=name, weights="ab" * 32)
     Prediction.objects.create(
         model=model,
         instance=make_instance(project, key),
@@ -148,3 +148,37 @@ def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None
     for _ in range(3):
         asked(project, state=Run.State.DONE, finished_at=NOON)
     assert queries() == one
+
+
+def test_renaming_a_model_says_what_is_wrong_and_keeps_what_was_typed(client: Client, project: Project) -> None:
+    model = make_model(project, "ViT-B-32")
+    make_model(project, "SigLIP")
+    page = f"/models/{model.pk}/rename/"
+    assert f'href="{page}"' in text_of(client)
+    assert 'value="ViT-B-32"' in text_of(client, page)
+    response = client.post(page, {"name": "SigLIP", "version": ""})
+    assert (response.status_code, 'value="SigLIP"' in response.content.decode()) == (409, True)
+    assert "The project has another model of this name" in response.content.decode()
+    answer = client.post(page, {"name": "CLIP", "version": "2"}, follow=True).content.decode()
+    assert "The model is called CLIP 2 now." in answer
+
+
+def test_deleting_a_model_says_first_what_goes(client: Client, project: Project) -> None:
+    predicted(project, "CLIP", "ab" * 32, "one")
+    model = Model.objects.get()
+    page = f"/models/{model.pk}/delete/"
+    text = text_of(client, page)
+    assert "1 prediction about 1 instance goes. It cannot be undone" in text
+    assert Prediction.objects.exists()
+    answer = client.post(page, follow=True).content.decode()
+    assert "is deleted, with 1 prediction about 1 instance." in answer
+    assert "No model has answered here yet." in answer
+    assert client.get(page).status_code == 404
+
+
+def test_a_model_that_is_being_asked_is_not_deleted(client: Client, project: Project) -> None:
+    model = make_model(project)
+    asked(project, model=model)
+    response = client.post(f"/models/{model.pk}/delete/")
+    assert (response.status_code, Model.objects.count()) == (409, 1)
+    assert "It is being asked at this moment" in response.content.decode()

@@ -18,11 +18,12 @@ import results.urls
 import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from background.models import Job
-from predictions.models import Run
+from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
+from studies.actions.membership import invite
 from studies.design import Endings, Lobby
-from studies.models import Event, Import, Instance, Membership, Project, Question, Study, StudyState
+from studies.models import Event, Import, Instance, Invitation, Membership, Project, Question, Study, StudyState, Upload
 from studies.permissions import Verb
 from tests.databases import kept
 from tests.factories import (
@@ -30,6 +31,7 @@ from tests.factories import (
     draw_instance,
     make_launched,
     make_member,
+    make_model,
     make_person,
     make_project,
     make_study,
@@ -60,6 +62,16 @@ def owners_alone(gets: Gets) -> dict[str, Gets]:
 # address -> role -> what somebody of that role gets. A study in the draft state has the slug "draft".
 PRIVATE = {
     "/projects/birds/": all_alike(LOOK),
+    "/projects/birds/members/": all_alike(LOOK),
+    # Without a role. The membership is somebody else's.
+    "/projects/birds/members/invite/": owners_alone((ELSEWHERE, 409)),
+    "/projects/birds/members/1/role/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/members/1/remove/": owners_alone((FINE, ELSEWHERE)),
+    "/projects/birds/invitations/1/cancel/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without a name.
+    "/projects/birds/name/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # With an open study.
+    "/projects/birds/archive/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/instances/": all_alike(LOOK),
     "/projects/birds/instances/row-1/": all_alike(LOOK),
     "/projects/birds/instances/by-id/1/": all_alike(LOOK),
@@ -71,6 +83,7 @@ PRIVATE = {
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
+    "/projects/birds/people-and-models/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),
@@ -101,7 +114,12 @@ PRIVATE = {
     # Without a reason.
     "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
+    # Without a study file.
+    "/projects/birds/new-study/": changing((FINE, 409)),
     "/projects/birds/imports/": all_alike(LOOK),
+    # Without a file.
+    "/projects/birds/imports/new/": changing((FINE, 409)),
+    "/projects/birds/uploads/": changing((NOT_ALLOWED, 201)),
     # One that failed: there is nothing to cancel, and it can be tried again.
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -109,6 +127,8 @@ PRIVATE = {
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
     "/projects/birds/near-duplicates/": all_alike(LOOK),
+    "/models/1/rename/": changing((FINE, ELSEWHERE)),
+    "/models/1/delete/": changing((FINE, ELSEWHERE)),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/runs/1/": all_alike(LOOK),
     "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
@@ -119,8 +139,14 @@ PRIVATE = {
     "/releases/1/provider-ids/": owners_alone(LOOK),
 }
 PROBLEM = b'{"file": "birds.jsonl", "record": 1, "field": "key", "reason": "It is empty."}\n'
-PUBLIC = {"/sign-in/", "/healthz", "/readyz"}
-OWN = {"/", "/sign-out/", "/password/"}
+PUBLIC = {
+    *("/sign-in/", "/healthz", "/readyz"),
+    *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/"),
+}
+# Of an upload nobody is told but who makes it (`test_uploads`).
+UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
+OWN_ALONE = ("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/")
+OWN = {"/sign-out/", *OWN_ALONE}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
     "viewer": "viewer",
@@ -143,6 +169,7 @@ def make_what_the_addresses_name() -> str:
     """Make the studies birds-step-3 and draft, a ready export, a failed import and a release, number 1 each."""
     researcher = make_person("researcher")
     project = make_project("birds", members=[researcher])
+    Membership.objects.update(id=1)
     for number in range(1, 5):
         draw_instance(project, number)
     draft = make_study(project)
@@ -190,6 +217,9 @@ def make_what_the_addresses_name() -> str:
         finished_at=NOON,
     )
     Run.objects.filter(pk=asked.pk).update(id=1)
+    invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=NOON)
+    Invitation.objects.filter(pk=invitation.pk).update(id=1)
+    Model.objects.filter(pk=make_model(study.project).pk).update(id=1)
     release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
     Release.objects.filter(pk=release.pk).update(id=1)
     return researcher.get_username()
@@ -236,7 +266,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("address", [*PRIVATE, "/", "/password/"])
+@pytest.mark.parametrize("address", [*PRIVATE, *OWN_ALONE])
 def test_somebody_who_has_not_signed_in_is_asked_to(address: str, method: str) -> None:
     assert status(Client(), method, address) == SIGN_IN
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
@@ -257,7 +287,7 @@ def test_a_stranger_does_not_learn_that_it_exists(address: str, method: str) -> 
 def sign_in_as(who: str) -> Client:
     """Return the browser of somebody of this role in the project; nobody else is a member of it."""
     person, browser = make_person("somebody", superuser=who == "superuser"), Client()
-    Membership.objects.all().delete()
+    Membership.objects.exclude(pk=1).delete()
     if who != "superuser":
         Membership.objects.create(project=Project.objects.get(), user=person, role=who)
     browser.force_login(person)
@@ -277,10 +307,15 @@ def state_of_everything() -> dict[str, Any]:
         "events": Event.objects.count(),
         "exports": Export.objects.count(),
         "imports": Import.objects.count(),
+        "models": list(Model.objects.values_list("name", "version")),
         "runs": dict(Run.objects.values_list("pk", "state")),
         "releases": Release.objects.count(),
         "studies": dict(Study.objects.values_list("slug", "state")),
         "sessions": dict(Session.objects.values_list("pk", "state")),
+        "members": dict(Membership.objects.values_list("pk", "role")),
+        "uploads": Upload.objects.count(),
+        "invitations": Invitation.objects.open(NOON).count(),
+        "projects": list(Project.objects.values_list("name", "archived_at")),
         "removals": Removal.objects.count(),
     }
 
@@ -338,13 +373,25 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
-    *("exclude_person", "withdraw_person", "project_dataset", "import_again", "run_go_on"),
+    *(
+        "exclude_person",
+        "withdraw_person",
+        "project_dataset",
+        "import_again",
+        "run_go_on",
+        "model_rename",
+        "model_delete",
+    ),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
-    *("study_file", "study_duplicate", "study_delete"),
+    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
     *("study_exports", "study_releases"),
 }
-FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_EDITORS | {"find_person"}}
+FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
+    *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
+    *("rename_project", "archive_project"),
+}
+FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}
 
 
 def leads_to_403(browser: Client, link: str) -> bool:
@@ -364,7 +411,7 @@ def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     shown = browser.get("/studies/birds/birds-step-3/").content.decode()
     assert {secret for secret in secrets if secret in shown} == set()
     assert "placeholders" not in shown
-    Membership.objects.update(role="editor")
+    Membership.objects.exclude(pk=1).update(role="editor")
     shown = browser.get("/studies/birds/birds-step-3/").content.decode()
     assert {secret for secret in secrets if secret in shown} == secrets
     assert "placeholders were not filled in" in shown

@@ -3,7 +3,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from predictions.models import Model, Prediction
+from predictions.models import Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dossier import About
@@ -14,6 +14,7 @@ from tests.factories import (
     answer,
     draw_instance,
     make_launched,
+    make_model,
     make_person,
     make_project,
     make_study,
@@ -49,7 +50,7 @@ def test_a_project_that_only_models_have_answered_leads_to_their_results(client:
     page = client.get("/projects/vases/").content.decode()
     assert "/projects/vases/results/" not in page
     instance = project.instances.get()
-    model = Model.objects.create(name="CLIP <x>", version="2", created_at=NOON)
+    model = make_model(project, "CLIP <x>", version="2")
     asked = {"kind": "image_to_text", "variant": "image", "caption_rule": "as-is-v1"}
     source = {"source_file": "r.csv", "source_row": 1, "created_at": NOON}
     Prediction.objects.create(model=model, instance=instance, is_right=True, **asked, **source)

@@ -1,0 +1,116 @@
+"""The connection: a token on every request, and the same request again when its answer was lost."""
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from lineup_client.errors import LineupError, NotReached
+from lineup_client.project import Project
+
+# The server is away, or asks to wait.
+AGAIN = frozenset({429, 502, 503, 504})
+LONGEST_WAIT_SECONDS = 60.0
+
+
+class Lineup:
+    """A site, as one person's token opens it.
+
+    url: where the site is, such as https://lineup.example; token: made there on /tokens/. A request whose answer is
+    lost is sent again, at most `tries` times, waiting twice as long each time, from `wait_seconds` on; what makes
+    something goes with a key by which the server knows it again, so it is made once. Raises LineupError for whatever
+    the server refuses, NotReached when no answer comes.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        tries: int = 5,
+        wait_seconds: float = 0.5,
+        timeout_seconds: float = 120,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._tries = tries
+        self._wait_seconds = wait_seconds
+        self._http = httpx.Client(
+            base_url=f"{url.rstrip('/')}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout_seconds,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def me(self) -> dict[str, Any]:
+        """Return whose token this is, and what it opens."""
+        return self.json("GET", "me/")
+
+    def projects(self) -> list[dict[str, Any]]:
+        """Return the projects that the token opens."""
+        return list(self.rows("projects/"))
+
+    def project(self, slug: str) -> Project:
+        """Return the project called so; nothing is asked yet."""
+        return Project(self, slug)
+
+    def json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        """Return what the server answers. Raises LineupError and NotReached."""
+        response = self.request(method, path, **options)
+        return dict(response.json()) if response.content else {}
+
+    def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a list, page after page. Raises LineupError and NotReached."""
+        address: str | None = path
+        asked: Mapping[str, Any] | None = {name: value for name, value in query.items() if value is not None}
+        while address is not None:
+            page = self.json("GET", address, params=asked)
+            yield from page["results"]
+            # It holds the whole query.
+            address, asked = page["next"], None
+
+    def request(self, method: str, path: str, *, makes: bool = False, **options: Any) -> httpx.Response:
+        """Return the answer to a request, sent again as long as none comes.
+
+        makes: that it makes something, so that sent twice it must do so once. Raises LineupError and NotReached.
+        """
+        headers = dict(options.pop("headers", {}))
+        if makes:
+            headers["Idempotency-Key"] = str(uuid.uuid4())
+        lost: Exception | None = None
+        for attempt in range(self._tries):
+            if attempt:
+                time.sleep(self._wait_seconds * 2 ** (attempt - 1))
+            try:
+                response = self._http.request(method, path, headers=headers, **options)
+            except httpx.TransportError as error:
+                lost = error
+                continue
+            if response.status_code not in AGAIN or attempt == self._tries - 1:
+                return _checked(response)
+            if (seconds := response.headers.get("Retry-After", "")).isdecimal():
+                time.sleep(min(float(seconds), LONGEST_WAIT_SECONDS))
+        raise NotReached(f"No answer came to {method} {path}, asked {self._tries} times: {lost}") from lost
+
+
+def _checked(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    try:
+        problem = response.json()
+    except ValueError:
+        problem = {}
+    raise LineupError(response.status_code, problem if isinstance(problem, dict) else {})

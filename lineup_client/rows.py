@@ -1,0 +1,27 @@
+"""Rows that come page by page, and as a table."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Rows:
+    """Rows of a list of the server, asked for when they are looped over, each time anew."""
+
+    def __init__(self, ask: Callable[[], Iterator[dict[str, Any]]]) -> None:
+        self._ask = ask
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._ask()
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return all rows."""
+        return list(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return all rows as a data frame; without rows it has no columns. Raises ImportError without pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.to_list())

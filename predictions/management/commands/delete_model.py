@@ -1,0 +1,33 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from predictions.actions.models import delete_model, holding
+from predictions.errors import CannotPredict
+from predictions.management.named import add_model, model_called
+from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
+
+
+class Command(BaseCommand):
+    help = "Delete a model of a project and all that it predicted there. Frozen releases stay what they are."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_model(parser)
+        parser.add_argument("--dry-run", action="store_true", help="Say what would go, delete nothing.")
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        by = actor_named(options, Verb.MANAGE_MODELS, project)
+        model = model_called(project, options)
+        if options["dry_run"]:
+            self.stdout.write(f"{model} would go, with {holding(model)}.")
+            return
+        try:
+            went = delete_model(project=project, model=model, by=by, now=timezone.now())
+        except CannotPredict as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{model} is deleted, with {went}.")

@@ -1,0 +1,41 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from predictions.actions.models import rename_model
+from predictions.errors import CannotPredict
+from predictions.management.named import add_model, model_called
+from studies.management.named import actor_named, add_by, project_called
+from studies.permissions import Verb
+
+
+class Command(BaseCommand):
+    help = "Call a model otherwise in every table. What it is computed from stays the same, and so do its weights."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_model(parser)
+        parser.add_argument("--name", help="What to call it; without, only its version is changed.")
+        parser.add_argument("--new-version", metavar="VERSION", help="Its version; without, it stays.")
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        by = actor_named(options, Verb.MANAGE_MODELS, project)
+        model = model_called(project, options)
+        name, version = options["name"], options["new_version"]
+        if name is None and version is None:
+            raise CommandError("Say what to call it with --name or --new-version.")
+        try:
+            renamed = rename_model(
+                project=project,
+                model=model,
+                name=model.name if name is None else name,
+                version=model.version if version is None else version,
+                by=by,
+                now=timezone.now(),
+            )
+        except CannotPredict as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{model} is called {renamed} now.")

@@ -1,0 +1,44 @@
+"""What a command line names: a model of a project."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from predictions.models import Model
+from studies.models import Project
+
+
+def add_model(parser: ArgumentParser) -> None:
+    parser.add_argument("project", help="The project's slug.")
+    parser.add_argument("model", help="The model's name, as tables have it.")
+    # Plain --version is Django's own.
+    parser.add_argument("--model-version", metavar="VERSION", help="Its version, where several have that name.")
+    parser.add_argument("--weights", help="Its weights, or how they begin, where several have that name and version.")
+
+
+def model_called(project: Project, options: dict[str, Any]) -> Model:
+    """Return the model of `project` that `add_model` read of.
+
+    Raises CommandError where there is none or several, naming those there are.
+    """
+    found = list(Model.objects.filter(project=project, name=options["model"]))
+    if options["model_version"] is not None:
+        found = [model for model in found if model.version == options["model_version"]]
+    if options["weights"] is not None:
+        found = [model for model in found if model.weights.startswith(options["weights"])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CommandError(
+            f"{project.slug} has several models like that: {_listed(found)}. Say which one with --model-version or "
+            "--weights."
+        )
+    there = _listed(list(Model.objects.filter(project=project)))
+    raise CommandError(
+        f"{project.slug} has no model like that. {f'It has {there}.' if there else 'No model has answered there yet.'}"
+    )
+
+
+def _listed(models: list[Model]) -> str:
+    return ", ".join(map(str, models))

@@ -1,0 +1,304 @@
+"""`vqascore:NAME` or `vqascore:FOLDER`: a generative vision-language model of Hugging Face's transformers is asked
+whether a picture shows a text, and its score is how probable it makes the answer "Yes".
+
+VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (ECCV), with their
+question. They give the probability; what is kept is its log-odds, ln(p / (1 - p)), over all words that the model knows:
+that puts pairs in the same order, and tells those apart whose probability is rounded to 0 or 1. NAME is one of
+Hugging Face's hub, FOLDER is on the worker's machine; nothing that a repository brings as code is run. Only models that
+continue a text can be asked, not those that write anew what they have read (T5).
+
+What a model has made of a picture, up to where the question begins, is computed once and read with every text of that
+picture, where the model reads strictly from left to right. Whether it does is found out when it is loaded, by asking in
+both ways: otherwise it reads the picture anew with each text, and the record says so.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from copy import copy, deepcopy
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory
+from predictions.scorers.batches import Batched, in_batches, read_ahead
+from predictions.scorers.with_torch import (
+    OF_LOG_ODDS,
+    computing,
+    device_of_this_machine,
+    facts_of,
+    half_for,
+    tolerance_of,
+)
+from predictions.scorers.with_transformers import (
+    check_nothing_is_missing,
+    identity_of,
+    not_installed,
+    not_loaded,
+    steps_of,
+)
+
+QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
+YES, NO = "Yes", "No"
+# Where a processor has no template for a conversation.
+WITHOUT_TEMPLATE = "{picture}\n{question}\nAnswer:"
+# Texts that are asked of a picture at once; most questions have two.
+TEXTS_ON_GPU, TEXTS_ON_CPU = 8, 4
+# Pictures that are decoded in advance.
+PICTURES_AHEAD = 8
+# In tokens. What follows a picture is filled up to a multiple of the step, by its own length: so its shape, and with it
+# its score, does not depend on the company.
+LONGEST_TEXT, STEP = 256, 32
+TRIED = ("a grey wall", "two small birds on a red roof, and a cat under it")
+# In log-odds: how far the two ways of asking may differ by rounding.
+TOLERATED = 1e-2
+
+
+class _Prompts:
+    """How a text becomes the tokens that a model continues, with a mark where the picture is."""
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+        self.tokenizer = processor.tokenizer
+        self.has_template = bool(getattr(processor, "chat_template", None))
+        special = {str(token) for token in self.tokenizer.added_tokens_decoder.values() if token.special}
+        self.marks = sorted({*special, getattr(processor, "image_token", "")} - {""})
+        written = self.written(TRIED[0])
+        ids, offsets = self._ids(written)
+        # Of the question the first token may hold the space before it.
+        begins = written.index(QUESTION.partition("{")[0])
+        # How many tokens stand before it, the picture being one of them or a few.
+        self.before = next((place for place, (_, end) in enumerate(offsets) if end > begins), len(ids))
+
+    def written(self, text: str) -> str:
+        return self._conversation(QUESTION.format(text=self._harmless(text)))
+
+    def _harmless(self, text: str) -> str:
+        """Return the text without its end where it is too long, and with what a model takes for a mark torn apart."""
+        for mark in self.marks:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        offsets = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        return text if len(offsets) <= LONGEST_TEXT else text[: offsets[LONGEST_TEXT - 1][1]]
+
+    def _conversation(self, question: str, answer: str | None = None) -> str:
+        if not self.has_template:
+            asked = WITHOUT_TEMPLATE.format(picture=getattr(self.processor, "image_token", ""), question=question)
+            return asked if answer is None else f"{asked} {answer}"
+        said = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": question}]}]
+        if answer is not None:
+            said.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
+        written: str = self.processor.apply_chat_template(said, add_generation_prompt=answer is None, tokenize=False)
+        return written
+
+    def _ids(self, written: str) -> tuple[list[int], list[tuple[int, int]]]:
+        read = self.tokenizer(written, return_offsets_mapping=True, **self.options(written))
+        return read["input_ids"], read["offset_mapping"]
+
+    def options(self, written: str) -> dict[str, bool]:
+        """Return how to read what a template wrote: it may have written the token that begins a text by itself."""
+        begins = self.tokenizer.bos_token
+        return {"add_special_tokens": not (begins and written.startswith(begins))}
+
+    def tail(self, text: str) -> list[int]:
+        """Return the tokens from where the question begins."""
+        return self._ids(self.written(text))[0][self.before :]
+
+    def answer(self) -> int:
+        """Return the token by which "Yes" begins as an answer: the first at which it is told from "No"."""
+        yes, no = (self._ids(self._conversation(QUESTION.format(text=TRIED[0]), answer))[0] for answer in (YES, NO))
+        return next(one for one, other in zip(yes, no, strict=False) if one != other)
+
+
+class VqaScore(Batched):
+    """A generative model on a device. `batch`: how many texts are asked of a picture at once."""
+
+    def __init__(self, identity: ModelIdentity, model: Any, processor: Any, device: Any) -> None:
+        super().__init__(identity, batch=TEXTS_ON_CPU if device.type == "cpu" else TEXTS_ON_GPU)
+        self.model = model
+        self.processor = processor
+        self.device = device
+        self.half = ""
+        self.prompts = _Prompts(processor)
+        self.yes = self.prompts.answer()
+        self.tail_tried = self.prompts.tail(TRIED[0])
+        # A tokenizer may not be used by two threads at once.
+        self.lock = Lock()
+        self.looks_once = self._can_look_once()
+
+    def in_half(self, numbers: str = "") -> "VqaScore | None":
+        # Numbers in a language model can be larger than float16 holds.
+        half = half_for(self.device, numbers, usual="bfloat16")
+        if not half:
+            return None
+        # In what it reads, and whether it looks once, it is the same; only then are the two comparable.
+        twin = copy(self)
+        twin.half, twin.tolerance = half, tolerance_of(half, OF_LOG_ODDS)
+        return twin
+
+    def facts(self) -> Mapping[str, Any]:
+        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
+        return {
+            "scorer": f"vqascore {self.model.config.model_type}",
+            **known,
+            "score": "log-odds of the answer",
+            "prompt": self.prompts.written("{text}"),
+            "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
+            "longest": LONGEST_TEXT,
+            "looks_once": self.looks_once,
+            "preprocessing": steps_of(self.processor.image_processor),
+        }
+
+    def preprocess(self, picture: Image.Image) -> Any:
+        """Return all that the model reads before the question; where it reads that anew each time, the picture."""
+        if not self.looks_once:
+            return picture
+        read = self._read(TRIED[0], picture)
+        end, length = len(self.tail_tried), read["input_ids"].shape[1]
+        if read["input_ids"][0, length - end :].tolist() != self.tail_tried:
+            raise ValueError("the question does not stand at the end")
+        return {name: _without_end(value, length, end) for name, value in read.items()}
+
+    def tokenize(self, text: str) -> NDArray[Any]:
+        with self.lock:
+            return np.array(self.prompts.tail(text), dtype=np.int64)
+
+    def try_batch(self, picture: Any) -> int:
+        self._ask(picture, [TRIED[0]] * self.batch)
+        return 1
+
+    def score_in_batches(
+        self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
+    ) -> Sequence[float | NoPicture]:
+        texts_of: dict[str, dict[str, None]] = defaultdict(dict)
+        for text, picture in pairs:
+            texts_of[picture][text] = None
+        gone: dict[str, NoPicture] = {}
+        found: dict[tuple[str, str], float] = {}
+
+        def read(name: str) -> Any:
+            return self.preprocess(open_picture(name))
+
+        for some in read_ahead(list(texts_of), read, batch=PICTURES_AHEAD, missing=gone):
+            for name, picture in some:
+                for text, score in self._ask(picture, list(texts_of[name])).items():
+                    found[text, name] = score
+        return [gone[picture] if picture in gone else found[text, picture] for text, picture in pairs]
+
+    def _ask(self, picture: Any, texts: Sequence[str]) -> dict[str, float]:
+        """Return the score of each text with a picture that was preprocessed. Raises OutOfMemory."""
+        with computing(self.device, self.half):
+            if not self.looks_once:
+                return {text: self._ask_anew(picture, text) for text in texts}
+            seen = self.model(**_on(self.device, picture), use_cache=True).past_key_values
+            before = picture["input_ids"].shape[1]
+            of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
+            for text in texts:
+                tail = self.tokenize(text)
+                of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
+            found: dict[str, float] = {}
+            for width, tails in of_width.items():
+                for some in in_batches(tails, self.batch):
+                    scores = self._continue(seen, before, [tail for _, tail in some], width)
+                    found |= dict(zip([text for text, _ in some], scores, strict=True))
+            return found
+
+    def _continue(self, seen: Any, before: int, tails: Sequence[NDArray[Any]], width: int) -> list[float]:
+        """Return the scores of questions, by their tokens, after the `before` ones whose states are `seen`."""
+        import torch
+
+        ids = np.zeros((self.batch, width), dtype=np.int64)
+        mask = np.ones((self.batch, before + width), dtype=np.int64)
+        # Where there are fewer, the last one is asked again: a row without any token has no numbers.
+        for place in range(self.batch):
+            tail = tails[min(place, len(tails) - 1)]
+            ids[place, : len(tail)] = tail
+            mask[place, before + len(tail) :] = 0
+        # The library writes on into the states that it is given.
+        states = deepcopy(seen)
+        states.batch_repeat_interleave(self.batch)
+        logits = self.model(
+            input_ids=torch.from_numpy(ids).to(self.device),
+            attention_mask=torch.from_numpy(mask).to(self.device),
+            position_ids=self._positions(before, width),
+            past_key_values=states,
+            use_cache=True,
+        ).logits
+        return [self._log_odds(logits[place, len(tail) - 1]) for place, tail in enumerate(tails)]
+
+    def _positions(self, before: int, width: int) -> Any:
+        """Return where the tokens of a batch stand, for each row; thrice where a model counts time, height and width.
+
+        Such a model (Qwen2-VL and its like) notes by how much a picture is shorter, so counted, than its tokens.
+        """
+        import torch
+
+        places = torch.arange(before, before + width, device=self.device)
+        shorter = getattr(getattr(self.model, "model", None), "rope_deltas", None)
+        if shorter is None:
+            return places.expand(self.batch, width)
+        return (places + shorter.to(self.device).flatten()[0]).expand(3, self.batch, width)
+
+    def _ask_anew(self, picture: Image.Image, text: str) -> float:
+        return self._log_odds(self.model(**_on(self.device, self._read(text, picture))).logits[0, -1])
+
+    def _log_odds(self, logits: Any) -> float:
+        """Return ln(p / (1 - p)) of the answer, from the logits of every word, one-dimensional."""
+        exact = logits.double()
+        others = exact.clone()
+        others[self.yes] = -float("inf")
+        return float(exact[self.yes] - others.logsumexp(0))
+
+    def _read(self, text: str, picture: Image.Image) -> Mapping[str, Any]:
+        with self.lock:
+            written = self.prompts.written(text)
+            options = self.prompts.options(written)
+            read: Mapping[str, Any] = self.processor(text=written, images=picture, return_tensors="pt", **options)
+            return read
+
+    def _can_look_once(self) -> bool:
+        """Tell whether questions that are read after the states of a picture get the scores that they get with it."""
+        picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 80, 3), dtype=np.uint8))
+        self.looks_once = False
+        expected = self._ask(picture, TRIED)
+        self.looks_once = True
+        try:
+            found = self._ask(self.preprocess(picture), TRIED)
+        # Each type of model has its own reasons why it cannot be asked so, and its own way to say it.
+        except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            return False
+        return all(abs(found[text] - expected[text]) <= TOLERATED for text in TRIED)
+
+
+def _without_end(value: Any, length: int, end: int) -> Any:
+    """Return a tensor without its last `end` places, where it has `length` of them: one for each token."""
+    return value[:, : length - end] if value.ndim > 1 and value.shape[:2] == (1, length) else value
+
+
+def _on(device: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.to(device) for name, value in inputs.items()}
+
+
+def load(rest: str) -> VqaScore:
+    """Load the model of that name or in that folder. Raises CannotLoad."""
+    try:
+        from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+    except ImportError as error:
+        raise not_installed(error) from error
+    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
+    try:
+        config = AutoConfig.from_pretrained(rest)
+        if config.is_encoder_decoder:
+            raise CannotLoad(f"{rest} writes anew what it has read; only models that continue a text can be asked.")
+        device = device_of_this_machine()
+        model, told = AutoModelForImageTextToText.from_pretrained(rest, dtype="float32", output_loading_info=True)
+        check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")
+        model = model.to(device).eval()
+        return VqaScore(identity_of(rest, model), model, AutoProcessor.from_pretrained(rest), device)
+    except CannotLoad:
+        raise
+    except OutOfMemory as error:
+        raise CannotLoad(f"{rest} does not fit into the memory of the worker. Use a larger device.") from error
+    except Exception as error:
+        raise not_loaded(rest, error) from error

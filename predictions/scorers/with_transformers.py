@@ -1,0 +1,52 @@
+"""What scorers of Hugging Face's transformers share: which model it is, what its processor does, why it cannot load.
+
+Nothing here imports transformers.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.with_torch import digest_of_weights
+
+
+def identity_of(rest: str, model: Any) -> ModelIdentity:
+    """Return which model it is: its name on the hub with the commit there, or the name of its folder."""
+    folder = Path(rest)
+    return ModelIdentity(
+        (folder.name if folder.is_dir() else rest)[:100],
+        str(getattr(model.config, "_commit_hash", None) or "")[:100],
+        digest_of_weights(model.state_dict()),
+    )
+
+
+def steps_of(processor: Any) -> dict[str, Any]:
+    """Return what is set in an image processor, plain JSON."""
+    steps = {name: value for name, value in processor.to_dict().items() if _is_plain(value)}
+    # Read back, so that it is what JSON makes of it: a tuple is a list.
+    plain: dict[str, Any] = json.loads(json.dumps(steps, default=str))
+    return plain
+
+
+def _is_plain(value: Any) -> bool:
+    return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
+
+
+def not_installed(error: ImportError) -> CannotLoad:
+    return CannotLoad(f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there.")
+
+
+def not_loaded(rest: str, error: Exception) -> CannotLoad:
+    """Return what to raise for whatever a download or a damaged file raised."""
+    why = str(error).strip().partition("\n")[0][:300] or type(error).__name__
+    return CannotLoad(
+        f"{rest} cannot be loaded ({why}). Write a name of Hugging Face's hub, or a folder on the worker's machine."
+    )
+
+
+def check_nothing_is_missing(rest: str, told: dict[str, Any], which: str) -> None:
+    """Raise CannotLoad where weights were made up, since the file has none for them; `which` says what can be used."""
+    if told["missing_keys"]:
+        missing = ", ".join(sorted(told["missing_keys"])[:3])
+        raise CannotLoad(f"{rest} lacks weights that are needed ({missing}). {which}")

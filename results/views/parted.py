@@ -1,0 +1,79 @@
+"""Where people and models part: the questions of a project that one side is right about, and the other all wrong."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from results.queries.parted import Wanted, asked_as, page_of_parted, parted_questions
+from results.queries.simulated import simulated_in_project
+from results.reports.facts import Parted, Way
+from results.reports.funnel import ALL
+from results.reports.parted import TITLES, counted_lines
+from results.views.guards import project_view
+from studies.models import Project
+from studies.permissions import Verb
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def parted(request: HttpRequest, project: Project) -> HttpResponse:
+    everything = parted_questions(project)
+    wanted = _wanted(request)
+    shown = [one for one in everything if wanted.takes(one)]
+    context = {
+        "project": project,
+        "simulated": simulated_in_project(project),
+        "wanted": wanted,
+        "is_narrowed": bool(wanted.study or wanted.asked or wanted.type or wanted.subtype),
+        "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
+        "ways": _ways(everything, wanted),
+        "instances": len({one.instance for one in shown}),
+        "lines": page_of_parted(project, shown, request.GET.get("page")),
+        "studies": sorted({one.study for one in everything}),
+        "asked": sorted({asked_as(one.kind, one.variant) for one in everything}),
+        "types": sorted({one.type for one in everything if one.type}),
+        "subtypes": sorted({one.subtype for one in everything if one.subtype}),
+    }
+    return render(request, "results/parted/list.html", context)
+
+
+@dataclass(frozen=True)
+class CountedLine:
+    """A row of the table of counts: study, type and subtype; for each way the query that leads to what was counted, the
+    questions and the instances."""
+
+    names: Sequence[str]
+    counts: Sequence[tuple[str, int, int]]
+
+
+def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
+    """Return what a page needs for the table in which every count leads to what it counts."""
+    lines = []
+    for line in counted_lines(parted):
+        named = {"study": line.study, "type": line.category[0], "subtype": line.category[1]}
+        where = {name: value for name, value in named.items() if value != ALL}
+        counts = [(urlencode({"way": way, **where}), *numbers) for way, numbers in line.counts.items()]
+        lines.append(CountedLine(list(named.values()), counts))
+    return {"parted": lines, "parted_titles": list(TITLES.values()), "parted_in": project}
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    given = {name: request.GET.get(name, "").strip() for name in Wanted.__dataclass_fields__}
+    given["way"] = given["way"] if given["way"] in set(Way) else Way.PEOPLE
+    return Wanted(**given)
+
+
+def _ways(everything: Sequence[Parted], wanted: Wanted) -> list[tuple[Way, str, int, str]]:
+    """Return both ways with their titles, how many questions each has of what is wanted, and the query that leads to
+    them."""
+    found = []
+    for way in Way:
+        there = Wanted(**(asdict(wanted) | {"way": way}))
+        query = urlencode({name: value for name, value in asdict(there).items() if value})
+        found.append((way, TITLES[way], sum(there.takes(one) for one in everything), query))
+    return found

@@ -1,0 +1,181 @@
+// Sends the files of a form in pieces before the form itself: <form data-upload="where an upload begins">. A line that
+// breaks costs the piece that was on its way; the server says how much of each file it has, and sending goes on there.
+
+// A piece gets larger while all goes well, and smaller when the line breaks, so that some get through on any line.
+const SMALLEST = 1 << 15;
+const LARGEST = 1 << 22;
+const QUICK = 2000;
+const AT_ONCE = 3;
+const LONGEST_WAIT = 8000;
+const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
+
+let piece = 1 << 18;
+
+class Refused extends Error {}
+
+for (const form of document.querySelectorAll("form[data-upload]")) {
+  form.addEventListener("submit", async (event) => {
+    if (form.elements.upload.value) {
+      return;
+    }
+    event.preventDefault();
+    const button = event.submitter;
+    const sending = form.querySelector("[data-sending]");
+    const told = sending.querySelector("[role=status]");
+    sending.hidden = false;
+    setBusy(form, true);
+    try {
+      form.elements.upload.value = await send(form, (done, total, note) => {
+        sending.querySelector("progress").value = total ? done / total : 1;
+        told.textContent = `${size(done)} of ${size(total)} sent. ${note}`;
+      });
+    } catch (error) {
+      if (!(error instanceof Refused)) {
+        throw error;
+      }
+      told.textContent = error.message;
+      setBusy(form, false);
+      return;
+    }
+    told.textContent = "Everything is sent.";
+    setBusy(form, false);
+    for (const field of form.querySelectorAll("input[type=file]")) {
+      field.disabled = true;
+    }
+    form.requestSubmit(button);
+  });
+}
+
+// Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
+async function send(form, tell) {
+  const token = form.elements.csrfmiddlewaretoken.value;
+  const files = filesOf(form);
+  const key = `upload ${form.dataset.upload}`;
+  const { upload, address, have } = await begun(form.dataset.upload, token, key, tell);
+  const total = files.reduce((sum, { file }) => sum + file.size, 0);
+  let done = 0;
+  const waiting = [];
+  for (const entry of files) {
+    const there = have[entry.part][entry.name] ?? 0;
+    // A file that is longer than ours is another one: the server says so when it is told where we are.
+    entry.from = Math.min(there, entry.file.size);
+    done += entry.from;
+    if (there !== entry.file.size || there === 0) {
+      waiting.push(entry);
+    }
+  }
+  tell(done, total, "");
+  const workers = Array.from({ length: AT_ONCE }, async () => {
+    for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+      await sendFile(entry, address, token, (bytes, note) => {
+        done += bytes;
+        tell(done, total, note);
+      });
+    }
+  });
+  await Promise.all(workers);
+  sessionStorage.removeItem(key);
+  return upload;
+}
+
+function filesOf(form) {
+  const found = [];
+  for (const field of form.querySelectorAll("input[type=file]")) {
+    for (const file of field.files) {
+      const inFolder = "folder" in field.dataset;
+      const name = inFolder ? file.webkitRelativePath.split("/").slice(1).join("/") : file.name;
+      found.push({ part: inFolder ? "images" : field.name, name, file });
+    }
+  }
+  return found;
+}
+
+// The upload that this tab was at before, if the server still knows it; else a new one.
+async function begun(where, token, key, tell) {
+  const note = (text) => tell(0, 0, text);
+  const known = JSON.parse(sessionStorage.getItem(key) ?? "null");
+  if (known) {
+    const response = await patiently(() => fetch(known.address), note);
+    if (response.ok && isJson(response)) {
+      return { ...known, have: await response.json() };
+    }
+  }
+  const response = await patiently(
+    () => fetch(where, { method: "POST", headers: { "X-CSRFToken": token } }),
+    note,
+  );
+  if (!response.ok || !isJson(response)) {
+    throw new Refused(NOT_TAKEN);
+  }
+  const made = await response.json();
+  sessionStorage.setItem(key, JSON.stringify(made));
+  return { ...made, have: { rows: {}, images: {} } };
+}
+
+async function sendFile({ part, name, file, from }, address, token, tell) {
+  let at = from;
+  do {
+    const begin = at;
+    const asked = performance.now();
+    const where = `${address}${part}/?name=${encodeURIComponent(name)}&offset=${begin}`;
+    const response = await patiently(
+      // Asked again after the line broke, the server has some of it already, and answers where to go on.
+      () => fetch(where, { method: "POST", headers: { "X-CSRFToken": token }, body: file.slice(begin, begin + piece) }),
+      (note) => {
+        piece = Math.max(piece / 2, SMALLEST);
+        tell(0, note);
+      },
+    );
+    if (response.ok && performance.now() - asked < QUICK) {
+      piece = Math.min(piece * 2, LARGEST);
+    }
+    const answer = isJson(response) ? await response.json() : {};
+    if (answer.problem || !("have" in answer)) {
+      throw new Refused(answer.problem ?? NOT_TAKEN);
+    }
+    if (answer.have > file.size) {
+      throw new Refused(`Another file called ${name} was sent before. Load the page again, then send all of them anew.`);
+    }
+    at = answer.have;
+    if (response.status === 409 && at === begin) {
+      // The server still holds on to the line that broke.
+      await pause(500);
+    }
+    tell(at - begin, "");
+  } while (at < file.size);
+}
+
+// Fetches until there is an answer that a retry would not change.
+async function patiently(fetching, note) {
+  for (let wait = 250; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+    try {
+      const response = await fetching();
+      if (response.status < 500) {
+        return response;
+      }
+    } catch {
+      // The line broke.
+    }
+    note("The connection is away. This goes on by itself.");
+    await pause(wait);
+  }
+}
+
+// Whoever is not signed in any more is led to a page.
+function isJson(response) {
+  return response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
+}
+
+function setBusy(form, busy) {
+  for (const button of form.querySelectorAll("button")) {
+    button.disabled = busy;
+  }
+}
+
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function size(bytes) {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

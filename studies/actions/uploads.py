@@ -1,0 +1,141 @@
+"""Files that come over the network in pieces: where they lie, how far they are, and how they are put together.
+
+How much of a file is there is the size of the file, so nothing has to agree with it: a piece that was cut short counts
+as far as it came, and whoever goes on asks first.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import Exists, F, OuterRef
+
+from studies.errors import StudyError
+from studies.importing.archives import BadArchive, problem_with_path
+from studies.importing.archives import unpack as unpack_archive
+from studies.models import Import, Project, Upload
+
+logger = logging.getLogger(__name__)
+
+# What comes: files with rows, and images, some of them in archives.
+ROWS, IMAGES = "rows", "images"
+PARTS = (ROWS, IMAGES)
+LARGEST_PIECE = 8 << 20
+BLOCK = 1 << 16
+KEPT_FOR = timedelta(days=7)
+# The site goes on working while files come: this much of the disk is left alone.
+LEFT_FREE = 1 << 30
+
+
+class Piece(Protocol):
+    """What a piece is read from: a request."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Misplaced(Exception):
+    """A piece does not begin where the file ends, or another piece of it is just coming; `have`: what is there."""
+
+    def __init__(self, have: int) -> None:
+        super().__init__(f"{have} bytes of this file are here.")
+        self.have = have
+
+
+def begin_upload(project: Project, by: User, now: datetime) -> Upload:
+    return Upload.objects.create(project=project, made_by=by, made_at=now)
+
+
+def folder_of(upload: Upload, part: str) -> Path:
+    return Path(settings.MEDIA_ROOT) / "uploads" / str(upload.pk) / part
+
+
+def rows_of(upload: Upload) -> list[Path]:
+    """Return the files with rows, in the order of their names."""
+    return sorted(path for path in _files(folder_of(upload, ROWS)))
+
+
+def received(upload: Upload, part: str) -> dict[str, int]:
+    """Return how many bytes of each file are there, by its name."""
+    folder = folder_of(upload, part)
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)}
+
+
+def receive(upload: Upload, part: str, name: str, piece: Piece, *, offset: int, most: int = LARGEST_PIECE) -> int:
+    """Add a piece to a file, from its byte `offset` on, and return how many bytes are there.
+
+    Raises Misplaced, and StudyError for a name that cannot be or when there is no room.
+    """
+    path = _place(upload, part, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Misplaced(path.stat().st_size) from error
+        have = file.seek(0, os.SEEK_END)
+        if have != offset:
+            raise Misplaced(have)
+        taken = 0
+        while taken < most and (block := piece.read(min(BLOCK, most - taken))):
+            _make_room(upload, len(block))
+            file.write(block)
+            taken += len(block)
+        return have + taken
+
+
+def _place(upload: Upload, part: str, name: str) -> Path:
+    if part not in PARTS:
+        raise StudyError(f"Files are sent as one of {', '.join(PARTS)}.")
+    if problem := problem_with_path(name):
+        raise StudyError(f"The file {name[:100]!r} cannot be called so. {problem}")
+    folder = folder_of(upload, part)
+    path = folder / name
+    if path.is_dir() or any(above.is_file() for above in path.parents if above.is_relative_to(folder)):
+        raise StudyError(f"The file {name[:100]!r} is called like a folder of another file.")
+    return path
+
+
+def _make_room(upload: Upload, size: int) -> None:
+    """Count bytes that are about to be written. Raises StudyError when that is too much."""
+    limit = settings.UPLOAD_MAX_BYTES
+    counted = Upload.objects.filter(pk=upload.pk, byte_size__lte=limit - size)
+    if not counted.update(byte_size=F("byte_size") + size):
+        raise StudyError(f"At most {limit:,} bytes are taken at once. Send less, or import on the server.")
+    if shutil.disk_usage(settings.MEDIA_ROOT).free - size < LEFT_FREE:
+        raise StudyError("The disk of the server is nearly full. Ask whoever runs it to make room; then go on.")
+
+
+def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
+    """Put the images of archives where the others are; an archive goes when all of it is there. Raises StudyError."""
+    folder = folder_of(upload, IMAGES)
+    for archive in sorted(path for path in _files(folder) if path.suffix.lower() == ".zip"):
+        try:
+            unpack_archive(archive, folder, most_bytes=settings.UPLOAD_MAX_BYTES, advance=advance)
+        except BadArchive as error:
+            raise StudyError(str(error)) from error
+        archive.unlink()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (Path(above) / name for above, _, names in os.walk(folder) for name in names)
+
+
+def discard(upload: Upload) -> None:
+    """Take the files away, and the upload with them."""
+    shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
+    upload.delete()
+
+
+def discard_old(now: datetime) -> None:
+    """Take away what was sent long ago and is not being imported."""
+    at_work = Import.objects.unfinished().filter(upload=OuterRef("pk"))
+    for upload in Upload.objects.filter(~Exists(at_work), made_at__lt=now - KEPT_FOR):
+        logger.info("upload %s is thrown away, a week after it was begun", upload.pk)
+        discard(upload)

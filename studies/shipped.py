@@ -1,0 +1,34 @@
+"""The study files that come with the platform: the protocols of papers, to be copied and changed. Pure."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from studies.design import read_design
+
+_FOLDER = Path(__file__).resolve().parent / "designs"
+# The line for editors that says where the schema is, which is nowhere once the file is copied.
+_FOR_EDITORS = "# yaml-language-server:"
+
+
+class Shipped(NamedTuple):
+    """A study file: what it is called, the title that annotators read, what it is for, and its text."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+
+
+@lru_cache(maxsize=1)
+def shipped() -> dict[str, Shipped]:
+    """Return the study files by name, in the order of their names."""
+    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.yaml"))}
+
+
+def _read(path: Path) -> Shipped:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(_FOR_EDITORS)]
+    first = next(place for place, line in enumerate(lines) if not line.startswith("#"))
+    about = " ".join(line.removeprefix("#").strip() for line in lines[:first])
+    source = "\n".join(lines) + "\n"
+    return Shipped(path.stem, read_design(source).title, about, source)

@@ -1,0 +1,165 @@
+"""An import sent from a real browser over a line that breaks; and how the pages for members and new things look."""
+
+import random
+import zipfile
+from io import BytesIO
+
+import pytest
+from django.test import Client
+from playwright.sync_api import FilePayload, Page, Request, Route, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from studies.actions.uploads import IMAGES, ROWS, folder_of
+from studies.models import Import, Membership, Upload
+from tests.browser.stage import assert_no_wider_than_the_window
+from tests.browser.test_accessibility import assert_accessible
+from tests.factories import make_member, make_person, make_project
+from tests.workspace.views.test_uploads import jpeg, row
+
+NEW = "/projects/vases/imports/new/"
+
+
+@pytest.fixture
+def signed_in(page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
+    client = Client()
+    client.force_login(make_member(make_project(), "owner"))
+    page.context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
+    )
+    return page
+
+
+def large_zip() -> bytes:
+    """Return an archive of more than one piece that a second packing would make no smaller."""
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("1.jpg", jpeg("red"))
+        made.writestr("noise.bin", random.Random(1).randbytes(400_000))
+    return out.getvalue()
+
+
+def choose(page: Page, rows: bytes, images: bytes) -> None:
+    page.get_by_label("What the file is").select_option("jsonl")
+    page.set_input_files("#rows", FilePayload(name="vases.jsonl", mimeType="text/plain", buffer=rows))
+    page.set_input_files("#images", FilePayload(name="some.zip", mimeType="application/zip", buffer=images))
+
+
+class Weather:
+    """Of four pieces one arrives, one is lost on its way, one arrives and its reply is lost, and one meets a 502."""
+
+    def __init__(self) -> None:
+        self.pieces = 0
+
+    def __call__(self, route: Route, request: Request) -> None:
+        if request.method != "POST":
+            route.continue_()
+            return
+        self.pieces += 1
+        if self.pieces % 4 == 1:
+            route.continue_()
+        elif self.pieces % 4 == 2:
+            route.abort()
+        elif self.pieces % 4 == 3:
+            route.fetch()
+            route.abort()
+        else:
+            route.fulfill(status=502, body="Bad gateway")
+
+
+def test_a_line_that_breaks_costs_nothing(signed_in: Page, live_server: LiveServer) -> None:
+    rows, images, weather = row("red", "1.jpg"), large_zip(), Weather()
+    signed_in.route("**/uploads/**", weather)
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose(signed_in, rows, images)
+    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
+    assert weather.pieces > 8
+    upload = Upload.objects.get()
+    assert (folder_of(upload, ROWS) / "vases.jsonl").read_bytes() == rows
+    assert (folder_of(upload, IMAGES) / "some.zip").read_bytes() == images
+    wanted = Import.objects.get()
+    assert (wanted.upload, wanted.format, wanted.dry_run) == (upload, "jsonl", True)
+
+
+def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_server: LiveServer) -> None:
+    rows, images = row("red", "1.jpg"), large_zip()
+    signed_in.goto(f"{live_server.url}{NEW}")
+    # Half of it comes through, then nothing.
+    sent: list[int] = []
+
+    def half(route: Route, request: Request) -> None:
+        if sum(sent) > len(images) / 2:
+            route.abort()
+        else:
+            sent.append(len(request.post_data_buffer or b""))
+            route.continue_()
+
+    signed_in.route("**/uploads/*/*/?*", half)
+    choose(signed_in, rows, images)
+    signed_in.get_by_role("button", name="Send and import at once").click()
+    expect(signed_in.get_by_role("status")).to_contain_text("The connection is away. This goes on by itself.")
+    signed_in.unroute("**/uploads/*/*/?*")
+    again: list[int] = []
+    signed_in.on("request", lambda request: again.append(len(request.post_data_buffer or b"")))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose(signed_in, rows, images)
+    signed_in.get_by_role("button", name="Send and import at once").click()
+    signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
+    assert Import.objects.get().dry_run is False
+    assert (folder_of(Upload.objects.get(), IMAGES) / "some.zip").read_bytes() == images
+    assert sum(again) < len(images) * 0.75
+
+
+def test_what_the_server_refuses_is_told_and_can_be_mended(
+    signed_in: Page, live_server: LiveServer, settings: Settings
+) -> None:
+    settings.UPLOAD_MAX_BYTES = 1000
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose(signed_in, row("red", "1.jpg"), large_zip())
+    signed_in.get_by_role("button", name="Send and look over").click()
+    expect(signed_in.get_by_role("status")).to_have_text(
+        "At most 1,000 bytes are taken at once. Send less, or import on the server."
+    )
+    expect(signed_in.get_by_role("button", name="Send and look over")).to_be_enabled()
+    settings.UPLOAD_MAX_BYTES = 10**9
+    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_for_members_and_new_things_are_accessible_and_as_wide_as_the_window(
+    signed_in: Page, live_server: LiveServer, scheme: str
+) -> None:
+    make_member(make_project(), "viewer")
+    other = Membership.objects.get(role="viewer").pk
+    signed_in.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    members = "/projects/vases/members/"
+    for address in ("/", "/new-project/", members, f"{members}{other}/remove/", "/projects/vases/new-study/", NEW):
+        for window in ((1366, 768), (360, 640)):
+            signed_in.set_viewport_size({"width": window[0], "height": window[1]})
+            signed_in.goto(f"{live_server.url}{address}")
+            assert_no_wider_than_the_window(signed_in)
+        assert_accessible(signed_in)
+
+
+def test_somebody_joins_by_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:
+    make_person("benat")
+    signed_in.goto(f"{live_server.url}/projects/vases/members/")
+    signed_in.get_by_label("Whom it is for").focus()
+    signed_in.keyboard.type("Amaia")
+    for _ in range(3):
+        signed_in.keyboard.press("Tab")
+    signed_in.keyboard.press("Enter")
+    link = signed_in.get_by_label("Link for Amaia").input_value()
+    signed_in.context.clear_cookies()
+    signed_in.goto(f"{live_server.url}/invitations/{link.rstrip('/').rpartition('/')[2]}/")
+    # The first field has the focus.
+    signed_in.keyboard.type("amaia")
+    for typed in ("Amaia", "", "a long password", "a long password"):
+        signed_in.keyboard.press("Tab")
+        signed_in.keyboard.type(typed)
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.get_by_text("You are a member of Vases now.")).to_be_visible()
+    assert Membership.objects.get(user__username="amaia").role == "editor"

@@ -1,0 +1,3 @@
+from tests.cast import client, draft, researcher, study
+
+__all__ = ["client", "draft", "researcher", "study"]

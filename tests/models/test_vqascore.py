@@ -1,0 +1,282 @@
+"""`vqascore:` on tiny models: it says how probable the library makes the answer "Yes", asked in one piece."""
+
+import json
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    CLIPImageProcessor,
+    CLIPVisionConfig,
+    GemmaConfig,
+    LlamaConfig,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
+    LlavaProcessor,
+    PaliGemmaConfig,
+    PaliGemmaForConditionalGeneration,
+    PaliGemmaProcessor,
+    PreTrainedTokenizerFast,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+    Qwen2VLImageProcessor,
+    Qwen2VLProcessor,
+    Qwen2VLVideoProcessor,
+    SiglipImageProcessor,
+    SiglipVisionConfig,
+)
+
+from predictions.scorers import CannotLoad, NoPicture, scorer_of
+from predictions.scorers.vqascore import VqaScore
+
+SPECIAL = ["<pad>", "<start>", "<end>", "<unk>", "<image>"]
+QWEN_SPECIAL = [f"<|{name}|>" for name in ("vision_start", "image_pad", "vision_end", "video_pad")]
+WORDS = [
+    *[
+        "Does",
+        "this",
+        "figure",
+        "show",
+        '"',
+        '"?',
+        "Please",
+        "answer",
+        "yes",
+        "or",
+        "no",
+        ".",
+        "USER",
+        "ASSISTANT",
+        ":",
+    ],
+    *["Yes", "No", "Answer", "a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the", "grey", "wall", "<"],
+    *["image", ">", ">.", ":<"],
+]
+# PICTURE: what marks its place.
+TEMPLATE = (
+    "{% for said in messages %}{% if said.role == 'user' %}USER: {% for part in said.content %}"
+    "{% if part.type == 'image' %}PICTURE\n{% else %}{{ part.text }}{% endif %}{% endfor %}"
+    "{% else %} ASSISTANT: {{ said.content[0].text }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %} ASSISTANT:{% endif %}"
+)
+# The second is longer than what a batch is filled up to for the first, and the third is the first again in other words.
+TEXTS = ["a dog on a cat", "two red birds under the cat on the dog " * 4, "a cat on a dog"]
+# The library computes in one piece, of another shape: of numbers of 24 bits the last ones differ.
+ROUNDING = 1e-4
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    known = {word: at for at, word in enumerate(SPECIAL + WORDS + QWEN_SPECIAL)}
+    words = Tokenizer(models.WordLevel(known, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="<start> $A", special_tokens=[("<start>", 1)])
+    words.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in ("<image>", *QWEN_SPECIAL)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", bos_token="<start>", eos_token="<end>", unk_token="<unk>"
+    )
+
+
+TEXT = {
+    **{"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2},
+    **{"num_key_value_heads": 1, "vocab_size": len(SPECIAL + WORDS + QWEN_SPECIAL), "max_position_embeddings": 512},
+    **{"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.5},
+}
+VISION = {
+    **{"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2},
+    **{"image_size": 32, "patch_size": 8, "initializer_range": 0.5},
+}
+
+
+@pytest.fixture(scope="module")
+def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a tiny LLaVA, which reads from left to right."""
+    folder = tmp_path_factory.mktemp("llava") / "tiny-llava"
+    torch.manual_seed(1)
+    config = LlavaConfig(
+        text_config=LlamaConfig(**TEXT), vision_config=CLIPVisionConfig(**VISION), image_token_index=4, image_token_id=4
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    process = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    kept = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
+    LlavaProcessor(process, tokenizer(), chat_template=TEMPLATE.replace("PICTURE", "<image>"), **kept).save_pretrained(
+        folder
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a tiny Qwen2-VL: it takes pictures of any shape, and counts places in three directions."""
+    folder = tmp_path_factory.mktemp("qwen") / "tiny-qwen"
+    torch.manual_seed(1)
+    start, picture, end, video = (len(SPECIAL + WORDS) + place for place in range(len(QWEN_SPECIAL)))
+    rope = {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [2, 3, 3]}
+    config = Qwen2VLConfig(
+        text_config=TEXT | {"rope_parameters": rope},
+        vision_config={"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2},
+        image_token_id=picture,
+        video_token_id=video,
+        vision_start_token_id=start,
+        vision_end_token_id=end,
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    process = Qwen2VLImageProcessor(min_pixels=4 * 28 * 28, max_pixels=20 * 28 * 28)
+    template = TEMPLATE.replace("PICTURE", "".join(QWEN_SPECIAL[:3]))
+    Qwen2VLProcessor(process, tokenizer(), Qwen2VLVideoProcessor(), chat_template=template).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def paligemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a tiny PaliGemma, in which each place reads all others up to the answer; it has no template."""
+    folder = tmp_path_factory.mktemp("paligemma") / "tiny-paligemma"
+    torch.manual_seed(1)
+    vision = SiglipVisionConfig(**VISION, projection_dim=32)
+    config = PaliGemmaConfig(
+        text_config=GemmaConfig(**TEXT, head_dim=16), vision_config=vision, image_token_index=4, projection_dim=32
+    )
+    PaliGemmaForConditionalGeneration(config).save_pretrained(folder)
+    process = SiglipImageProcessor(size={"height": 32, "width": 32})
+    process.image_seq_length = (VISION["image_size"] // VISION["patch_size"]) ** 2
+    PaliGemmaProcessor(process, tokenizer()).save_pretrained(folder)
+    return folder
+
+
+def probabilities(folder: Path, pictures: dict[str, Image.Image]) -> dict[tuple[str, str], float]:
+    """Return how probable the library's own `forward` makes "Yes", one text and picture at a time, its template read by
+    the library too."""
+    model, processor = AutoModelForImageTextToText.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
+    found = {}
+    for text in TEXTS:
+        question = f'Does this figure show "{text}"? Please answer yes or no.'
+        for name, image in pictures.items():
+            content = [{"type": "image", "image": image}, {"type": "text", "text": question}]
+            read: Any = processor.apply_chat_template(
+                [{"role": "user", "content": content}],
+                **{"add_generation_prompt": True, "tokenize": True, "return_dict": True, "return_tensors": "pt"},
+            )
+            with torch.no_grad():
+                probable = model(**read).logits[0, -1].double().softmax(0)
+            found[text, name] = float(probable[processor.tokenizer.convert_tokens_to_ids("Yes")])
+    return found
+
+
+def load(folder: Path) -> VqaScore:
+    scorer = scorer_of(f"vqascore:{folder}")
+    assert isinstance(scorer, VqaScore)
+    return scorer
+
+
+@pytest.mark.parametrize("name", ["llava", "qwen"])
+def test_a_score_is_the_log_odds_of_the_librarys_probability_of_yes(
+    name: str, request: pytest.FixtureRequest, pictures: dict[str, Image.Image]
+) -> None:
+    folder = request.getfixturevalue(name)
+    expected = probabilities(folder, pictures)
+    assert max(expected.values()) > 2 * min(expected.values())
+    scorer = load(folder)
+    assert scorer.conditions()["looks_once"] is True
+    for probability, score in zip(expected.values(), scorer.score(list(expected), pictures.__getitem__), strict=True):
+        assert not isinstance(score, NoPicture)
+        assert 1 / (1 + exp(-score)) == pytest.approx(probability, rel=ROUNDING)
+
+
+def test_a_model_that_reads_a_picture_together_with_the_question_is_shown_it_with_each(
+    paligemma: Path, pictures: dict[str, Image.Image]
+) -> None:
+    model, processor = (
+        AutoModelForImageTextToText.from_pretrained(paligemma).eval(),
+        AutoProcessor.from_pretrained(paligemma),
+    )
+    yes = processor.tokenizer.convert_tokens_to_ids("Yes")
+    scorer = load(paligemma)
+    assert scorer.conditions()["looks_once"] is False
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    for (text, name), score in zip(pairs, scorer.score(pairs, pictures.__getitem__), strict=True):
+        prompt = f'<image>\nDoes this figure show "{text}"? Please answer yes or no.\nAnswer:'
+        with torch.no_grad():
+            logits = model(**processor(text=prompt, images=pictures[name], return_tensors="pt")).logits[0, -1]
+        assert not isinstance(score, NoPicture)
+        assert 1 / (1 + exp(-score)) == pytest.approx(float(logits.double().softmax(0)[yes]), rel=ROUNDING)
+
+
+def test_a_picture_is_looked_at_once_for_all_its_texts(llava: Path, pictures: dict[str, Image.Image]) -> None:
+    scorer, looked = load(llava), []
+    scorer.model.model.vision_tower.register_forward_hook(lambda *_: looked.append(1))
+    pairs = [(f"{text} {number}", name) for text in TEXTS for number in ("two", "a", "red") for name in pictures]
+    scores = scorer.score(pairs, pictures.__getitem__)
+    assert len(looked) == len(pictures)
+    assert len(set(scores)) > len(pairs) / 2
+
+
+def test_a_score_is_the_same_in_any_company_and_any_order(llava: Path, pictures: dict[str, Image.Image]) -> None:
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    together = dict(zip(pairs, load(llava).score(pairs, pictures.__getitem__), strict=True))
+    scorer = load(llava)
+    assert {pair: scorer.score([pair], pictures.__getitem__)[0] for pair in reversed(pairs)} == together
+    assert scorer.pictures_per_second() > 0
+
+
+def test_a_picture_that_cannot_be_had_costs_only_its_own_scores(llava: Path, pictures: dict[str, Image.Image]) -> None:
+    def open_picture(name: str) -> Image.Image:
+        if name == "picture-1":
+            raise NoPicture("It is gone.")
+        return pictures[name]
+
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    for (_, name), score in zip(pairs, load(llava).score(pairs, open_picture), strict=True):
+        assert isinstance(score, NoPicture) == (name == "picture-1")
+
+
+def test_what_a_text_says_is_never_taken_for_a_picture_or_the_end(
+    llava: Path, pictures: dict[str, Image.Image]
+) -> None:
+    """Nor does its length push the question out."""
+    texts = ["a <image> on a <end>", "a < image> on a < end>", "two red birds " * 200, "two red birds " * 300]
+    marked, torn, long, longer = load(llava).score([(text, "picture-0") for text in texts], pictures.__getitem__)
+    assert marked == torn
+    assert long == longer
+
+
+def test_it_says_which_model_it_is_and_how_its_scores_came_about(llava: Path) -> None:
+    scorer = load(llava)
+    assert (scorer.identity.name, scorer.identity.version, len(scorer.identity.weights)) == ("tiny-llava", "", 64)
+    conditions = scorer.conditions()
+    assert json.loads(json.dumps(conditions)) == conditions
+    assert (conditions["dtype"], conditions["batch"], conditions["answer"]) == ("float32", 4, "Yes")
+    assert conditions["prompt"] == (
+        'USER: <image>\nDoes this figure show "{text}"? Please answer yes or no. ASSISTANT:'
+    )
+    assert conditions == load(llava).conditions()
+
+
+def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CannotLoad, match=r"no-such-model cannot be loaded .*a folder on the worker's machine\.$"):
+        scorer_of("vqascore:nobody/no-such-model")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "t5", "is_encoder_decoder": True}))
+    with pytest.raises(CannotLoad, match="writes anew what it has read; only models that continue a text can be asked"):
+        scorer_of(f"vqascore:{tmp_path}")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    with pytest.raises(CannotLoad, match="cannot be loaded"):
+        scorer_of(f"vqascore:{tmp_path}")
+
+
+def test_in_numbers_of_16_bits_scores_are_off_by_less_than_is_supposed(
+    llava: Path, pictures: dict[str, Image.Image]
+) -> None:
+    scorer = load(llava)
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    conditions = half.conditions()
+    assert (conditions["dtype"], conditions["weights"], conditions["looks_once"]) == ("bfloat16", "float32", True)
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    both = zip(*(each.score(pairs, pictures.__getitem__) for each in (scorer, half)), strict=True)
+    differences = [abs(float(one) - float(other)) for one, other in both]
+    assert 0 < max(differences) <= half.tolerance / 2
+    assert (scorer.tolerance, scorer.conditions()["dtype"]) == (0, "float32")

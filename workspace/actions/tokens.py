@@ -1,0 +1,86 @@
+"""Personal tokens of the API: made, shown once, revoked, and found by the text that a script shows.
+
+The row is the record: tokens are never changed but to be revoked, and never deleted.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+
+from studies.models import Project
+from studies.naming import problem_with_line
+from workspace.models import Scope, Token, digest_of
+
+# By it those who look through published code for secrets know what they have found.
+PREFIX = "lineup_"
+SECRET_BYTES = 32
+DAYS = (7, 30, 90, 365)
+LONGEST_NAME = 100
+# More are no help to anybody, and somebody who makes them by the thousand fills the table.
+MOST_TOKENS = 50
+# Noted this often at most, so that reading does not write.
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+class TokenRefused(Exception):
+    """No token was made; the message is a sentence for whoever asked."""
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A token and its text, which is not kept."""
+
+    token: Token
+    text: str
+
+
+def make_token(
+    *, owner: User, name: str, scope: str, days: int, now: datetime, project: Project | None = None
+) -> NewToken:
+    """Make a token of `owner` that opens `project` only, or with None all they may see. Raises TokenRefused."""
+    name = name.strip()
+    if not name:
+        raise TokenRefused("Say what the token is for, so that you know it again.")
+    if len(name) > LONGEST_NAME:
+        raise TokenRefused(f"The name has {len(name):,} characters; at most {LONGEST_NAME} fit.")
+    if reason := problem_with_line(name):
+        raise TokenRefused(f"The name cannot be used. {reason}")
+    if scope not in Scope.values:
+        raise TokenRefused("Choose what the token may do: read, or read and change.")
+    if days not in DAYS:
+        raise TokenRefused(f"A token lasts {', '.join(map(str, DAYS[:-1]))} or {DAYS[-1]} days.")
+    if Token.objects.revocable().filter(owner=owner, expires_at__gt=now).count() >= MOST_TOKENS:
+        raise TokenRefused(f"You have {MOST_TOKENS} tokens already. Revoke one that you no longer use.")
+    text = PREFIX + secrets.token_hex(SECRET_BYTES)
+    token = Token.objects.create(
+        owner=owner,
+        name=name,
+        digest=digest_of(text),
+        ending=text[-4:],
+        scope=scope,
+        project=project,
+        made_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    return NewToken(token, text)
+
+
+def revoke_token(*, token: Token, now: datetime) -> bool:
+    """End a token for good; return whether it had not been revoked before."""
+    return bool(Token.objects.revocable().filter(pk=token.pk).update(revoked_at=now))
+
+
+def find_token(*, text: str, now: datetime) -> Token | None:
+    """Return the token with this text while it is good: not revoked, not expired, and its owner can sign in."""
+    alive = Token.objects.revocable().filter(expires_at__gt=now, owner__is_active=True)
+    return alive.filter(digest=digest_of(text)).select_related("owner", "project").first()
+
+
+def note_use(*, token: Token, now: datetime) -> None:
+    """Note that a token was used, at most once a minute."""
+    if token.last_used_at is None or token.last_used_at <= now - USE_NOTED_EVERY:
+        long_ago = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
+        Token.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)

@@ -1,0 +1,98 @@
+"""Pictures that are sent one by one, named by the SHA-256 of their bytes, before the rows that show them."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from studies.actions.images import is_stored, original_name, take_in
+from studies.actions.import_source import NotTaken
+from studies.importing.parts import part_named
+from studies.importing.pictures import NotAPicture, cut
+from studies.models import Image, InstanceImage, Project
+from workspace.models import UploadedImage
+
+# More ids than this are asked for in several statements: databases take only so many values in one.
+BATCH = 1000
+
+
+class UploadRefused(Exception):
+    """The picture was not kept; the message is a sentence for whoever sent it."""
+
+
+def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, now: datetime) -> tuple[Image, bool]:
+    """Keep a picture that a project is given; return it, and whether the project did not have it before.
+
+    Raises UploadRefused when the bytes are not those that `sha256` names, or are no picture.
+    """
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise UploadRefused(f"What arrived has the SHA-256 {found}, not that of the address. Send it again.")
+    try:
+        _, facts = take_in(data, keep=True, on_write=lambda _: None)
+        with transaction.atomic():
+            image, _ = Image.objects.get_or_create(
+                sha256=sha256,
+                defaults={
+                    "width": facts.width,
+                    "height": facts.height,
+                    "format": facts.format,
+                    "byte_size": len(data),
+                },
+            )
+            told = {"uploaded_by": uploader, "uploaded_at": now}
+            _, is_new = UploadedImage.objects.get_or_create(project=project, image=image, defaults=told)
+        # An import that was refused meanwhile takes away what it found and no row names: from now on one does.
+        take_in(data, keep=True, on_write=lambda _: None)
+    except NotAPicture as error:
+        raise UploadRefused(str(error)) from error
+    return image, is_new
+
+
+def images_in(project: Project, names: Iterable[str]) -> set[str]:
+    """Return which of the pictures called so, by SHA-256, a project has: uploaded to it, or used by its instances."""
+    wanted, found = list(dict.fromkeys(names)), set[str]()
+    for start in range(0, len(wanted), BATCH):
+        batch = wanted[start : start + BATCH]
+        uploaded = UploadedImage.objects.filter(project=project, image__in=batch)
+        used = InstanceImage.objects.filter(instance__project=project, image__in=batch)
+        found |= set(uploaded.values_list("image_id", flat=True)) | set(used.values_list("image_id", flat=True))
+    return found
+
+
+def missing_images(project: Project, names: Iterable[str]) -> list[str]:
+    """Return those that have to be uploaded, in their order, each once."""
+    wanted = list(dict.fromkeys(names))
+    there = images_in(project, wanted)
+    return [name for name in wanted if name not in there or not is_stored(name)]
+
+
+class UploadedImages:
+    """Where an import finds pictures that were uploaded: file name in the rows -> SHA-256."""
+
+    remedy = "Upload it and name it in `images`, or let it wait with `images_later`."
+
+    def __init__(self, project: Project, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._there = images_in(project, names.values())
+
+    def read(self, filename: str) -> bytes | NotTaken:
+        """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
+        part = part_named(filename) if filename not in self._names else None
+        sha256 = self._names.get(part.file if part else filename)
+        if sha256 is None:
+            return NotTaken(f"No image was uploaded as {filename}.", absent=True)
+        if sha256 not in self._there:
+            return NotTaken(f"The image {sha256} of {filename} was not uploaded to this project.", absent=True)
+        try:
+            with default_storage.open(original_name(sha256)) as file:
+                data: bytes = file.read()
+            return cut(data, part.box, max_pixels=settings.IMAGE_MAX_PIXELS) if part else data
+        except FileNotFoundError:
+            return NotTaken(f"The storage has lost the image of {filename}. Upload it again.")
+        except NotAPicture as error:
+            return NotTaken(f"{filename}: {error}")

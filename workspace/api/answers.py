@@ -1,0 +1,73 @@
+"""What came of a study: its sittings, the answers that count, and what was decided."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results.actions.pseudonyms import name_annotators
+from results.exporting.rows import decision_record, response_record
+from results.queries.exported import counted_responses, decisions_after
+from results.queries.progress import named_sessions, session_line
+from studies.permissions import Verb
+from workspace.api.endpoints import StudyEndpoint, needs
+from workspace.api.pages import PageQuery, answer, asked, listed, page_of
+from workspace.api.serializers import DecisionSerializer, ResponseSerializer, SessionSerializer
+
+
+class Sessions(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_sessions", parameters=[PageQuery], responses=listed(SessionSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """The sittings of a study; annotators by their pseudonyms in the project."""
+        name_annotators(project=self.project)
+        return page_of(request, named_sessions(self.study), _sessions)
+
+
+def _sessions(rows: list[Any]) -> Any:
+    lines = [(session, session_line(session)) for session in rows]
+    told = [
+        {
+            "id": line.pk,
+            "worker": line.name,
+            "state": session.state,
+            "answered": line.answered,
+            "total": line.total,
+            "arrived_at": line.arrived_at,
+            "last_seen_at": line.last_seen_at,
+            "ended_at": session.ended_at,
+            "comment": line.comment,
+        }
+        for session, line in lines
+    ]
+    return SessionSerializer(told, many=True).data
+
+
+class Responses(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.EXPORT)
+
+    @extend_schema(operation_id="list_responses", parameters=[PageQuery], responses=listed(ResponseSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """The answers that count, under the columns of the export `responses`."""
+        name_annotators(project=self.project)
+        wanted = asked(request)
+        found = counted_responses(self.study, after=wanted.after, limit=wanted.limit + 1)
+        records = [(pk, response_record(row)) for pk, row in found]
+        return answer(request, records, wanted, lambda rows: ResponseSerializer(rows, many=True).data)
+
+
+class Decisions(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.EXPORT)
+
+    @extend_schema(operation_id="list_decisions", parameters=[PageQuery], responses=listed(DecisionSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """What has become of each question, under the columns of the export `decisions`."""
+        wanted = asked(request)
+        found = decisions_after(self.study, after=wanted.after, limit=wanted.limit + 1)
+        records = [(pk, decision_record(row)) for pk, row in found]
+        return answer(request, records, wanted, lambda rows: DecisionSerializer(rows, many=True).data)

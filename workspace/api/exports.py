@@ -1,0 +1,228 @@
+"""Exports and releases: asked for, watched, fetched. Nothing in them names a provider's id."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db.models import QuerySet
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from background.tasks import send
+from results.actions.exports import cancel_export, download_name, job_of, request_export
+from results.actions.releases import RELEASE_FORMATS, prepare_release
+from results.exporting import FORMATS
+from results.exporting.dossier import About
+from results.models import Export, Release
+from results.queries.offered import OfferedExport, offered_exports
+from studies.permissions import Verb
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.files import send_file
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import ExportSerializer, ReleaseSerializer, names_of
+
+
+def _read_with(exports: QuerySet[Export]) -> QuerySet[Export]:
+    return exports.select_related("study__project", "project", "requested_by", "release", "job")
+
+
+def _told(request: Request, offered: OfferedExport) -> dict[str, Any]:
+    export, job = offered.export, offered.export.job
+    address = reverse("api_export_file", args=[export.project.slug, export.pk])
+    state = _state(offered)
+    return {
+        "id": export.pk,
+        "study": export.study.slug,
+        "release": export.release.name if export.release else None,
+        "format": export.format,
+        "state": state,
+        "rows_done": job.done if job and export.is_unmade else export.rows_done,
+        "rows_total": job.total if job and export.is_unmade else export.rows_total,
+        "error": export.error,
+        "requested_at": export.requested_at,
+        "finished_at": export.finished_at,
+        "file_url": request.build_absolute_uri(address) if state == "ready" else None,
+    }
+
+
+def _state(offered: OfferedExport) -> str:
+    export = offered.export
+    if offered.since.withdrawn_at is not None:
+        return "withdrawn"
+    if export.is_ready:
+        return "ready"
+    if not export.is_unmade:
+        return "failed"
+    return "running" if export.job and export.job.started_at else "waiting"
+
+
+def _all_told(request: Request, exports: Iterable[Export]) -> Any:
+    return ExportSerializer([_told(request, each) for each in offered_exports(exports)], many=True).data
+
+
+class ExportWantedSerializer(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(choices=list(FORMATS))
+
+
+class Exports(StudyEndpoint):
+    about = "Exports and releases"
+    verbs = needs(GET=Verb.VIEW, POST=Verb.EXPORT)
+
+    @extend_schema(operation_id="list_exports", parameters=[PageQuery], responses=listed(ExportSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """The exports of a study, newest first."""
+        exports = _read_with(Export.objects.filter(study=self.study))
+        return page_of(request, exports, lambda rows: _all_told(request, rows), newest_first=True)
+
+    @extend_schema(
+        operation_id="request_export",
+        parameters=[KEY],
+        request=ExportWantedSerializer,
+        responses={202: ExportSerializer},
+    )
+    def post(self, request: Request, project: str, study: str) -> Response:
+        """Ask for an export; it is made in the background. Watch it at the `Location` of the answer."""
+        return self._ask(request)
+
+    @once
+    def _ask(self, request: Request) -> Response:
+        wanted = ExportWantedSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        format = wanted.validated_data["format"]
+        export = request_export(study=self.study, format=format, by=self.user, now=timezone.now())
+        send(job_of(export=export))
+        return _accepted(request, export)
+
+
+def _accepted(request: Request, export: Export) -> Response:
+    address = request.build_absolute_uri(reverse("api_export", args=[export.project.slug, export.pk]))
+    (told,) = _all_told(request, [export])
+    return Response(told, status=202, headers={"Location": address})
+
+
+class _ExportEndpoint(ProjectEndpoint):
+    def one(self, pk: int) -> OfferedExport:
+        """Return the export of the project with this id. Raises Refused."""
+        export = _read_with(Export.objects.filter(project=self.project, pk=pk)).first()
+        if export is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        return offered_exports([export])[0]
+
+
+class OneExport(_ExportEndpoint):
+    about = "Exports and releases"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_export", responses=ExportSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """How far an export is, and where its file is once it is ready."""
+        return Response(ExportSerializer(_told(request, self.one(pk))).data)
+
+
+class Cancel(_ExportEndpoint):
+    about = "Exports and releases"
+    verbs = needs(POST=Verb.EXPORT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="cancel_export", request=None, responses=ExportSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Give an export up that is not ready yet."""
+        cancel_export(export=self.one(pk).export, by=self.user, now=timezone.now())
+        return Response(ExportSerializer(_told(request, self.one(pk))).data)
+
+
+RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Such as `bytes=1000-`: one range.")
+
+
+class ExportFile(_ExportEndpoint):
+    about = "Exports and releases"
+    verbs = needs(GET=Verb.EXPORT)
+
+    @extend_schema(
+        operation_id="fetch_export",
+        parameters=[RANGE],
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (206, "application/octet-stream"): OpenApiTypes.BINARY,
+            304: OpenApiResponse(description="The file is the one whose ETag was sent."),
+            410: OpenApiResponse(description="Somebody whose answers it holds has withdrawn."),
+            416: OpenApiResponse(description="The file has no such range."),
+        },
+    )
+    def get(self, request: Request, project: str, pk: int) -> HttpResponseBase:
+        """The file of an export, whole or a range of it, so that a download that broke off goes on."""
+        offered = self.one(pk)
+        export = offered.export
+        if offered.since.withdrawn_at is not None:
+            reason = "Somebody whose answers it holds has withdrawn since, so it is no longer given out."
+            raise Refused(Problem("no-longer-given-out", 410, reason))
+        if not export.is_ready or not default_storage.exists(export.file):
+            raise Refused(Problem("not-found", 404, "There is no file: it is not made yet, has failed, or is gone."))
+        return send_file(
+            request._request,
+            default_storage.open(export.file),
+            size=default_storage.size(export.file),
+            name=download_name(export),
+            etag=f'"export-{export.pk}"',
+        )
+
+
+class ReleaseWantedSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="Such as v1.")
+    format = serializers.ChoiceField(choices=list(RELEASE_FORMATS))
+    description = serializers.CharField(required=False, default="", allow_blank=True)
+    licence = serializers.CharField(required=False, default="", allow_blank=True)
+    citation = serializers.CharField(required=False, default="", allow_blank=True)
+
+
+class Releases(StudyEndpoint):
+    about = "Exports and releases"
+    verbs = needs(GET=Verb.VIEW, POST=Verb.RELEASE)
+
+    @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=listed(ReleaseSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """The releases of a study, newest first, with their files."""
+        releases = Release.objects.filter(study=self.study).select_related("study")
+        return page_of(request, releases, lambda rows: self._told(request, rows), newest_first=True)
+
+    def _told(self, request: Request, releases: list[Release]) -> Any:
+        written = _read_with(Export.objects.filter(release__in=[each.pk for each in releases]).order_by("pk"))
+        by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
+        for offered in offered_exports(written):
+            by_release[offered.export.release_id or 0].append(_told(request, offered))
+        names = [name for name in names_of(ReleaseSerializer) if name not in {"study", "exports"}]
+        told = [
+            {name: getattr(each, name) for name in names} | {"study": each.study.slug, "exports": by_release[each.pk]}
+            for each in releases
+        ]
+        return ReleaseSerializer(told, many=True).data
+
+    @extend_schema(
+        operation_id="make_release",
+        parameters=[KEY],
+        request=ReleaseWantedSerializer,
+        responses={202: ExportSerializer},
+    )
+    def post(self, request: Request, project: str, study: str) -> Response:
+        """Freeze a release and have it written; a release of that name is written again. The answer is its export."""
+        return self._make(request)
+
+    @once
+    def _make(self, request: Request) -> Response:
+        form = ReleaseWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told, now = dict(form.validated_data), timezone.now()
+        format = told.pop("format")
+        about = About(release=told.pop("name"), **told)
+        release, _ = prepare_release(study=self.study, about=about, by=self.user, now=now)
+        export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
+        send(job_of(export=export))
+        return _accepted(request, export)

@@ -1,0 +1,70 @@
+"""Images by their SHA-256: which are missing, and sending one."""
+
+import re
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from studies.importing.pictures import LARGEST_FILE
+from studies.permissions import Verb
+from workspace.actions.uploads import UploadRefused, missing_images, upload_image
+from workspace.api.endpoints import ProjectEndpoint, needs
+from workspace.api.files import refuse_too_large
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import MissingSerializer, UploadedSerializer
+
+MOST_ASKED = 10_000
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class AskedForSerializer(serializers.Serializer[Any]):
+    sha256 = serializers.ListField(
+        child=serializers.RegexField(r"^[0-9a-f]{64}\Z", error_messages={"invalid": "This is no SHA-256 in hex."}),
+        max_length=MOST_ASKED,
+    )
+
+
+class Missing(ProjectEndpoint):
+    about = "Instances"
+    verbs = needs(POST=Verb.IMPORT)
+
+    @extend_schema(operation_id="missing_images", request=AskedForSerializer, responses={200: MissingSerializer})
+    def post(self, request: Request, project: str) -> Response:
+        """Which of these images the project does not have yet."""
+        wanted = AskedForSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        missing = missing_images(self.project, wanted.validated_data["sha256"])
+        return Response(MissingSerializer({"missing": missing}).data)
+
+
+class OneImage(ProjectEndpoint):
+    about = "Instances"
+    verbs = needs(PUT=Verb.IMPORT)
+
+    @extend_schema(
+        operation_id="upload_image",
+        parameters=[OpenApiParameter("sha256", {"type": "string", "pattern": "^[0-9a-f]{64}$"}, "path")],
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses={
+            200: OpenApiResponse(UploadedSerializer, description="The project had it already."),
+            201: UploadedSerializer,
+        },
+    )
+    def put(self, request: Request, project: str, sha256: str) -> Response:
+        """Send the bytes of an image; they are checked against its SHA-256, and that it is a picture."""
+        if not _SHA256.fullmatch(sha256):
+            raise Refused(Problem("not-found", 404, "An image is named by its SHA-256, 64 digits of 0-9 and a-f."))
+        refuse_too_large(request._request, LARGEST_FILE)
+        data = request._request.read()
+        try:
+            image, is_new = upload_image(
+                project=self.project, sha256=sha256, data=data, uploader=self.user, now=timezone.now()
+            )
+        except UploadRefused as error:
+            raise Refused(Problem("image-refused", 422, str(error))) from error
+        return Response(UploadedSerializer(image).data, status=201 if is_new else 200)

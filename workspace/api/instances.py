@@ -1,0 +1,145 @@
+"""The instances of a project: listed, and brought in by the importers that the command uses."""
+
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from studies.actions.importing import import_files
+from studies.importing import IMPORTERS
+from studies.importing.captions import CAPTION_RULES
+from studies.models import Instance
+from studies.permissions import Verb
+from workspace.actions.uploads import UploadedImages
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.files import on_disk, refuse_too_large
+from workspace.api.once import KEY, once_by_content
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import ImportedSerializer, InstanceSerializer, names_of
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class InstanceQuery(PageQuery):
+    type = serializers.CharField(required=False)
+    subtype = serializers.CharField(required=False)
+    split = serializers.CharField(required=False)
+    key = serializers.CharField(required=False)
+
+
+FILTERS = ("type", "subtype", "split", "key")
+
+
+class ManifestSerializer(serializers.Serializer[Any]):
+    """A file of rows, as the command `import_instances` takes it."""
+
+    manifest = serializers.FileField(help_text="The file of rows.")
+    format = serializers.ChoiceField(choices=list(IMPORTERS))
+    images = serializers.FileField(
+        required=False,
+        allow_empty_file=True,
+        help_text="A JSON object: the name of an image in the rows -> the SHA-256 under which it was uploaded.",
+    )
+    caption_rule = serializers.ChoiceField(choices=list(CAPTION_RULES), default="as-is-v1")
+    images_later = serializers.BooleanField(default=False, help_text="Let rows wait for images that are not there.")
+    dry_run = serializers.BooleanField(default=False, help_text="Check everything and change nothing.")
+
+
+class Instances(ProjectEndpoint):
+    about = "Instances"
+    verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(operation_id="list_instances", parameters=[InstanceQuery], responses=listed(InstanceSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The instances of a project, in the order in which they came."""
+        query = InstanceQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        wanted = {name: query.validated_data[name] for name in FILTERS if name in query.validated_data}
+        found = Instance.objects.filter(project=self.project, **wanted).prefetch_related("images")
+        return page_of(request, found, lambda rows: InstanceSerializer(map(_told, rows), many=True).data)
+
+    @extend_schema(
+        operation_id="import_instances",
+        parameters=[KEY],
+        request={"multipart/form-data": ManifestSerializer},
+        responses={200: ImportedSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Bring in all rows of a file, or none and every reason why. Rows that are there already stay as they are."""
+        refuse_too_large(request._request)
+        return self._import(request)
+
+    @once_by_content
+    def _import(self, request: Request) -> Response:
+        form = ManifestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told = form.validated_data
+        with on_disk(told["manifest"]) as path:
+            (summary,) = import_files(
+                project=self.project,
+                files=[path],
+                format=told["format"],
+                image_source=UploadedImages(self.project, _names(told.get("images"))),
+                caption_rule=told["caption_rule"],
+                images_later=told["images_later"],
+                dry_run=told["dry_run"],
+                by=self.user,
+                now=timezone.now(),
+            )
+        return Response(ImportedSerializer(asdict(summary) | {"sentence": str(summary)}).data)
+
+
+def _names(file: Any) -> dict[str, str]:
+    """Return what the part `images` says. Raises Refused."""
+    if file is None:
+        return {}
+    try:
+        names = json.load(file)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, dict) or not all(
+        isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in names.values()
+    ):
+        reason = "`images` is a JSON object in which each name of an image leads to a SHA-256 in hex."
+        raise Refused(Problem("not-understood", 400, reason, [{"field": "images", "reason": reason}]))
+    return names
+
+
+def _told(instance: Instance) -> dict[str, Any]:
+    told = {name: getattr(instance, name) for name in names_of(InstanceSerializer) if name != "images"}
+    images = sorted(instance.images.all(), key=lambda use: (use.role, use.position))
+    told["images"] = [
+        {
+            "role": use.role,
+            "position": use.position,
+            "filename": use.filename,
+            "sha256": use.image_id,
+            "source": use.source,
+            "licence": use.licence,
+            "generator": use.generator,
+        }
+        for use in images
+    ]
+    return told
+
+
+class OneInstance(ProjectEndpoint):
+    about = "Instances"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """One instance."""
+        found = Instance.objects.filter(project=self.project, pk=pk).prefetch_related("images").first()
+        if found is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        return Response(InstanceSerializer(_told(found)).data)

@@ -1,0 +1,92 @@
+"""What models said about a project's instances: listed, and brought in by the readers that the command uses."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from predictions.actions.from_file import ModelName, import_predictions
+from predictions.importing import FORMATS
+from predictions.models import Prediction
+from results.exporting.rows import prediction_record
+from results.queries.exported import predictions_after
+from studies.permissions import Verb
+from workspace.api.endpoints import ProjectEndpoint, needs
+from workspace.api.files import on_disk, refuse_too_large
+from workspace.api.once import KEY, once_by_content
+from workspace.api.pages import PageQuery, answer, asked, listed
+from workspace.api.serializers import PredictionSerializer, PredictionsImportedSerializer
+
+
+class PredictionQuery(PageQuery):
+    model = serializers.CharField(required=False, help_text="The name of the model.")
+    kind = serializers.CharField(required=False)
+
+
+class PredictionFileSerializer(serializers.Serializer[Any]):
+    """A file of predictions, as the command `import_predictions` takes it."""
+
+    file = serializers.FileField()
+    format = serializers.ChoiceField(choices=list(FORMATS), default="scores")
+    model = serializers.CharField(help_text="Its name; with version and weights its identity.")
+    version = serializers.CharField(required=False, default="", allow_blank=True)
+    weights = serializers.CharField(required=False, default="", allow_blank=True)
+    skip_unknown = serializers.BooleanField(default=False, help_text="Leave out rows about instances not in it.")
+    dry_run = serializers.BooleanField(default=False)
+
+
+class Predictions(ProjectEndpoint):
+    about = "Predictions"
+    verbs = needs(GET=Verb.EXPORT, POST=Verb.IMPORT)
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(
+        operation_id="list_predictions", parameters=[PredictionQuery], responses=listed(PredictionSerializer)
+    )
+    def get(self, request: Request, project: str) -> Response:
+        """What models said, under the columns of the export `predictions`."""
+        query = PredictionQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        found = Prediction.objects.about(self.project)
+        if model := query.validated_data.get("model"):
+            found = found.filter(model__name=model)
+        if kind := query.validated_data.get("kind"):
+            found = found.filter(kind=kind)
+        wanted = asked(request)
+        rows = predictions_after(found, after=wanted.after, limit=wanted.limit + 1)
+        records = [(pk, prediction_record(row)) for pk, row in rows]
+        return answer(request, records, wanted, lambda rows: PredictionSerializer(rows, many=True).data)
+
+    @extend_schema(
+        operation_id="import_predictions",
+        parameters=[KEY],
+        request={"multipart/form-data": PredictionFileSerializer},
+        responses={200: PredictionsImportedSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Bring in all predictions of a file, or none and every reason why."""
+        refuse_too_large(request._request)
+        return self._import(request)
+
+    @once_by_content
+    def _import(self, request: Request) -> Response:
+        form = PredictionFileSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told = form.validated_data
+        with on_disk(told["file"]) as path:
+            summary = import_predictions(
+                project=self.project,
+                file=path,
+                format=told["format"],
+                model=ModelName(told["model"], told["version"], told["weights"]),
+                skip_unknown=told["skip_unknown"],
+                dry_run=told["dry_run"],
+                by=self.user,
+                now=timezone.now(),
+            )
+        return Response(PredictionsImportedSerializer(asdict(summary) | {"sentence": str(summary)}).data)

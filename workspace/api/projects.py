@@ -1,0 +1,113 @@
+"""Who asks, the projects that they see, their members, and what has happened there."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from results.queries.events import lines_of
+from results.queries.overview import project_counts
+from studies.models import Event, Membership, Project
+from studies.permissions import Verb, role_called
+from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.serializers import EventSerializer, MemberSerializer, MeSerializer, ProjectSerializer
+
+
+class Me(Endpoint):
+    about = "Projects"
+
+    @extend_schema(operation_id="me", responses=MeSerializer)
+    def get(self, request: Request) -> Response:
+        """Whose token this is, and what it opens."""
+        told = {
+            "username": self.user.get_username(),
+            "token": self.token.name,
+            "scope": self.token.scope,
+            "project": self.token.project.slug if self.token.project else None,
+            "expires_at": self.token.expires_at,
+        }
+        return Response(MeSerializer(told).data)
+
+
+def _shown(projects: QuerySet[Project]) -> QuerySet[Project]:
+    return project_counts(projects.select_related("dataset"))
+
+
+def _told(project: Any) -> dict[str, Any]:
+    return {
+        "slug": project.slug,
+        "name": project.name,
+        "created_at": project.created_at,
+        "dataset": project.dataset.slug if project.dataset else None,
+        "instances": project.instance_count,
+        "studies": project.study_count,
+        "answers": project.answer_count,
+    }
+
+
+class Projects(Endpoint):
+    about = "Projects"
+
+    @extend_schema(operation_id="list_projects", parameters=[PageQuery], responses=listed(ProjectSerializer))
+    def get(self, request: Request) -> Response:
+        """The projects that the token opens."""
+        projects = _shown(visible_projects(self.user, self.token))
+        return page_of(request, projects, lambda rows: ProjectSerializer(map(_told, rows), many=True).data)
+
+
+class OneProject(ProjectEndpoint):
+    about = "Projects"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_project", responses=ProjectSerializer)
+    def get(self, request: Request, project: str) -> Response:
+        """One project."""
+        return Response(ProjectSerializer(_told(_shown(Project.objects.filter(pk=self.project.pk)).get())).data)
+
+
+class Members(ProjectEndpoint):
+    about = "Projects"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=listed(MemberSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The members of a project and their roles."""
+        members = Membership.objects.filter(project=self.project).select_related("user")
+        return page_of(request, members, lambda rows: MemberSerializer(map(_member, rows), many=True).data)
+
+
+def _member(membership: Membership) -> dict[str, str]:
+    return {
+        "username": membership.user.get_username(),
+        "name": membership.user.get_full_name(),
+        "role": str(role_called(membership.role) or membership.role),
+    }
+
+
+class Events(ProjectEndpoint):
+    about = "Audit"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_events", parameters=[PageQuery], responses=listed(EventSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """Who did what in a project, newest first: the sentences of the page of events."""
+        events = Event.objects.filter(project=self.project).select_related("study")
+        return page_of(request, events, self._lines, newest_first=True)
+
+    def _lines(self, events: list[Event]) -> Any:
+        lines = lines_of(self.project, events)
+        told = [
+            {
+                "id": event.pk,
+                "at": event.at,
+                "who": line.who,
+                "what": line.what,
+                "event": event.what,
+                "study": event.study_name,
+            }
+            for event, line in zip(events, lines, strict=True)
+        ]
+        return EventSerializer(told, many=True).data

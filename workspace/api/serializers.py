@@ -1,0 +1,283 @@
+"""What is sent: each answer of the API holds what stands here and nothing else."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from studies.models import StudyState
+from workspace.models import Scope
+
+Plain = serializers.Serializer[Any]
+
+EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
+
+
+def names_of(serializer: type[Plain]) -> list[str]:
+    """Return the names of what it sends."""
+    return list(serializer().get_fields())
+
+
+class MeSerializer(Plain):
+    """Whose token this is, and what it opens."""
+
+    username = serializers.CharField()
+    token = serializers.CharField(help_text="What its owner called it.")
+    scope = serializers.ChoiceField(choices=Scope.choices)
+    project = serializers.CharField(allow_null=True, help_text="The only project that it opens; null: all.")
+    expires_at = serializers.DateTimeField()
+
+
+class ProjectSerializer(Plain):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    dataset = serializers.CharField(
+        allow_null=True, help_text="The study that keeps the dataset; null: all instances are the dataset."
+    )
+    instances = serializers.IntegerField()
+    studies = serializers.IntegerField()
+    answers = serializers.IntegerField(help_text="Answers that count.")
+
+
+class MemberSerializer(Plain):
+    username = serializers.CharField()
+    name = serializers.CharField(allow_blank=True)
+    role = serializers.CharField()
+
+
+class ImageUseSerializer(Plain):
+    role = serializers.CharField()
+    position = serializers.IntegerField()
+    filename = serializers.CharField()
+    sha256 = serializers.CharField(allow_null=True, help_text="null while its file is awaited.")
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    licence = serializers.CharField(allow_blank=True)
+    generator = serializers.CharField(allow_blank=True)
+
+
+class InstanceSerializer(Plain):
+    id = serializers.IntegerField()
+    key = serializers.CharField()
+    type = serializers.CharField(allow_blank=True)
+    subtype = serializers.CharField(allow_blank=True)
+    split = serializers.CharField(allow_blank=True)
+    captions = serializers.DictField(child=serializers.CharField(allow_blank=True))
+    original_captions = serializers.DictField(child=serializers.CharField(allow_blank=True))
+    caption_rule = serializers.CharField()
+    images = ImageUseSerializer(many=True)
+    source_file = serializers.CharField(allow_blank=True)
+    source_row = serializers.IntegerField()
+
+
+class ImportedSerializer(Plain):
+    """What an import did or, with `dry_run`, would do; `sentence` says it."""
+
+    sentence = serializers.CharField()
+    records = serializers.IntegerField()
+    added = serializers.IntegerField()
+    already_there = serializers.IntegerField()
+    images = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="Places whose image has not been uploaded.")
+    corrected = serializers.IntegerField()
+    dry_run = serializers.BooleanField()
+
+
+class UploadedSerializer(Plain):
+    sha256 = serializers.CharField()
+    width = serializers.IntegerField()
+    height = serializers.IntegerField()
+    format = serializers.CharField()
+    byte_size = serializers.IntegerField()
+
+
+class MissingSerializer(Plain):
+    missing = serializers.ListField(child=serializers.CharField())
+
+
+class StudySerializer(Plain):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    state = serializers.ChoiceField(choices=StudyState.choices)
+    kind = serializers.CharField()
+    rule = serializers.CharField()
+    purpose = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    launched_at = serializers.DateTimeField(allow_null=True)
+    closed_at = serializers.DateTimeField(allow_null=True)
+
+
+class StudyDetailSerializer(StudySerializer):
+    source = serializers.CharField(  # type: ignore[assignment]
+        allow_null=True, allow_blank=True, help_text="The study file; null for who may not change drafts."
+    )
+    take_url = serializers.CharField(
+        allow_null=True, help_text="Where annotators arrive; null for who may not hand it out."
+    )
+    invite_url = serializers.CharField(allow_null=True, help_text="For invited people, where the study lets them in.")
+
+
+class PlanSerializer(Plain):
+    """What launching would make."""
+
+    questions = serializers.IntegerField()
+    surveys = serializers.IntegerField()
+    seats = serializers.IntegerField()
+    answers = serializers.IntegerField()
+
+
+class CheckedSerializer(Plain):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    plan = PlanSerializer(allow_null=True, help_text="null: it could be a draft, but not be launched; see `obstacles`.")
+    obstacles = serializers.ListField(child=serializers.CharField(), help_text="What stands in the way of a launch.")
+
+
+class SeatsSerializer(Plain):
+    free = serializers.IntegerField()
+    taken = serializers.IntegerField()
+    filled = serializers.IntegerField()
+
+
+class GivenSerializer(Plain):
+    given = serializers.IntegerField()
+    wanted = serializers.IntegerField()
+
+
+class QuestionsSerializer(Plain):
+    asked = serializers.IntegerField()
+    progress = serializers.DictField(child=serializers.IntegerField())
+    outcomes = serializers.DictField(child=serializers.IntegerField())
+    settled = serializers.IntegerField()
+
+
+class ProgressSerializer(Plain):
+    """How far a study is. Of a large one it is counted in the background: `as_of` says when, null: now."""
+
+    answers = GivenSerializer(allow_null=True)
+    seats = SeatsSerializer(allow_null=True)
+    questions = QuestionsSerializer(allow_null=True)
+    as_of = serializers.DateTimeField(allow_null=True)
+
+
+class SessionSerializer(Plain):
+    id = serializers.IntegerField()
+    worker = serializers.CharField(help_text="The annotator's pseudonym in the project.", allow_blank=True)
+    state = serializers.CharField()
+    answered = serializers.IntegerField()
+    total = serializers.IntegerField()
+    arrived_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    comment = serializers.CharField(allow_blank=True)
+
+
+class ResponseSerializer(Plain):
+    """A counted answer, under the columns of the export `responses` (docs/exports.md)."""
+
+    task = serializers.CharField()
+    worker = serializers.CharField()
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    answer = serializers.CharField(allow_null=True, help_text="JSON, where it says more than the label.")
+    version = serializers.IntegerField()
+    is_current = serializers.BooleanField()
+    counted = serializers.BooleanField()
+    left_out = serializers.CharField(allow_blank=True)
+    simulated = serializers.BooleanField(allow_null=True)
+    shown_order = serializers.ListField(child=serializers.CharField())
+    received_at = serializers.CharField(help_text="ISO 8601, UTC.")
+    first_choice_ms = serializers.IntegerField(allow_null=True)
+    send_ms = serializers.IntegerField(allow_null=True)
+    hidden_ms = serializers.IntegerField(allow_null=True)
+    changes_of_mind = serializers.IntegerField(allow_null=True)
+    window_width = serializers.IntegerField(allow_null=True)
+    window_height = serializers.IntegerField(allow_null=True)
+    unmeasured = serializers.CharField(allow_blank=True)
+    survey = serializers.IntegerField(allow_null=True)
+    seat = serializers.IntegerField(allow_null=True)
+    session = serializers.CharField()
+    study = serializers.CharField()
+    kind = serializers.CharField()
+    right = serializers.CharField(allow_blank=True)
+    key = serializers.CharField()
+    response = serializers.CharField()
+
+
+class DecisionSerializer(Plain):
+    """What has become of a question, under the columns of the export `decisions` (docs/exports.md)."""
+
+    task = serializers.CharField()
+    study = serializers.CharField()
+    kind = serializers.CharField()
+    outcome = serializers.CharField()
+    progress = serializers.CharField()
+    rule = serializers.CharField()
+    winner = serializers.CharField(allow_blank=True)
+    right = serializers.CharField(allow_blank=True)
+    answers = serializers.IntegerField()
+    wanted = serializers.IntegerField()
+    votes = serializers.DictField(child=serializers.IntegerField())
+    settled = serializers.BooleanField()
+    decided_at = serializers.CharField(allow_null=True)
+    simulated = serializers.BooleanField()
+    key = serializers.CharField()
+
+
+class PredictionSerializer(Plain):
+    """What a model said, under the columns of the export `predictions` (docs/exports.md)."""
+
+    task = serializers.CharField()
+    model = serializers.CharField()
+    version = serializers.CharField(allow_blank=True)
+    weights = serializers.CharField(allow_blank=True)
+    kind = serializers.CharField()
+    variant = serializers.CharField(allow_blank=True)
+    caption_rule = serializers.CharField()
+    is_right = serializers.BooleanField(allow_null=True)
+    scores = serializers.DictField(child=serializers.FloatField(), allow_null=True)
+    key = serializers.CharField()
+
+
+class PredictionsImportedSerializer(Plain):
+    sentence = serializers.CharField()
+    model = serializers.CharField()
+    rows = serializers.IntegerField()
+    added = serializers.IntegerField()
+    already_there = serializers.IntegerField()
+    left_out = serializers.ListField(child=serializers.CharField())
+    dry_run = serializers.BooleanField()
+
+
+class ExportSerializer(Plain):
+    id = serializers.IntegerField()
+    study = serializers.CharField()
+    release = serializers.CharField(allow_null=True)
+    format = serializers.CharField()
+    state = serializers.ChoiceField(choices=EXPORT_STATES)
+    rows_done = serializers.IntegerField()
+    rows_total = serializers.IntegerField(help_text="0 while nobody knows.")
+    error = serializers.CharField(allow_blank=True)
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    file_url = serializers.CharField(allow_null=True, help_text="Where its file is fetched; null while there is none.")
+
+
+class ReleaseSerializer(Plain):
+    name = serializers.CharField()
+    study = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    description = serializers.CharField(allow_blank=True)
+    licence = serializers.CharField(allow_blank=True)
+    citation = serializers.CharField(allow_blank=True)
+    sha256 = serializers.CharField(allow_blank=True, help_text="Of its rows; empty until they are frozen.")
+    instances = serializers.IntegerField()
+    responses = serializers.IntegerField()
+    exports = ExportSerializer(many=True)
+
+
+class EventSerializer(Plain):
+    id = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    who = serializers.CharField()
+    what = serializers.CharField(help_text="The rest of a sentence about them.")
+    event = serializers.CharField(help_text="The sort of event, such as `study launched`.")
+    study = serializers.CharField(allow_blank=True)

@@ -1,0 +1,227 @@
+"""Studies: made from a study file, checked, launched, paused, closed, and how far each is."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import launching
+from results.models import KeptNumbers
+from results.queries.overview import answers_sent
+from results.queries.progress import progress_of, study_progress
+from results.views.kept_numbers import numbers_for
+from studies.actions.drafts import delete_draft, update_draft
+from studies.actions.members import may
+from studies.actions.studies import change_state, create_study
+from studies.design.reading import LARGEST_FILE
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+from studies.permissions import Verb
+from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import (
+    CheckedSerializer,
+    ProgressSerializer,
+    StudyDetailSerializer,
+    StudySerializer,
+    names_of,
+)
+
+_WIDEST = 1_000_000
+STUDY_FILE = {"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT}
+
+
+class StudyFileParser(BaseParser):
+    """A study file as it is, in YAML or in JSON: the text itself, for `studies.design` to read."""
+
+    media_type = "application/yaml"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        text = stream.read(4 * LARGEST_FILE + 1)
+        try:
+            return str(text.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ParseError("A study file is text in UTF-8.") from error
+
+
+class JsonStudyFileParser(StudyFileParser):
+    """The same values in JSON, put down as YAML: what JSON escapes, YAML reads otherwise."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        try:
+            values = json.loads(super().parse(stream, media_type, parser_context))
+            return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDEST))
+        except (ValueError, RecursionError, yaml.YAMLError) as error:
+            raise ParseError("This cannot be read as JSON.") from error
+
+
+class StudyQuery(PageQuery):
+    state = serializers.ChoiceField(choices=StudyState.choices, required=False)
+
+
+class Studies(ProjectEndpoint):
+    about = "Studies"
+    verbs = needs(GET=Verb.VIEW, POST=Verb.DESIGN)
+    parser_classes = (StudyFileParser, JsonStudyFileParser)
+
+    @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=listed(StudySerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The studies of a project, in the order in which they were made."""
+        query = StudyQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        studies = Study.objects.filter(project=self.project).defer("source", "design")
+        if state := query.validated_data.get("state"):
+            studies = studies.filter(state=state)
+        return page_of(request, studies, lambda rows: StudySerializer(rows, many=True).data)
+
+    @extend_schema(
+        operation_id="create_study",
+        parameters=[KEY],
+        request=STUDY_FILE,
+        responses={201: StudyDetailSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Make a draft from a study file."""
+        return self._create(request)
+
+    @once
+    def _create(self, request: Request) -> Response:
+        study = create_study(project=self.project, source=_source(request), by=self.user, now=timezone.now())
+        address = request.build_absolute_uri(reverse("api_study", args=[self.project.slug, study.slug]))
+        return Response(_told(study, self.user), status=201, headers={"Location": address})
+
+
+def _source(request: Request) -> str:
+    source = request.data
+    if not isinstance(source, str) or "\0" in source:
+        raise Refused(Problem("not-understood", 400, "Send the study file as the body, in YAML or in JSON."))
+    return source.replace("\r\n", "\n")
+
+
+def _told(study: Study, user: User) -> dict[str, Any]:
+    told: dict[str, Any] = {name: getattr(study, name) for name in names_of(StudySerializer)}
+    told |= {"source": None, "take_url": None, "invite_url": None}
+    if may(user, Verb.DESIGN, study.project):
+        told["source"] = study.source
+    if may(user, Verb.RUN, study.project):
+        # The links let people in.
+        take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
+        told["take_url"] = take
+        told["invite_url"] = f"{take}?invite={study.invite_token}" if study.design.recruitment.invite else None
+    return dict(StudyDetailSerializer(told).data)
+
+
+class _OnlyLooked(Exception):
+    """Takes back what was only to be tried."""
+
+
+class Check(ProjectEndpoint):
+    about = "Studies"
+    verbs = needs(POST=Verb.DESIGN)
+    parser_classes = (StudyFileParser, JsonStudyFileParser)
+
+    @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
+    def post(self, request: Request, project: str) -> Response:
+        """Say what would become of a study file, and change nothing: the draft is made, planned and taken back."""
+        told: dict[str, Any] = {}
+        try:
+            with transaction.atomic():
+                told = self._tried(_source(request))
+                raise _OnlyLooked
+        except _OnlyLooked:
+            return Response(CheckedSerializer(told).data)
+
+    def _tried(self, source: str) -> dict[str, Any]:
+        now = timezone.now()
+        study = create_study(project=self.project, source=source, by=self.user, now=now)
+        told: dict[str, Any] = {"slug": study.slug, "title": study.title, "plan": None, "obstacles": []}
+        try:
+            told["plan"] = asdict(launching.plan(study, now=now))
+        except StudyError as error:
+            told["obstacles"] = list(error.problems)
+        return told
+
+
+class OneStudy(StudyEndpoint):
+    about = "Studies"
+    verbs = needs(GET=Verb.VIEW, PUT=Verb.DESIGN, DELETE=Verb.DESIGN)
+    parser_classes = (StudyFileParser, JsonStudyFileParser)
+
+    @extend_schema(operation_id="read_study", responses=StudyDetailSerializer)
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """One study; its file and links for who may change drafts, and hand out links."""
+        return Response(_told(self.study, self.user))
+
+    @extend_schema(operation_id="change_study", request=STUDY_FILE, responses=StudyDetailSerializer)
+    def put(self, request: Request, project: str, study: str) -> Response:
+        """Let a draft be what another study file says."""
+        update_draft(study=self.study, source=_source(request), by=self.user, now=timezone.now())
+        return Response(_told(self.study, self.user))
+
+    @extend_schema(operation_id="delete_study", responses={204: None})
+    def delete(self, request: Request, project: str, study: str) -> Response:
+        """Delete a draft. A study that was launched stays."""
+        delete_draft(study=self.study, by=self.user, now=timezone.now())
+        return Response(status=204)
+
+
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: change_state(study=study, to=state, by=by, now=now)
+
+
+CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
+    "launch": lambda study, by, now: launching.launch(study=study, by=by, now=now),
+    "pause": _to(StudyState.PAUSED),
+    "resume": _to(StudyState.OPEN),
+    "close": _to(StudyState.CLOSED),
+}
+
+
+class Change(StudyEndpoint):
+    about = "Studies"
+    verbs = needs(POST=Verb.RUN)
+    parser_classes = ()
+
+    @extend_schema(parameters=[KEY], request=None, responses={200: StudyDetailSerializer})
+    def post(self, request: Request, project: str, study: str, change: str) -> Response:
+        """Launch, pause, resume or close a study."""
+        return self._change(request, change)
+
+    @once
+    def _change(self, request: Request, change: str) -> Response:
+        CHANGES[change](self.study, self.user, timezone.now())
+        self.study.refresh_from_db()
+        return Response(_told(self.study, self.user))
+
+
+class Progress(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_progress", responses=ProgressSerializer)
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """How far a study is: the numbers of its page."""
+        kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, self.project, self.study, answers=answers_sent(self.study))
+        if kept is None:
+            return Response(ProgressSerializer(asdict(study_progress(self.study)) | {"as_of": None}).data)
+        told = asdict(progress_of(kept.content)) if kept.content else dict.fromkeys(("answers", "seats", "questions"))
+        return Response(ProgressSerializer(told | {"as_of": kept.as_of}).data)

@@ -1,0 +1,12 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from workspace.api.documentation import schema_as_yaml
+
+
+class Command(BaseCommand):
+    help = "Print the schema of the API, OpenAPI 3 in YAML. What is released of it stands in docs/api-v1.yaml."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(schema_as_yaml(), ending="")
