@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _of_length_one(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vectors:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def _blocks(vectors: Vectors) -> Iterator[tuple[list[str], Vectors]]:
