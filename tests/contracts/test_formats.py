@@ -42,7 +42,7 @@ def make_answered() -> str:
     answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
     question = study.questions.order_by("pk")[0]
     Prediction.objects.create(
-        model=Model.objects.create(name="CLIP", created_at=NOON),
+        model=Model.objects.create(project=study.project, name="CLIP", created_at=NOON),
         instance=question.instance,
         kind=question.kind,
         variant=question.variant,

@@ -383,7 +383,9 @@ OTHER = "0" * 64
 
 def predict(pipeline: Project, key: str, content: str, *, scores: dict[str, float] | None = None) -> Prediction:
     """Say what a model answered about the image of an instance, computed here where there are scores."""
-    model, _ = Model.objects.get_or_create(name="CLIP", version="B/32", weights="w" * 64, defaults={"created_at": NOON})
+    model, _ = Model.objects.get_or_create(
+        project=pipeline, name="CLIP", version="B/32", weights="w" * 64, defaults={"created_at": NOON}
+    )
     details = {"dtype": "float32", "batch": 16}
     under, _ = Conditions.objects.get_or_create(digest="c" * 64, defaults={"details": details})
     return Prediction.objects.create(
