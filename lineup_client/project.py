@@ -3,10 +3,10 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import httpx
 
@@ -35,7 +35,7 @@ class Connection(Protocol):
 class Table(Protocol):
     """A data frame, as far as it is needed here."""
 
-    def to_dict(self, orient: str) -> list[dict[str, Any]]: ...
+    def to_dict(self, orient: Literal["records"]) -> list[dict[Hashable, Any]]: ...
 
 
 class Project:
@@ -135,7 +135,7 @@ class Instances:
         return hashes
 
 
-def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _without_gaps(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
     """Leave out the cells of a data frame that hold nothing: NaN, which is not itself, and None."""
     for row in rows:
         yield {name: value for name, value in row.items() if value is not None and not _is_nan(value)}

@@ -79,6 +79,7 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
         "/password/",
+        "/tokens/",
     ):
         page.goto(f"{live_server.url}{address}")
         assert_no_wider_than_the_window(page)
