@@ -64,3 +64,5 @@ lock: setup  ## pin requirements*.txt to what requirements*.in allow today
 	# What only torch for CUDA needs comes with it, by itself; named here it would come to machines without a GPU too.
 	.venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --upgrade requirements-gpu.in \
 		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-gpu.txt
+	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade -c requirements-gpu.txt \
+		requirements-training.in -o requirements-training.txt

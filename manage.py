@@ -10,7 +10,7 @@ from django.core.management import execute_from_command_line
 # What a shell may have set for another site; the demo must never touch that one's data.
 OF_ANOTHER_SITE = (
     *("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "MEDIA_ROOT", "SECRET_KEY", "DEBUG", "HTTPS", "BEHIND_PROXY"),
-    "TRUSTED_PROXIES",
+    *("TRUSTED_PROXIES", "LINEUP_IMAGES", "LINEUP_WORKER_TOKEN"),
 )
 
 

@@ -40,6 +40,11 @@ app.conf.update(
             "schedule": EVERY_MINUTE,
             "options": {"expires": 60},
         },
+        "look for near duplicates of new pictures": {
+            "task": "predictions.look_for_near_duplicates",
+            "schedule": EVERY_FIVE_MINUTES,
+            "options": {"expires": 300},
+        },
         "make exports that the version before was asked for": {
             "task": "results.resume_exports",
             "schedule": EVERY_FIVE_MINUTES,

@@ -75,6 +75,20 @@ def read_number(name: str, default: int, *, least: int = 0) -> int:
     return number
 
 
+def read_distance(name: str) -> float | None:
+    """Return variable `name` as a distance, 1 - cosine: above 0, at most 2; None where it is not set."""
+    text = read_text(name).strip()
+    if not text:
+        return None
+    try:
+        distance = float(text)
+    except ValueError:
+        distance = 0.0
+    if not 0 < distance <= 2:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Write a number above 0 and at most 2, such as 0.02.")
+    return distance
+
+
 def read_level(name: str, default: str) -> str:
     """Return variable `name` as a level of the log, in capitals."""
     text = read_text(name, default).strip().upper()

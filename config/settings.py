@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 from config.environment import (
     read_cache,
     read_database,
+    read_distance,
     read_flag,
     read_folder,
     read_level,
@@ -132,6 +133,11 @@ STORAGES = {
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 # What one upload may hold, unpacked or not.
 UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
+# By what pictures are compared that may be nearly the same: a contrastive model (which the site's own worker then
+# loads), or colour and gradient where this is empty; how near they are then; known test sets to compare with.
+NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
+NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
+KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
@@ -195,6 +201,7 @@ JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
+    "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 
 # How the schema of the API is made.

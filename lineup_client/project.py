@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -35,7 +35,7 @@ class Connection(Protocol):
 class Table(Protocol):
     """A data frame, as far as it is needed here."""
 
-    def to_dict(self, orient: Literal["records"]) -> list[dict[Hashable, Any]]: ...
+    def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
 
 
 class Project:

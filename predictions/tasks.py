@@ -16,7 +16,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from background.decorator import task
-from predictions.actions import runs, storing
+from background.tasks import send
+from predictions.actions import duplicates, runs, storing
 from predictions.messages import BEGUN, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.models import Chunk, Run
 
@@ -65,6 +66,13 @@ def loaded(run: int, answer: Mapping[str, Any]) -> None:
 def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
     send_due(run)
+
+
+@task(name="predictions.look_for_near_duplicates", minutes=5)
+def look_for_near_duplicates() -> None:
+    """Have new pictures compared with others: they come with imports, which wait for nothing."""
+    for job in duplicates.look_for_new(now=timezone.now()):
+        send(job)
 
 
 @task(name="predictions.send_again", minutes=10)

@@ -172,6 +172,10 @@ OF_OWN_ACCOUNT = {
 }
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = {
+    "predictions.actions.duplicates.below",
+    "predictions.actions.duplicates.compare_again",
+    "predictions.actions.duplicates.embedding_in_use",
+    "predictions.actions.duplicates.look_for_new",
     "results.actions.kept_numbers.drop",
     "results.actions.kept_numbers.look_up",
     "results.actions.kept_numbers.make",

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-END_SECONDS = 30
+from tests.processes import running
 
 
 def database_url() -> str:
@@ -38,19 +38,9 @@ def celery_worker(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker for the length of the block; its log is `folder`/worker.log."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--concurrency", "1", "--queues", queue]
-    with (folder / "worker.log").open("ab") as log:
-        process = subprocess.Popen(
-            [*command, "--loglevel", "INFO"],
-            env=site_environment(folder, CELERY_BROKER_URL=broker_url, **environment),
-            stdout=log,
-            stderr=log,
-        )
-    try:
+    with running(
+        [*command, "--loglevel", "INFO"],
+        environment=site_environment(folder, CELERY_BROKER_URL=broker_url, **environment),
+        log=folder / "worker.log",
+    ) as process:
         yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()

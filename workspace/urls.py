@@ -3,6 +3,7 @@ from django.urls import path, re_path
 
 from workspace.views import (
     drafts,
+    duplicates,
     health,
     imports,
     joining,
@@ -55,6 +56,7 @@ urlpatterns = [
     path("projects/<slug:slug>/models/", models.models, name="project_models"),
     path("models/<int:pk>/rename/", models.rename, name="model_rename"),
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
+    path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),

@@ -7,12 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from predictions.scorers import CannotLoad, OutOfMemory, scorer_of
+from predictions.scorers.batches import filled, in_batches
+from predictions.scorers.contrastive import Contrastive
+
 Vectors = NDArray[np.float32]
 _Numbers = NDArray[np.floating[Any]]
 
+_DIGITS_OF_WEIGHTS = 12
+# Pictures in a batch of a model: here they come in dozens, and a batch that is not full is filled up.
+_MOST_AT_ONCE = 64
 _SIDE, _CELLS, _DIRECTIONS = 64, 8, 8
 # Edges weaker than this on average are hardly seen and mostly noise of the file: such a cell counts for less.
 _FLAT = 10 / 255
+
+
+class NoEmbedding(Exception):
+    """What was named gives pictures no vectors; the message is for people, and says what to do."""
 
 
 class Embedding(Protocol):
@@ -46,6 +57,51 @@ class ColourAndGradient:
         colours = _by_cell(pixels).mean(axis=2) - 0.5
         both = np.concatenate([_of_length_one(colours.ravel()), _of_length_one(_edges(pixels).ravel())])
         return _of_length_one(both)
+
+
+class OfModel:
+    """The vectors of a contrastive model's tower for pictures: alike is what the model takes for alike."""
+
+    def __init__(self, model: Contrastive) -> None:
+        known = model.identity
+        # Other weights are another embedding, whatever they are called.
+        self.name = " ".join(filter(None, (known.name, known.version, known.weights[:_DIGITS_OF_WEIGHTS])))
+        self._model = model
+        self._batch = min(model.batch, _MOST_AT_ONCE)
+
+    def embed(self, pictures: Sequence[Image.Image]) -> Vectors:
+        """See `Embedding.embed`. When a batch does not fit into memory, begins anew with half of it; raises OutOfMemory
+        when not even one picture fits."""
+        while True:
+            try:
+                return self._embed(pictures)
+            except OutOfMemory:
+                if self._batch == 1:
+                    raise
+                self._batch //= 2
+
+    def _embed(self, pictures: Sequence[Image.Image]) -> Vectors:
+        model, size = self._model, self._batch
+        rows: list[Vectors] = []
+        # A batch of nothing says how long vectors are.
+        for batch in in_batches(pictures, size) if pictures else [[Image.new("RGB", (8, 8))]]:
+            vectors = model.embed_pictures(filled([model.preprocess(picture) for picture in batch], size))
+            rows += [_of_length_one(vector.astype(np.float64)) for vector in vectors[: len(batch)]]
+        return np.stack(rows)[: len(pictures)]
+
+
+def embedding_of(spec: str) -> Embedding:
+    """Load the model that `spec` names, as scorers are named (`predictions.scorers`), and return its embedding; without
+    one, that by colour and gradient. Raises NoEmbedding."""
+    if not spec:
+        return ColourAndGradient()
+    try:
+        model = scorer_of(spec)
+    except CannotLoad as error:
+        raise NoEmbedding(str(error)) from error
+    if not isinstance(model, Contrastive):
+        raise NoEmbedding(f"{spec} gives pictures no vectors of their own. Name a contrastive model, such as CLIP.")
+    return OfModel(model)
 
 
 def _edges(pixels: _Numbers) -> _Numbers:

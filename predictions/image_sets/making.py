@@ -21,11 +21,14 @@ from predictions.image_sets import reading_text
 from predictions.image_sets.choosing import how_alike, nearest_sets, sets_of_frames, sharpness
 from predictions.image_sets.embedding import Embedding, Vectors
 from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_picture
+from predictions.scorers.batches import in_batches
 
 SETS, LIST, TABLE = "sets", "sets.jsonl", "sets.csv"
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
 STATIC, VIDEO = "static", "video"
 BATCH = 64
+# Frames may be large.
+FRAMES_AT_ONCE = 16
 # Of the quality of the frames that are written: the importer makes what pages show from them.
 JPEG_QUALITY = 95
 
@@ -110,7 +113,7 @@ def from_photos(photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes
 def from_videos(videos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress) -> Summary:
     """Make sets of the frames of each shot, in time order. Raises CannotMake.
 
-    Holds one vector of each frame of a shot, and the frames of one set.
+    Holds one vector of each frame of a shot, a few frames that are looked at, and the frames of one set.
     """
     _begin(out, wishes)
     films = films_in(videos, seconds=wishes.seconds)
@@ -166,10 +169,11 @@ class _OfFilm:
         """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
         tesseract = reading_text.program()
         seen: list[tuple[int, Vectors, float, int]] = []
-        for frame, picture in self._film.frames(shot):
-            vector = self._embedding.embed([picture])[0]
-            words = reading_text.words_in(picture, tesseract=tesseract) if tesseract else 0
-            seen.append((frame, vector, sharpness(picture), words))
+        for batch in in_batches(self._film.frames(shot), FRAMES_AT_ONCE):
+            vectors = self._embedding.embed([picture for _, picture in batch])
+            for (frame, picture), vector in zip(batch, vectors, strict=True):
+                words = reading_text.words_in(picture, tesseract=tesseract) if tesseract else 0
+                seen.append((frame, vector, sharpness(picture), words))
         self._summary.looked_at += len(seen)
         least = self._wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
         for frame, vector, sharp, words in seen:

@@ -1,3 +1,4 @@
+from predictions.models.duplicates import NearDuplicate, PictureVector
 from predictions.models.predictions import (
     LONGEST,
     QUESTIONS,
@@ -16,6 +17,8 @@ __all__ = [
     "Evaluation",
     "InstanceOutcomes",
     "Model",
+    "NearDuplicate",
+    "PictureVector",
     "Prediction",
     "Run",
 ]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
 
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
@@ -13,6 +14,8 @@ from studies.models import Project
 # The speed is that of the last minutes: workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
 PROBLEMS_SHOWN = 10
+AGAIN_SHOWN = 20
+_AGAIN = Q(conditions__in=Conditions.objects.filter(details__has_key="again"))
 MOMENT_SECONDS = 10
 
 
@@ -60,16 +63,21 @@ class Progress:
 class ModelLine:
     """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
     files that name no pictures, so that nobody can verify what they are about; `again`: those computed twice, the
-    second time in float32 since they were close (`predictions.scoring`)."""
+    second time in float32 since they were close (`predictions.scoring`), and the questions of the first of them."""
 
     model: Model
     verified: int
     declared: int
     again: int
+    asked_again: Sequence[str]
+
+    @property
+    def more_again(self) -> int:
+        return self.again - len(self.asked_again)
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models of a project by name, with how many of their predictions are of each sort; two queries."""
+    """Return the models of a project by name, with how many of their predictions are of each sort; three queries."""
     counted = (
         Prediction.objects.filter(model__project=project)
         .order_by()
@@ -77,11 +85,25 @@ def models_of(project: Project) -> list[ModelLine]:
         .annotate(
             verified=Count("pk", filter=~Q(content_hash="")),
             declared=Count("pk", filter=Q(content_hash="")),
-            again=Count("pk", filter=Q(conditions__in=Conditions.objects.filter(details__has_key="again"))),
+            again=Count("pk", filter=_AGAIN),
         )
     )
     counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
-    return [ModelLine(model, *counts.get(model.pk, (0, 0, 0))) for model in Model.objects.filter(project=project)]
+    asked_again, lines = _asked_again(project), []
+    for model in Model.objects.filter(project=project):
+        verified, declared, again = counts.get(model.pk, (0, 0, 0))
+        lines.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
+    return lines
+
+
+def _asked_again(project: Project) -> dict[int, list[str]]:
+    """Return the first questions that were computed twice, by model: instance, kind and variant."""
+    place = Window(RowNumber(), partition_by="model", order_by=("instance", "kind", "variant"))
+    rows = Prediction.objects.about(project).filter(_AGAIN).annotate(place=place).filter(place__lte=AGAIN_SHOWN)
+    found: dict[int, list[str]] = defaultdict(list)
+    for model, *names in rows.order_by("model", "place").values_list("model", "instance__key", "kind", "variant"):
+        found[model].append(" ".join(filter(None, names)))
+    return found
 
 
 def progress_of(run: Run, *, now: datetime) -> Progress:

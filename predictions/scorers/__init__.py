@@ -19,6 +19,7 @@ SCORERS = {
     "open_clip": "predictions.scorers.open_clip.load",
     "hf": "predictions.scorers.hf.load",
     "vqascore": "predictions.scorers.vqascore.load",
+    "onnx": "predictions.scorers.onnx.load",
 }
 
 

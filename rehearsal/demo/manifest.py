@@ -15,14 +15,19 @@ SETS_MANIFEST = "image-sets.jsonl"
 IMAGES = "images"
 
 
+def names_of(instance: SceneInstance) -> tuple[str, list[str]]:
+    """Return what the pictures of an instance are called: that of its scene, and those of its candidates."""
+    numbers = range(len(instance.candidates))
+    return f"{instance.key}-original.jpg", [f"{instance.key}-{index}.jpg" for index in numbers]
+
+
 def _draw_to(path: Path, instance: SceneInstance, index: int | None) -> None:
     scene = instance.scene if index is None else instance.candidates[index]
     draw_scene(scene, seed=path.stem).save(path, quality=88)
 
 
 def _write_instance(instance: SceneInstance, folder: Path) -> dict[str, Any]:
-    original = f"{instance.key}-original.jpg"
-    candidates = [f"{instance.key}-{index}.jpg" for index in range(len(instance.candidates))]
+    original, candidates = names_of(instance)
     _draw_to(folder / original, instance, None)
     for index, name in enumerate(candidates):
         _draw_to(folder / name, instance, index)

@@ -1,4 +1,5 @@
-"""The demo's own processes: the web server and a Celery worker with its clock, started, watched and ended by pid."""
+"""The demo's own processes: the web server, a Celery worker with its clock, and the worker with models, which knows no
+database; started, watched and ended by pid."""
 
 import socket
 import subprocess
@@ -43,6 +44,11 @@ def _commands(port: int, folder: Path) -> dict[str, list[str]]:
             *(sys.executable, "-W", "ignore::UserWarning"),
             *("-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
             *("--schedule", str(folder / "beat-schedule"), "--loglevel", "WARNING"),
+        ],
+        "worker with models": [
+            *(sys.executable, "-W", "ignore::UserWarning"),
+            *("-m", "celery", "--app", "predictions.worker", "--quiet", "worker"),
+            *("--hostname", "models@%h", "--loglevel", "WARNING"),
         ],
     }
 

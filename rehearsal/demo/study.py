@@ -53,15 +53,16 @@ pay: {currency: USD, per_session: "1.00"}
 """
 BASELINE_SLUG = "drawn-scenes-baseline"
 BASELINE_FILE = """\
-# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts.
+# BiVLC's human baseline in small: four questions about each instance of a sample, in two parts, to two people each.
 study: drawn-scenes-baseline
 title: Match pictures and descriptions
 contact: whoever started this demo
 parts:
   - kind: image_to_text
   - kind: text_to_image
-instances: {from: drawn-scenes-filter, sample: 4}
-surveys: {size: 8}
+instances: {from: drawn-scenes-filter, sample: 12}
+answers: 2
+surveys: {size: 16}
 seed: demo
 time: {estimated_minutes: 5, limit_minutes: 60}
 pay: {currency: USD, per_session: "1.00"}

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from results.exporting import Writer
@@ -11,7 +12,7 @@ from results.exporting.dossier import Dossier
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
 # What a file is that is none of its writer's own sort.
-OTHER_TYPES = {".yaml": "application/yaml"}
+OTHER_TYPES = {".yaml": "application/yaml", ".py": "text/x-python"}
 # The folder for what annotators and models answered.
 ANNOTATIONS = "annotations"
 
@@ -20,6 +21,8 @@ def add_papers(folder: Path, writer: Writer, dossier: Dossier, others: Sequence[
     """Write the card and the description of the dataset in `folder`. `others` made its folder of annotations."""
     data = sorted(folder.glob(writer.data_files or writer.filename))
     files = [_data_file(path, folder, writer) for path in data]
+    named = writer.name_after(folder, dossier.name)
+    files += [_listed(path, folder, writer) for path in named]
     files += [_data_file(folder / ANNOTATIONS / other.filename, folder, other) for other in others]
     (folder / DESCRIPTION).write_text(croissant(dossier, files), encoding="utf-8", newline="\n")
     text = card(dossier, writer.splits([path.name for path in data]), writer.features, files)
@@ -60,6 +63,11 @@ def _unchanged(path: Path, described: Described) -> bool:
 def _data_file(path: Path, folder: Path, writer: Writer, about: str = "") -> DataFile:
     name, content_type = path.relative_to(folder).as_posix(), OTHER_TYPES.get(path.suffix, writer.content_type)
     return DataFile(name, _digest(path), path.stat().st_size, content_type, writer.columns, about)
+
+
+def _listed(path: Path, folder: Path, writer: Writer) -> DataFile:
+    """Describe a file beside the data, which holds no records."""
+    return replace(_data_file(path, folder, writer), columns=())
 
 
 def _digest(path: Path) -> str:

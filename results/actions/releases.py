@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -27,12 +27,19 @@ from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import Rows
 from results.exporting.dossier import About, Dossier
 from results.exporting.frozen import read_row, row_line
+from results.exporting.rows import GivenPrediction
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
 from results.queries.descriptions import descriptions_of_study
 from results.queries.dossiers import study_dossier
-from results.queries.exported import accepted_instances, decided_questions, given_predictions, given_responses
+from results.queries.exported import (
+    accepted_instances,
+    conditions_called,
+    decided_questions,
+    given_responses,
+    released_predictions,
+)
 from results.queries.offered import removed_since
 from results.queries.reporting import release_studies
 from studies.actions.events import Actor, What, person, record
@@ -43,7 +50,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 # What people say about a release, beside its name.
 _TEXTS = ("description", "licence", "citation")
 # What lies beside the data of every release, in its folder of annotations.
-OTHERS: tuple[Rows, ...] = ("responses", "decisions", "predictions")
+OTHERS = ("responses", "decisions", "predictions", "conditions")
 # What can be the data itself.
 DATA: tuple[Rows, ...] = ("instances", "descriptions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DATA)
@@ -164,8 +171,25 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
     for study in studies:
         keep("responses", given_responses(study, names))
         keep("decisions", decided_questions(study))
-    keep("predictions", given_predictions(release.study))
+    under: set[str] = set()
+    keep("predictions", _noting_conditions(released_predictions(release.study), under))
+    keep("conditions", conditions_called(sorted(under - {""})))
     return digest.hexdigest(), counts
+
+
+def _noting_conditions(rows: Iterable[GivenPrediction], under: set[str]) -> Iterator[GivenPrediction]:
+    for row in rows:
+        under.add(row.conditions)
+        yield row
+
+
+def _beside(writer: Writer) -> list[Writer]:
+    """Return what lies beside the data of `writer`: predictions also in the form of the data."""
+    likewise = [get_writer(name) for name in FORMATS if name not in OTHERS]
+    return [
+        *map(get_writer, OTHERS),
+        *(each for each in likewise if each.rows == "predictions" and each.content_type == writer.content_type),
+    ]
 
 
 def check_format(format: str) -> None:
@@ -184,7 +208,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     try:
         with written_whole(path) as unfinished:
             rows = _write_data(release, writer, unfinished, report)
-            others = [get_writer(name) for name in OTHERS]
+            others = _beside(writer)
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:

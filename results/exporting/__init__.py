@@ -10,10 +10,15 @@ FORMATS = {
     "csv": "results.exporting.csv.Csv",
     "parquet": "results.exporting.parquet.Parquet",
     "hf": "results.exporting.hf.HuggingFace",
+    "harness": "results.exporting.harness.Harness",
+    "clip-benchmark": "results.exporting.clip_benchmark.ClipBenchmark",
     "imagecode": "results.exporting.imagecode.ImageCode",
     "responses": "results.exporting.responses.Responses",
     "decisions": "results.exporting.decisions.Decisions",
     "predictions": "results.exporting.predictions.Predictions",
+    "predictions-jsonl": "results.exporting.predictions_jsonl.PredictionsJsonl",
+    "predictions-parquet": "results.exporting.predictions_parquet.PredictionsParquet",
+    "conditions": "results.exporting.conditions.Conditions",
 }
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, Protocol
 DEFAULT_SPLIT = "test"
 # The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
 ReadImage = Callable[[str], bytes]
-Rows = Literal["instances", "responses", "decisions", "predictions", "descriptions"]
+Rows = Literal["instances", "responses", "decisions", "predictions", "conditions", "descriptions"]
 # Takes one row of `results.exporting.rows`.
 Write = Callable[[Any], None]
 
@@ -49,6 +49,9 @@ class Writer(Protocol):
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return split -> the pattern of its data files, which are called `names`."""
 
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        """Write what carries the name of the dataset, beside the data in `folder`; return the files, mostly none."""
+
 
 class OneFile:
     """What is the same for all formats of one file, which holds all splits."""
@@ -61,6 +64,9 @@ class OneFile:
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         return {DEFAULT_SPLIT: self.filename}
+
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        return ()
 
 
 class TextWriter(OneFile, ABC):

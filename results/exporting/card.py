@@ -9,6 +9,7 @@ from results.exporting.base import Column
 from results.exporting.croissant import DataFile
 from results.exporting.dossier import About, Dossier
 from results.exporting.licences import hub_id
+from results.exporting.rows import DECLARED, VERIFIED
 from results.reports.base import Report
 from results.reports.cost import FINISHED, people_left_out
 from results.reports.facts import ProjectFacts, StudyFacts
@@ -31,6 +32,8 @@ CAPTION_RULES = {
     "retrieval-v1": 'small letters, without . ! " ( ) * # : ; ~, at most 30 words, as retrieval models read them',
     "keep-case-v1": "white space tidied, a mark at the end of the sentence, the first letter large, all else kept",
 }
+# What a prediction is about, as `rows.GivenPrediction` says it, in words.
+ABOUT = {VERIFIED: "what people were asked about", DECLARED: "declared, not verified"}
 # What a study was declared to be for, in words.
 PURPOSES = {
     "filter": "a filter, which accepts and rejects",
@@ -51,12 +54,35 @@ class Origin:
     generator: str
 
 
+@dataclass(frozen=True, order=True)
+class PredictedBy:
+    """Which model answered, and what is known of what it saw and under what; the fields are those of
+    `rows.GivenPrediction`."""
+
+    model: str
+    version: str
+    weights: str
+    caption_rule: str
+    about: str
+    conditions: str
+
+
 def dossier_of(
-    facts: ProjectFacts, report: Report, *, study: str, size: int, origins: Mapping[Origin, int], about: About
+    facts: ProjectFacts,
+    report: Report,
+    *,
+    study: str,
+    size: int,
+    origins: Mapping[Origin, int],
+    models: Mapping[PredictedBy, int],
+    about: About,
 ) -> Dossier:
-    """Say everything that is known of what `study` accepted. `origins`: where images come from -> how many do."""
+    """Say everything that is known of what `study` accepted.
+
+    origins: where images come from -> how many do; models: which model answered -> how many questions.
+    """
     name = "-".join(filter(None, (study, about.release)))
-    limits = list(_limits(facts, origins))
+    limits = [*_limits(facts, origins), *_declared(models)]
     protocol = [*(_protocol(each) for each in facts.studies), people_left_out(facts)]
     citation = about.citation.strip() or _citation(name, _title(facts, about), about.made_on)
     description = about.description or _description(facts, study, size)
@@ -76,6 +102,7 @@ def dossier_of(
         *_tables(report, AGREEMENT_TABLES, "No two annotators answered the same questions."),
         "## People and models",
         *_tables(report, SCORE_TABLES, "Nobody was asked questions whose right answer is known."),
+        *_models_section(models),
         _image_section(origins),
         "## Privacy",
         PRIVACY,
@@ -143,6 +170,8 @@ def _files_section(files: Sequence[DataFile]) -> Iterable[str]:
         yield "## Files and columns\n"
     for columns, paths in by_columns.items():
         yield f"{', '.join(paths)}\n"
+        if not columns:
+            continue
         yield "| Column | Meaning |\n| --- | --- |"
         yield from (f"| {escape(column.name)} | {escape(column.description)} |" for column in columns)
         yield ""
@@ -272,6 +301,30 @@ def _image_section(origins: Mapping[Origin, int]) -> str:
         for origin, n in sorted(origins.items())
     ]
     return lines[0] + "\n\n" + "\n".join(lines[1:])
+
+
+def _models_section(models: Mapping[PredictedBy, int]) -> Iterable[str]:
+    if not models:
+        return
+    lines = ["| Model | Version | Weights | Captions by | Predictions | Are about | Conditions |"]
+    lines += ["| --- | --- | --- | --- | ---: | --- | --- |"]
+    lines += [
+        f"| {escape(by.model)} | {escape(by.version)} | {escape(by.weights)} | {escape(by.caption_rule)} | {n:,} "
+        f"| {ABOUT[by.about]} | {by.conditions or 'not known: from a file'} |"
+        for by, n in sorted(models.items())
+    ]
+    yield "## Models that were asked about these instances"
+    yield "\n".join(lines)
+
+
+def _declared(models: Mapping[PredictedBy, int]) -> Iterable[str]:
+    """Say of how many predictions nobody can verify what they are about."""
+    declared = sum(n for by, n in models.items() if by.about == DECLARED)
+    if declared:
+        yield (
+            f"{declared:,} of {sum(models.values()):,} predictions are declared by files that name no pictures: nobody "
+            "can verify what the model saw."
+        )
 
 
 def _or_unknown(text: str) -> str:

@@ -151,18 +151,23 @@ def _responsible(dossier: Dossier) -> dict[str, Any]:
 
 
 def _parts(files: Sequence[DataFile]) -> list[tuple[str, list[DataFile]]]:
-    """Return the record sets: name -> the files of it. That of the first file is called after what a dataset holds."""
+    """Return the record sets: name -> the files of it. That of the first file is called after what a dataset holds.
+
+    The same table in two formats is two record sets: one is called after its file, the next after its file and format.
+    """
     own: list[tuple[str, list[DataFile]]] = []
-    grouped: dict[tuple[str, Sequence[Column]], list[DataFile]] = {}
+    grouped: dict[tuple[str, str, Sequence[Column]], list[DataFile]] = {}
     for file in files:
         if file.columns and file.about:
             own.append((file.path.replace(".", "-"), [file]))
         elif file.columns:
-            grouped.setdefault((file.path.rpartition("/")[0], file.columns), []).append(file)
-    return own + [
-        (RECORDS if found[0] is files[0] else found[0].path.rpartition("/")[2].partition(".")[0], found)
-        for found in grouped.values()
-    ]
+            grouped.setdefault((file.path.rpartition("/")[0], file.content_type, file.columns), []).append(file)
+    named: dict[str, list[DataFile]] = {}
+    for found in grouped.values():
+        filename = found[0].path.rpartition("/")[2]
+        name = RECORDS if found[0] is files[0] else filename.partition(".")[0]
+        named[name if name not in named else filename.replace(".", "-")] = found
+    return [*own, *named.items()]
 
 
 def _by_name(described: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What the columns of exported instances mean, for the descriptions that travel with the data."""
+"""What columns that several formats share mean, for the descriptions that travel with the data."""
 
 from results.exporting.base import Column
 from results.exporting.rows import INSTANCE_COLUMNS
@@ -36,3 +36,26 @@ _NESTED = {"original_captions", "votes", "images"}
 INSTANCE_DESCRIPTIONS = tuple(
     Column(name, _TYPES.get(name, "sc:Text"), _MEANINGS[name]) for name in INSTANCE_COLUMNS if name not in _NESTED
 )
+
+PREDICTION_DESCRIPTIONS = (
+    Column("task", "sc:Text", "The question: the instance, and which question about it."),
+    Column("model", "sc:Text", "The model."),
+    Column("version", "sc:Text", "Its version."),
+    Column("weights", "sc:Text", "What tells its weights apart."),
+    Column("kind", "sc:Text", "The kind of question."),
+    Column("variant", "sc:Text", "Which question of that kind about the instance."),
+    Column("caption_rule", "sc:Text", "The rule that made the captions that the model read."),
+    Column("is_right", "sc:Text", "Whether it was right, true or false; empty where nobody knows."),
+    Column("scores", "sc:Text", "The score of every option, as a JSON object; empty where the source has none."),
+    Column("key", "sc:Text", "The instance, as in the files of instances."),
+    Column("content_hash", "sc:Text", "SHA-256 of what the model was shown; empty where a file names no pictures."),
+    Column(
+        "about",
+        "sc:Text",
+        "verified: about the texts and pictures that people were asked about; superseded: about others, which "
+        "stood there before; declared: by a file that names no pictures, so that nobody can verify what it saw.",
+    ),
+    Column("conditions", "sc:Text", "The digest of what it was computed under; empty where it comes from a file."),
+)
+# Where `scores` is no text.
+TYPED_PREDICTION_DESCRIPTIONS = tuple(column for column in PREDICTION_DESCRIPTIONS if column.name != "scores")

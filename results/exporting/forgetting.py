@@ -15,12 +15,13 @@ from results.exporting.rows import (
     DescribedImage,
     GivenPrediction,
     GivenResponse,
+    PredictionConditions,
 )
 from studies.rules import Asked, Given, decide, get_rule
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
-Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
+Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | PredictionConditions | DescribedImage
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,23 @@ def without(
     """Yield `rows` as they are without `workers`.
 
     above: for each study of the rows, those that fed it. An instance that its study or one above it no longer accepts
-    as it did leaves the rows, and nothing follows from a question about it further down.
+    as it did leaves the rows, with what models said about it, and nothing follows from a question about it further
+    down.
     """
     undone = {
         study: set().union(*(found.keys.get(each, set()) for each in feeding)) for study, feeding in above.items()
     }
+    gone_by_key: dict[str, bool] = {}
     for sort, row in rows:
         if isinstance(row, GivenResponse):
             if row.worker not in workers:
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
             gone = undone.get(row.study, set()) | found.keys.get(row.study, set())
-            if row.key not in gone and (row.study, row.task) not in found.asked_about:
+            stays = row.key not in gone and (row.study, row.task) not in found.asked_about
+            # It may have been accepted by several questions, and is there while one of them stays.
+            gone_by_key[row.key] = gone_by_key.get(row.key, True) and not stays
+            if stays:
                 yield sort, _counted_again(row, found)
         elif isinstance(row, DescribedImage):
             if row.worker not in workers and _still_accepted(row, found):
@@ -123,6 +129,10 @@ def without(
             # Rows that an older version froze say neither outcome nor key.
             is_undone = bool(row.outcome) and drawn_from_it
             yield sort, replace(again, outcome=Outcome.UNDONE.value) if is_undone else again
+        elif isinstance(row, GivenPrediction):
+            # Instances stand before predictions in the rows.
+            if not gone_by_key.get(row.key, False):
+                yield sort, row
         else:
             yield sort, row
 

@@ -14,6 +14,7 @@ from results.exporting.rows import (
     ExportedImage,
     GivenPrediction,
     GivenResponse,
+    PredictionConditions,
 )
 
 
@@ -53,6 +54,10 @@ def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
     return GivenPrediction(**kept)
 
 
+def _conditions(kept: Mapping[str, Any]) -> PredictionConditions:
+    return PredictionConditions(**kept)
+
+
 def _description(kept: Mapping[str, Any]) -> DescribedImage:
     found = DescribedImage(**kept)
     return replace(found, tags=tuple(found.tags), looked_for=tuple(found.looked_for))
@@ -63,5 +68,6 @@ _READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
     "responses": _response,
     "decisions": _decision,
     "predictions": _prediction,
+    "conditions": _conditions,
     "descriptions": _description,
 }

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
-from results.exporting.columnar import TableFile
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
+from results.exporting.shards import Shards
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BYTES_PER_SHARD = 400 * 1024 * 1024
 COLUMNS = (
     Column("image", "sc:ImageObject", "The image that the caption describes."),
     Column("caption", "sc:Text", "The caption."),
@@ -53,10 +52,13 @@ class HuggingFace:
         found = sorted({name.partition("-")[0] for name in names})
         return {split: f"data/{split}-*" for split in found}
 
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        return ()
+
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
-        splits: dict[str, _Split] = {}
+        splits: dict[str, Shards] = {}
         # An instance stands in it once, however many questions a study asked about it.
         written: set[str] = set()
 
@@ -65,8 +67,9 @@ class HuggingFace:
                 written.add(row.key)
                 name = split_name(row.split)
                 if name not in splits:
-                    splits[name] = _Split(path / "data", name)
-                splits[name].write(_record(row, read_image))
+                    splits[name] = _split(path / "data", name)
+                record = _record(row, read_image)
+                splits[name].write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
 
         try:
             yield write
@@ -74,7 +77,11 @@ class HuggingFace:
             for split in splits.values():
                 split.close()
         if not splits:
-            _Split(path / "data", DEFAULT_SPLIT).close()
+            _split(path / "data", DEFAULT_SPLIT).close()
+
+
+def _split(folder: Path, name: str) -> Shards:
+    return Shards(folder, name, _schema(), pictures=IMAGE_ROLES)
 
 
 def split_name(split: str) -> str:
@@ -111,28 +118,3 @@ def _schema() -> "pa.Schema":
         [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],
         metadata={"huggingface": json.dumps(features)},
     )
-
-
-class _Split:
-    """The shards of one split. How many there are stands in every name, so they get their names at the end."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
-        self._paths: list[Path] = []
-        self._shard = self._next()
-
-    def _next(self) -> TableFile:
-        path = self._folder / f"{self._name}-{len(self._paths):05d}.part"
-        self._paths.append(path)
-        return TableFile(path, _schema(), pictures=IMAGE_ROLES)
-
-    def write(self, record: Mapping[str, Any]) -> None:
-        if self._shard.bytes_written >= BYTES_PER_SHARD:
-            self._shard.close()
-            self._shard = self._next()
-        self._shard.write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
-
-    def close(self) -> None:
-        self._shard.close()
-        for number, path in enumerate(self._paths):
-            path.rename(self._folder / f"{self._name}-{number:05d}-of-{len(self._paths):05d}.parquet")

@@ -43,6 +43,9 @@ class ImageCode:
         # No library loads these files by itself.
         return {}
 
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        return ()
+
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         path.mkdir(parents=True)

@@ -134,7 +134,13 @@ class DecidedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GivenPrediction:
-    """A model's answer to one question about an instance; `scores` is None where the source has outcomes only."""
+    """A model's answer to one question about an instance; `scores` is None where the source has outcomes only.
+
+    `content_hash` is the SHA-256 of what the model was shown (`studies.kinds.content_hash`), "" where a file of answers
+    names no pictures. `about` says what that means for whoever compares it with what people answered: VERIFIED,
+    SUPERSEDED or DECLARED, or "" in a release that an older version froze. `conditions`: the digest of what it was
+    computed under, "" where it comes from a file.
+    """
 
     task: str
     model: str
@@ -146,6 +152,22 @@ class GivenPrediction:
     is_right: bool | None
     scores: Mapping[str, float] | None
     key: str = ""
+    content_hash: str = ""
+    about: str = ""
+    conditions: str = ""
+
+
+# A prediction is about the texts and pictures that people were asked about, or that the instance shows; about others,
+# which stood there before; or a file declares it, and nobody can verify what the model saw.
+VERIFIED, SUPERSEDED, DECLARED = ("verified", "superseded", "declared")
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionConditions:
+    """What scores were computed under, by its digest: the SHA-256 of `details` as canonical JSON."""
+
+    digest: str
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +330,10 @@ def decision_record(row: DecidedQuestion) -> dict[str, Any]:
 
 
 def prediction_record(row: GivenPrediction) -> dict[str, Any]:
-    """Return `row` under PREDICTION_COLUMNS, in that order."""
-    return {name: getattr(row, name) for name in PREDICTION_COLUMNS}
+    """Return `row` under PREDICTION_COLUMNS, in that order; options by name, as a database may keep them in any."""
+    record = {name: getattr(row, name) for name in PREDICTION_COLUMNS}
+    record["scores"] = None if row.scores is None else dict(sorted(row.scores.items()))
+    return record
 
 
 def _moment(at: datetime) -> str:

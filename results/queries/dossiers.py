@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 
-from results.exporting.card import Origin, dossier_of
+from results.exporting.card import Origin, PredictedBy, dossier_of
 from results.exporting.dossier import About, Dossier
 from results.exporting.outline import outline_of
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
-from results.queries.exported import accepted_instances
+from results.queries.exported import accepted_instances, released_predictions
 from results.queries.reporting import project_outline, release_facts
 from results.reports.build import report_of
 from studies.models import Project, Study
@@ -25,7 +25,11 @@ def study_dossier(study: Study, about: About) -> Dossier:
         if instance.key not in keys:
             keys.add(instance.key)
             origins.update(_origins(instance))
-    return dossier_of(facts, report_of(facts), study=study.slug, size=len(keys), origins=origins, about=about)
+    names = [field.name for field in fields(PredictedBy)]
+    models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(study))
+    return dossier_of(
+        facts, report_of(facts), study=study.slug, size=len(keys), origins=origins, models=models, about=about
+    )
 
 
 def exports_dossier(project: Project) -> Dossier:

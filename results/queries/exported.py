@@ -1,6 +1,6 @@
 """The rows that leave in exports, streamed: memory stays flat whatever the size."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -13,9 +13,20 @@ from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE, counts
-from predictions.models import Prediction
+from predictions.models import Conditions, Prediction
+from predictions.queries.contents import stale_predictions
 from results.exporting.base import Rows
-from results.exporting.rows import AcceptedInstance, DecidedQuestion, ExportedImage, GivenPrediction, GivenResponse
+from results.exporting.rows import (
+    DECLARED,
+    SUPERSEDED,
+    VERIFIED,
+    AcceptedInstance,
+    DecidedQuestion,
+    ExportedImage,
+    GivenPrediction,
+    GivenResponse,
+    PredictionConditions,
+)
 from results.models import Pseudonym
 from results.queries.descriptions import descriptions_of_study
 from results.queries.simulated import above
@@ -36,6 +47,7 @@ def count_rows(rows: Rows, study: Study) -> int:
         "responses": _given,
         "decisions": _decided,
         "predictions": _predicted,
+        "conditions": _conditions,
     }
     return counted[rows](study).count()
 
@@ -47,6 +59,7 @@ def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
         "responses": given_responses,
         "decisions": decided_questions,
         "predictions": given_predictions,
+        "conditions": prediction_conditions,
         "descriptions": descriptions_of_study,
     }
     return sorts[rows](study)
@@ -362,27 +375,78 @@ def _predicted(study: Study) -> QuerySet[Prediction]:
 
 def given_predictions(study: Study) -> Iterator[GivenPrediction]:
     """Yield what models said about the instances that `study` asks about."""
-    rows = _predicted(study).order_by("instance_id", "model_id", "kind", "variant", "caption_rule")
-    for row in rows.values_list(*_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
-        yield _given_prediction(*row)
+    return _told(_predicted(study), stale_predictions(study.project))
+
+
+def released_predictions(study: Study) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `study` accepted, as they are released: not about others that
+    stood there before."""
+    stale = stale_predictions(study.project)
+    return (row for row in _told(_about_accepted(study), stale) if row.about != SUPERSEDED)
+
+
+def _about_accepted(study: Study) -> QuerySet[Prediction]:
+    return Prediction.objects.filter(Exists(_accepted(study).filter(question__instance=OuterRef("instance"))))
 
 
 def predictions_after(
     predictions: QuerySet[Prediction], *, after: int | None, limit: int
 ) -> list[tuple[int, GivenPrediction]]:
-    """Return `limit` of `predictions`, after the one with the id `after`, each with its id."""
+    """Return `limit` of `predictions`, after the one with the id `after`, each with its id.
+
+    Whether what they are about is what people were asked takes a look at all of the project, and is left out.
+    """
     rows = predictions.order_by("pk")
     rows = rows if after is None else rows.filter(pk__gt=after)
-    return [(pk, _given_prediction(*row)) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
+    return [(pk, _given_prediction(*row, about="")) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
 
 
+# By what tells models apart, not by their rows: another database may have made these in another order.
+_MODEL_NAMES = ("model__name", "model__version", "model__weights")
+_ASKED = ("kind", "variant", "caption_rule")
 _PREDICTION_FIELDS = (
-    *("instance__key", "model__name", "model__version", "model__weights"),
-    *("kind", "variant", "caption_rule", "is_right", "scores"),
+    *("instance__key", *_MODEL_NAMES, *_ASKED),
+    *("is_right", "scores", "content_hash", "conditions__digest"),
 )
 
 
-def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any) -> GivenPrediction:
-    kind, variant, caption_rule, is_right, scores = rest
-    task = "/".join(filter(None, (key, kind, variant)))
-    return GivenPrediction(task, name, version, weights, kind, variant, caption_rule, is_right, scores, key)
+def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
+    """Yield `predictions`; those of `stale` are about something else than people were asked."""
+    found = predictions.order_by("instance_id", *_MODEL_NAMES, *_ASKED, "content_hash", "pk")
+    for pk, *row in found.values_list("pk", *_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
+        yield _given_prediction(*row, about=SUPERSEDED if pk in stale else VERIFIED)
+
+
+def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any, about: str) -> GivenPrediction:
+    kind, variant, caption_rule, is_right, scores, content_hash, conditions = rest
+    return GivenPrediction(
+        task="/".join(filter(None, (key, kind, variant))),
+        model=name,
+        version=version,
+        weights=weights,
+        kind=kind,
+        variant=variant,
+        caption_rule=caption_rule,
+        is_right=is_right,
+        scores=scores,
+        key=key,
+        content_hash=content_hash,
+        about=about and (about if content_hash else DECLARED),
+        conditions=conditions or "",
+    )
+
+
+def _conditions(study: Study) -> QuerySet[Conditions]:
+    return Conditions.objects.filter(Exists(_predicted(study).filter(conditions=OuterRef("pk"))))
+
+
+def prediction_conditions(study: Study) -> Iterator[PredictionConditions]:
+    """Yield what the predictions of the instances that `study` asks about were computed under."""
+    yield from conditions_called(_conditions(study).values_list("digest", flat=True))
+
+
+def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:
+    """Yield the conditions of these digests, in their order."""
+    found = Conditions.objects.filter(digest__in=list(digests)).order_by("digest")
+    for digest, details in found.values_list("digest", "details"):
+        yield PredictionConditions(digest, dict(sorted(details.items())))

@@ -11,6 +11,7 @@ from config.environment import (
     own_secret,
     read_cache,
     read_database,
+    read_distance,
     read_flag,
     read_list,
     read_mail,
@@ -217,3 +218,16 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
         thread.join()
     assert len(seen) == 8
     assert len(set(seen)) == 1
+
+
+def test_a_distance_is_read_and_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_distance("THING") is None
+    monkeypatch.setenv("THING", " 0.35 ")
+    assert read_distance("THING") == 0.35
+
+
+@pytest.mark.parametrize("text", ["near", "0", "-1", "2.5", "nan"])
+def test_a_distance_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match="Write a number above 0 and at most 2"):
+        read_distance("THING")

@@ -1,6 +1,7 @@
 """`make demo` installs requirements.txt alone: what the application imports must be in it.
 
-Only scorers import more, when they load a model: that is in requirements-gpu.txt.
+Only scorers import more, when they load a model: that is in requirements-gpu.txt. So does what trains the demo's model:
+that is in requirements-training.txt, beside it.
 """
 
 import ast
@@ -26,16 +27,17 @@ OURS = {
 
 
 SCORERS = ROOT / "predictions" / "scorers"
-# Import name -> what its package is called, where that is something else. None of them is installed for these tests.
+TRAINING = ROOT / "rehearsal" / "demo" / "training.py"
+# Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
 PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
 
 
-def _imported(*, by_scorers: bool = False) -> set[str]:
-    """Return the outside packages that the application imports, anywhere in its code but in scorers, or only there."""
+def _imported(by: Path | None = None) -> set[str]:
+    """Return the outside packages that the application imports, anywhere in its code but with models, or only `by`."""
     found = set()
     for room in OURS:
         for file in [ROOT / f"{room}.py", *(ROOT / room).rglob("*.py")]:
-            if file.is_relative_to(SCORERS) != by_scorers:
+            if next(filter(file.is_relative_to, (SCORERS, TRAINING)), None) != by:
                 continue
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")):
                 if isinstance(node, ast.Import):
@@ -57,9 +59,17 @@ def _pinned(name: str) -> dict[str, str]:
 
 
 def test_scorers_import_what_a_worker_with_models_has() -> None:
-    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(by_scorers=True)}
+    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(SCORERS)}
     assert {"torch", "transformers", "open-clip-torch"} <= imported
     assert imported <= _pinned("requirements-gpu.txt").keys()
+
+
+def test_training_imports_what_is_installed_for_it() -> None:
+    imported = {_normal(PACKAGES.get(name, name)) for name in _imported(TRAINING)}
+    assert "torch" in imported
+    assert imported <= _pinned("requirements-gpu.txt").keys()
+    # What writes its file is imported by torch.
+    assert {"onnx", "onnxscript"} <= _pinned("requirements-training.txt").keys()
 
 
 def test_both_ends_of_a_message_have_the_same_versions() -> None:

@@ -15,6 +15,7 @@ from analytics.results_files import ResultsFileError
 from annotation.models import Session
 from predictions.importing import FORMATS as PREDICTIONS
 from predictions.importing import Row, get_reader
+from predictions.models import Model, Prediction
 from results.actions.exports import make_export, request_export, write_export
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import RELEASE_FORMATS
@@ -30,15 +31,26 @@ from tests.databases import kept
 from tests.factories import NOON, make_person
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
-SORTS = {"instances", "responses", "decisions", "predictions", "descriptions"}
+SORTS = {"instances", "responses", "decisions", "predictions", "conditions", "descriptions"}
 # What no program that reads a report may run, or take for markup.
 WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
 
 
 def make_answered() -> str:
-    """Make a study that two people answered, and which accepts; return its name."""
+    """Make a study that two people and a model answered, and which accepts; return its name."""
     study = launched("best_of_n")
     answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
+    question = study.questions.order_by("pk")[0]
+    Prediction.objects.create(
+        model=Model.objects.create(name="CLIP", created_at=NOON),
+        instance=question.instance,
+        kind=question.kind,
+        variant=question.variant,
+        caption_rule=question.instance.caption_rule,
+        is_right=True,
+        source_row=1,
+        created_at=NOON,
+    )
     return study.slug
 
 
@@ -113,10 +125,11 @@ def test_what_holds_instances_or_their_descriptions_can_be_released_and_made_aga
         call_command("release", "shelves", study="things", name="v1", format=format, out=out, verbosity=0)
     assert everything_in(tmp_path / "first") == everything_in(tmp_path / "again")
     described = json.loads((tmp_path / "first" / "things-v1" / "croissant.json").read_text(encoding="utf-8"))
-    beside = {"responses", "decisions", "predictions"}
-    assert {each["name"] for each in described["recordSet"]} == beside | (
-        {"instances"} if get_writer(format).columns else set()
-    )
+    beside = {"responses", "decisions", "predictions", "conditions"}
+    own = {"instances"} if get_writer(format).columns else set()
+    # Of predictions there may be the same table in the form of the data.
+    likewise = {name for name in EXPORTS if name.startswith("predictions-")}
+    assert beside | own <= {each["name"] for each in described["recordSet"]} <= beside | own | likewise
     assert not [person for person in PEOPLE for read in everything_in(tmp_path).values() if person.encode() in read]
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
+from predictions.image_sets.embedding import embedding_of
 from predictions.messages import Item
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.open_clip import OpenClip
@@ -176,3 +177,14 @@ def test_in_numbers_of_16_bits_every_question_is_answered_as_in_float32(
 
 def test_on_a_device_that_is_no_quicker_in_16_bits_there_is_nothing_to_gain(checkpoint: Path) -> None:
     assert load(checkpoint).in_half() is None
+
+
+def test_image_sets_are_made_with_the_librarys_vectors(checkpoint: Path, pictures: dict[str, Image.Image]) -> None:
+    model, _, transform = open_clip.create_model_and_transforms("tiny-test", pretrained=str(checkpoint))
+    model.eval()
+    with torch.no_grad():
+        expected = [model.encode_image(transform(image)[None], normalize=True)[0] for image in pictures.values()]
+    embedding = embedding_of(f"open_clip:tiny-test/{checkpoint}")
+    found = embedding.embed(list(pictures.values()))
+    assert found == pytest.approx(torch.stack(expected).numpy(), abs=1e-5)
+    assert embedding.name.startswith("OpenCLIP tiny-test tiny.pt ")

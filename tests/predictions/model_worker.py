@@ -9,6 +9,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from tests.processes import running
+
 # What such a machine has not: whoever imports it is told so, even where this one has it.
 MISSING = ("django", "config", "psycopg", "torch", "open_clip", "transformers")
 SITE = f"""
@@ -22,7 +24,6 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 """
 ROOT = Path(__file__).resolve().parents[2]
-END_SECONDS = 30
 
 
 def worker_environment(folder: Path, broker_url: str, **more: str) -> dict[str, str]:
@@ -43,20 +44,10 @@ def model_worker(*, folder: Path, broker_url: str, **environment: str) -> Iterat
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "celery", "-A", "predictions.worker", "worker", "--loglevel", "INFO"]
-    with (folder / "models.log").open("ab") as log:
-        process = subprocess.Popen(
-            [*command, "--include", "tests.predictions.plain_scorer"],
-            env=worker_environment(folder, broker_url, **environment),
-            cwd=empty,
-            stdout=log,
-            stderr=log,
-        )
-    try:
+    with running(
+        [*command, "--include", "tests.predictions.plain_scorer"],
+        environment=worker_environment(folder, broker_url, **environment),
+        log=folder / "models.log",
+        folder=empty,
+    ) as process:
         yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()

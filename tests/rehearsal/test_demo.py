@@ -1,12 +1,16 @@
+import hashlib
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import httpx
@@ -19,7 +23,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation.models import Decision, Response, Seat, Session, SessionState
-from predictions.models import Prediction
+from predictions.models import Prediction, Run
+from predictions.scorers.onnx import DEMO_FILE
 from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.study import practice_instances, study_file
 from studies.design import read_design
@@ -61,6 +66,10 @@ def _counts() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in models}
 
 
+def _baseline() -> list[Question]:
+    return list(Question.objects.filter(study__slug="drawn-scenes-baseline"))
+
+
 @on_postgresql
 def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path) -> None:
     study = Study.objects.get(slug="drawn-scenes")
@@ -82,8 +91,16 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     }
     for following in fed:
         assert Response.objects.filter(study=following).count() >= 8
-    # Four questions about each of the 4 instances of the sample.
-    assert Prediction.objects.count() == 16
+    # A model was asked the four questions about each of the 12 instances of the sample, and not one of them by hand.
+    asked = {(question.instance_id, question.kind, question.variant) for question in _baseline()}
+    assert len(asked) == 48
+    said = Prediction.objects.select_related("model", "conditions")
+    assert {(each.instance_id, each.kind, each.variant) for each in said} == asked
+    for each in said:
+        assert each.model.weights == hashlib.sha256(DEMO_FILE.read_bytes()).hexdigest()
+        assert each.content_hash
+        assert each.conditions is not None
+        assert each.conditions.details["libraries"].keys() == {"onnxruntime", "Pillow", "numpy"}
     # Its people take their time: 12 questions of 2 to 60 seconds, and a minute to read.
     for session in Session.objects.filter(study=study, state=SessionState.FINISHED):
         assert session.ended_at is not None
@@ -135,6 +152,21 @@ def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_c
     assert (demo_folder / "demo-password").read_text() == password
     assert (demo_folder / "demo-password").stat().st_mode & 0o777 == 0o600
     assert User.objects.get(username="researcher").check_password(password)
+
+
+@on_postgresql
+def test_without_what_computes_the_model_a_demo_says_so_and_goes_on_once_it_is_there(
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Prediction.objects.all().delete()
+    Run.objects.all().delete()
+    with monkeypatch.context() as missing:
+        missing.setitem(sys.modules, "onnxruntime", None)
+        with pytest.raises(CommandError, match=r"Install it there: pip install onnxruntime\.$"):
+            call_command("demo", no_serve=True, stdout=StringIO())
+    assert not Prediction.objects.exists()
+    call_command("demo", no_serve=True, stdout=StringIO())
+    assert [(run.state, run.stored) for run in Run.objects.all()] == [(Run.State.DONE, 48)]
 
 
 def test_a_port_in_use_gives_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,11 +246,13 @@ def test_the_demo_serves_its_links_and_stops_in_good_order(tmp_path: Path) -> No
             printed = _wait_for(log, demo, "Ctrl-C stops it.")
             children = _children(demo.pid)
             _check_links(printed, f"http://127.0.0.1:{port}")
+            _wait_for_predictions(tmp_path / "db.sqlite3", log, demo)
         finally:
             demo.send_signal(signal.SIGTERM)
             demo.wait(timeout=STOP_SECONDS)
     assert demo.returncode == 0, log.read_text()
-    assert len(children) == 2
+    # The web server, the worker of the site, and the one with models.
+    assert len(children) == 3
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
     assert "The demo has stopped." in log.read_text()
 
@@ -230,6 +264,18 @@ def _wait_for(log: Path, demo: "subprocess.Popen[bytes]", text: str) -> str:
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.2)
     return log.read_text()
+
+
+def _wait_for_predictions(database: Path, log: Path, demo: "subprocess.Popen[bytes]") -> None:
+    """Wait until the worker with models has been asked, has answered, and the site's has stored all of it."""
+    deadline = time.monotonic() + START_SECONDS
+    found: tuple[Any, ...] = ()
+    with closing(sqlite3.connect(database)) as connection:
+        while found != ("done", 48, 0, 48):
+            assert demo.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, (found, log.read_text())
+            time.sleep(0.2)
+            found = connection.execute("SELECT state, stored, wrong, total FROM predictions_run").fetchone()
 
 
 def _children(pid: int) -> list[str]:

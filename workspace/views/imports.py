@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
 from background.tasks import send
+from predictions.queries.duplicates import near_duplicates_of
 from results.exporting.spreadsheets import cell
 from results.queries.overview import waiting_images
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
@@ -43,7 +44,12 @@ PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 def imports(request: HttpRequest, project: Project) -> HttpResponse:
     found = Import.objects.filter(project=project).select_related("job")
     page = Paginator(found, IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"project": project, "imports": page, "may": may_do(request, project)}
+    context = {
+        "project": project,
+        "imports": page,
+        "near_duplicates": near_duplicates_of(project).count(),
+        "may": may_do(request, project),
+    }
     return render(request, "workspace/imports/list.html", context)
 
 

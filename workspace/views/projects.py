@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from predictions.models import Model
+from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.events import event_lines
 from results.queries.offered import offered_exports, removed_since
@@ -51,6 +52,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "keepers": [study for study in studies if may_keep(study)],
         "categories": categories(project),
         "waiting": waiting_images(project),
+        "near_duplicates": near_duplicates_of(project).count(),
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
         "releases": [(release, removed.of_release(release)) for release in releases],
         "models": Model.objects.that_answered(project),

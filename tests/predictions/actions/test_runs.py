@@ -139,7 +139,8 @@ def test_what_was_scored_again_says_under_what_other_conditions(project: Project
     ]
     assert Conditions.objects.count() == 2
     (line,) = models_of(project)
-    assert (line.verified, line.declared, line.again) == (INSTANCES, 0, 2)
+    assert (line.verified, line.declared, line.again, line.more_again) == (INSTANCES, 0, 2, 0)
+    assert line.asked_again == ["row-2 best_of_n", "row-5 best_of_n"]
 
 
 def pairs_of(project: Project) -> None:

@@ -19,13 +19,16 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Annotator, Response, Session
+from predictions.models import Conditions, Model, Prediction
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import RELEASE_FORMATS
-from results.exporting import columnar, get_writer, hf
+from results.exporting import columnar, get_writer, shards
+from results.exporting.frozen import read_row
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.queries.exported import given_responses
-from studies.models import Project
+from studies.kinds import content_hash, get_kind
+from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, create_draft, make_person, make_project
 from tests.removing import withdraw
@@ -89,8 +92,11 @@ def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
     assert not metadata.ctx.issues.errors
     assert not metadata.ctx.issues.warnings
     found = records(folder, "instances")
-    assert len(found) == 4
-    assert {record["caption"] for record in found} == {f"A vase, vase-{n}.".encode() for n in (1, 2, 3, 4)}
+    assert {record["key"] for record in found} == {f"vase-{n}".encode() for n in (1, 2, 3, 4)}
+    # Four questions about each, where it holds questions.
+    assert len(found) == (16 if "question" in found[0] else 4)
+    if "caption" in found[0]:
+        assert {record["caption"] for record in found} == {f"A vase, vase-{n}.".encode() for n in (1, 2, 3, 4)}
     if format == "hf":
         assert found[0]["image"].size == (8, 6)
 
@@ -365,8 +371,127 @@ def test_the_release_of_a_filter_in_the_middle_says_nothing_of_later_filters(pip
 
 def test_several_shards_are_one_record_set(pipeline: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columnar, "ROWS_PER_GROUP", 1)
-    monkeypatch.setattr(hf, "BYTES_PER_SHARD", 1)
+    monkeypatch.setattr(shards, "BYTES_PER_SHARD", 1)
     folder = release(tmp_path)
     assert len(list((folder / "data").iterdir())) == 4
     assert len(records(folder, "instances")) == 4
     assert len(datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["test"]) == 4
+
+
+OTHER = "0" * 64
+
+
+def predict(pipeline: Project, key: str, content: str, *, scores: dict[str, float] | None = None) -> Prediction:
+    """Say what a model answered about the image of an instance, computed here where there are scores."""
+    model, _ = Model.objects.get_or_create(name="CLIP", version="B/32", weights="w" * 64, defaults={"created_at": NOON})
+    details = {"dtype": "float32", "batch": 16}
+    under, _ = Conditions.objects.get_or_create(digest="c" * 64, defaults={"details": details})
+    return Prediction.objects.create(
+        model=model,
+        instance=pipeline.instances.get(key=key),
+        kind="image_to_text",
+        variant="image",
+        caption_rule="as-is-v1",
+        content_hash=content,
+        scores=scores,
+        is_right=True,
+        conditions=under if scores else None,
+        source_row=0 if scores else 7,
+        created_at=NOON,
+    )
+
+
+def asked_of_people(pipeline: Project) -> tuple[str, str]:
+    """Return an instance that the baseline asks about, and the hash of what its image question shows."""
+    question = Question.objects.filter(study__slug="baseline", kind="image_to_text", variant="image").first()
+    assert question is not None
+    return question.instance.key, content_hash(get_kind(question.kind), question.content)
+
+
+def predict_all_sorts(pipeline: Project) -> str:
+    """Make predictions of every sort; return the key of the instance that people were asked about."""
+    key, content = asked_of_people(pipeline)
+    predict(pipeline, key, content, scores={"negative_caption": 0.25, "caption": 0.5})
+    predict(pipeline, key, OTHER, scores={"caption": 0.1, "negative_caption": 0.9})
+    # Step 4 did not keep vase-0, and vase-5 never reached it.
+    predict(pipeline, "vase-0", OTHER, scores={"caption": 0.1, "negative_caption": 0.9})
+    declared = next(name for name in ("vase-1", "vase-2") if name != key)
+    predict(pipeline, declared, "")
+    return key
+
+
+def test_predictions_of_released_instances_leave_with_what_they_are_about(pipeline: Project, tmp_path: Path) -> None:
+    key = predict_all_sorts(pipeline)
+    folder = release(tmp_path, format="parquet") / "annotations"
+    rows = pd.read_csv(folder / "predictions.csv", keep_default_na=False).set_index("key")
+    assert sorted(rows["about"]) == ["declared", "verified"]
+    told = rows.loc[key]
+    assert (told["about"], told["conditions"]) == ("verified", "c" * 64)
+    assert told["content_hash"] == asked_of_people(pipeline)[1]
+    assert json.loads(str(told["scores"])) == {"caption": 0.5, "negative_caption": 0.25}
+    assert list(rows[rows["about"] == "declared"]["conditions"]) == [""]
+    (typed,) = (row for row in pd.read_parquet(folder / "predictions.parquet").to_dict("records") if row["key"] == key)
+    assert list(typed["scores"]) == [
+        {"option": "caption", "score": 0.5},
+        {"option": "negative_caption", "score": 0.25},
+    ]
+    (under,) = pd.read_csv(folder / "conditions.csv").to_dict("records")
+    assert (under["digest"], json.loads(under["details"])) == ("c" * 64, {"batch": 16, "dtype": "float32"})
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_the_description_reads_predictions_and_conditions(pipeline: Project, format: str, tmp_path: Path) -> None:
+    key = predict_all_sorts(pipeline)
+    folder = release(tmp_path, format=format)
+    assert not described(folder).metadata.ctx.issues.errors
+    assert {record["key"].decode() for record in records(folder, "predictions")} > {key}
+    assert [record["digest"].decode() for record in records(folder, "conditions")] == ["c" * 64]
+    assert len(records(folder, f"predictions-{format}")) == 2
+
+
+def test_the_card_names_the_models(pipeline: Project, tmp_path: Path) -> None:
+    predict_all_sorts(pipeline)
+    body = (release(tmp_path) / "README.md").read_text(encoding="utf-8").replace("\\", "")
+    about = "## Models that were asked about these instances"
+    lines = body.partition(about)[2].split("\n\n")[1].splitlines()[2:]
+    assert lines == [
+        f"| CLIP | B/32 | {'w' * 64} | as-is-v1 | 1 | declared, not verified | not known: from a file |",
+        f"| CLIP | B/32 | {'w' * 64} | as-is-v1 | 1 | what people were asked about | {'c' * 64} |",
+    ]
+    assert "- 1 of 2 predictions are declared by files that name no pictures" in body
+
+
+def test_a_release_without_predictions_has_no_section_about_models(pipeline: Project, tmp_path: Path) -> None:
+    assert "## Models" not in (release(tmp_path) / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
+def test_predictions_added_since_are_in_no_file_and_deleted_models_stay_in_all(
+    pipeline: Project, format: str, tmp_path: Path
+) -> None:
+    predict_all_sorts(pipeline)
+    first = digests(release(tmp_path / "one", format=format))
+    Model.objects.filter(name="CLIP").update(name="Renamed")
+    predict(pipeline, "vase-3", "", scores=None)
+    assert digests(release(tmp_path / "two", format=format)) == first
+    Prediction.objects.all().delete()
+    Model.objects.all().delete()
+    Conditions.objects.all().delete()
+    assert digests(release(tmp_path / "three", format=format)) == first
+
+
+def test_a_release_that_an_older_version_froze_is_written_without_what_it_did_not_keep() -> None:
+    kept_then = {
+        "task": "17/image_to_text/image",
+        "model": "CLIP",
+        "version": "",
+        "weights": "",
+        "kind": "image_to_text",
+        "variant": "image",
+        "caption_rule": "as-is-v1",
+        "is_right": True,
+        "scores": None,
+        "key": "17",
+    }
+    row = read_row(json.dumps(["predictions", kept_then]).encode(), "predictions")
+    assert (row.about, row.content_hash, row.conditions) == ("", "", "")

@@ -15,7 +15,7 @@ import PIL.Image
 import pyarrow.parquet as pq
 import pytest
 
-from results.exporting import columnar, get_writer, hf
+from results.exporting import columnar, get_writer, shards
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, ExportedImage
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 
@@ -118,7 +118,7 @@ def test_a_large_split_is_cut_into_shards_that_are_numbered_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columnar, "ROWS_PER_GROUP", 2)
-    monkeypatch.setattr(hf, "BYTES_PER_SHARD", len(PICTURES[SHA_A]) * 4)
+    monkeypatch.setattr(shards, "BYTES_PER_SHARD", len(PICTURES[SHA_A]) * 4)
     folder = write("hf", tmp_path / "hf", [numbered(number, subtype=str(number)) for number in range(5)])
     names = [f"test-0000{number}-of-00003.parquet" for number in range(3)]
     assert sorted(path.name for path in (folder / "data").iterdir()) == names

@@ -1,15 +1,17 @@
 """What follows in frozen rows when somebody is forgotten: decided again by what is left, by hand."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from results.exporting.base import Rows
-from results.exporting.forgetting import AnsweredQuestion, changes
-from results.exporting.rows import DecidedQuestion, GivenResponse
+from results.exporting.forgetting import AnsweredQuestion, Changes, Row, changes, without
+from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 from studies import rules
 from studies.rules import RULES, Asked, Given, Needs, State, Verdict
+from tests.results.exporting.test_formats import INSTANCE
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -92,3 +94,23 @@ def test_a_question_is_decided_again_by_the_answers_that_are_left() -> None:
 
 def test_what_rested_on_other_studies_stays_accepted_for_no_reason_that_nobody_can_see() -> None:
     assert without_ann("found-elsewhere-v1") == ({"a": 1, "b": 1}, 2, (State.UNDECIDED.value, ""))
+
+
+def test_what_models_said_of_an_instance_leaves_with_it() -> None:
+    # Step 4 kept 17 and 18; without Ann, step 3 would not have handed 17 on.
+    kept = [accepted("17"), accepted("18")]
+    said: list[tuple[Rows, Row]] = [("predictions", predicted(key)) for key in ("17", "18")]
+    rows: list[tuple[Rows, Row]] = [*(("instances", row) for row in kept), *said]
+    left = without(rows, Changes(keys={"step-3": {"17"}}), workers={"A-ANN"}, above={"step-4": {"step-3"}})
+    assert [(sort, row.key) for sort, row in left if isinstance(row, AcceptedInstance | GivenPrediction)] == [
+        ("instances", "18"),
+        ("predictions", "18"),
+    ]
+
+
+def accepted(key: str) -> AcceptedInstance:
+    return replace(INSTANCE, key=key, task=key, study="step-4")
+
+
+def predicted(key: str) -> GivenPrediction:
+    return GivenPrediction(key, "CLIP", "", "", "any", "", "as-is-v1", True, None, key)

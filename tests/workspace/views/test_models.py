@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from predictions.actions.runs import request_run
-from predictions.models import Chunk, Model, Prediction, Run
+from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 from tests.factories import NOON, TESTS, make_instance, make_member, make_model, make_project
 
@@ -135,6 +135,20 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     )
     # A digest is shortened to what people compare.
     assert ">abababababab</span>" in text
+
+
+def test_what_was_computed_twice_is_listed(client: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("predictions.queries.progress.AGAIN_SHOWN", 2)
+    predicted(project, "CLIP", "a" * 64, "clear")
+    for key in ("one", "two", "three"):
+        predicted(project, "CLIP", "c" * 64, key)
+    again = Conditions.objects.create(digest="d" * 64, details={"again": {"in": "float16", "closer_than": 0.002}})
+    Prediction.objects.filter(content_hash="c" * 64).update(conditions=again)
+    text = text_of(client)
+    assert "<summary>3 computed twice</summary>" in text
+    assert "<li>one image_to_text image</li><li>two image_to_text image</li>" in text
+    assert '<li class="muted">... and 1 more</li>' in text
+    assert "clear" not in text
 
 
 def test_more_runs_ask_no_more_queries(client: Client, project: Project) -> None:

@@ -128,6 +128,7 @@ PRIVATE = {
     "/projects/birds/models/": all_alike(LOOK),
     "/models/1/rename/": changing((FINE, ELSEWHERE)),
     "/models/1/delete/": changing((FINE, ELSEWHERE)),
+    "/projects/birds/near-duplicates/": all_alike(LOOK),
     # One that was cancelled: there is nothing to cancel, and one can go on with it.
     "/runs/1/": all_alike(LOOK),
     "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),

@@ -98,10 +98,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with twelve parts of its page.
+    # Session and user; then one query of the home page, and the project with thirteen parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         client.get("/projects/birds/")
 
 

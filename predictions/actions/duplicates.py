@@ -1,0 +1,223 @@
+"""Looks for pictures that are nearly the same as others: of the project, of other projects, of known test sets.
+
+A job for each project, asked for by the clock after its pictures have come, so that importing waits for nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from PIL import Image as Picture
+
+from background.errors import Failed
+from background.jobs import ask
+from background.models import Job, JobState
+from background.work import Running, Work
+from predictions.image_sets.embedding import Embedding, NoEmbedding, Vectors, embedding_of
+from predictions.image_sets.known import UnusableSet, known_sets
+from predictions.image_sets.near import NEAR_BELOW, nearest_below
+from predictions.models import NearDuplicate, PictureVector
+from predictions.scorers.batches import in_batches
+from studies.actions.images import NoSuchPicture, rendition
+from studies.models import Image, InstanceImage, Project
+
+KIND = "predictions.near_duplicates"
+# What is looked at: as researchers and annotators see it, upright, and quick to read.
+SIZE = "card"
+PICTURES_AT_ONCE = 64
+# Distances of so many new pictures to so many others are held at a time: 32 MB.
+COMPARED_AT_ONCE, BLOCK = 2048, 4096
+# Of each picture so many that are near are looked at, and so many of them kept.
+MOST_LOOKED_AT, MOST_KEPT = 64, 5
+# A job that failed would fail again: what is missing must be mended first.
+AFTER_FAILURE = timedelta(days=1)
+
+
+def embedding_in_use() -> str:
+    """Return the name under which vectors and pairs of today's embedding are kept: that of the model, as it is asked
+    for, or of what is used without one."""
+    return settings.NEAR_DUPLICATE_MODEL or embedding_of("").name
+
+
+def below() -> float:
+    """Return how far two pictures are from each other at most to be nearly the same, as `embedding.distances`."""
+    return NEAR_BELOW if settings.NEAR_DUPLICATE_BELOW is None else settings.NEAR_DUPLICATE_BELOW
+
+
+def look_for_new(*, now: datetime) -> list[Job]:
+    """Ask for a job for each project with pictures that were compared with nothing yet; return those that are new."""
+    compared = PictureVector.objects.filter(
+        image=OuterRef("image"), embedding=embedding_in_use(), compared_at__isnull=False
+    )
+    waiting = InstanceImage.objects.filter(instance__project=OuterRef("pk"), image__isnull=False)
+    found = (
+        Project.objects.filter(Exists(waiting.exclude(Exists(compared)))).order_by("pk").values_list("pk", flat=True)
+    )
+    failed = Job.objects.filter(kind=KIND, state=JobState.FAILED, finished_at__gt=now - AFTER_FAILURE)
+    given_up = {arguments["project"] for arguments in failed.values_list("arguments", flat=True)}
+    asked = [
+        ask(kind=KIND, arguments={"project": pk}, by=None, now=now, key=str(pk)) for pk in found if pk not in given_up
+    ]
+    return [job for job, is_new in asked if is_new]
+
+
+def compare_again(*, project: Project, now: datetime) -> tuple[Job, bool]:
+    """Ask for a job that compares all pictures of `project` anew, as after a test set has become known; return it and
+    whether it is new."""
+    _vectors(project).update(compared_at=None)
+    return ask(kind=KIND, arguments={"project": project.pk}, by=None, now=now, key=str(project.pk))
+
+
+def _find(job: Running) -> None:
+    project = Project.objects.filter(pk=job.arguments["project"]).first()
+    if project is None:
+        return
+    if settings.NEAR_DUPLICATE_MODEL and settings.NEAR_DUPLICATE_BELOW is None:
+        raise Failed("NEAR_DUPLICATE_MODEL is set without NEAR_DUPLICATE_BELOW: how near is nearly the same by it?")
+    try:
+        embedding = embedding_of(settings.NEAR_DUPLICATE_MODEL)
+        _look_at(job, project, embedding)
+        _compare(job, project, embedding)
+    except (NoEmbedding, UnusableSet) as error:
+        raise Failed(str(error)) from error
+
+
+NEAR_DUPLICATES = Work(
+    run=_find,
+    unit="pictures",
+    trouble="The server could not look for near duplicates.",
+    minutes=60,
+    patience=timedelta(minutes=10),
+)
+
+
+def _images(project: Project) -> QuerySet[Image]:
+    used = InstanceImage.objects.filter(instance__project=project, image=OuterRef("pk"))
+    return Image.objects.filter(Exists(used))
+
+
+def _vectors(project: Project) -> QuerySet[PictureVector]:
+    used = InstanceImage.objects.filter(instance__project=project, image=OuterRef("image"))
+    return PictureVector.objects.filter(Exists(used), embedding=embedding_in_use())
+
+
+def _look_at(job: Running, project: Project, embedding: Embedding) -> None:
+    """Keep a vector of each picture of `project` that has none."""
+    there = PictureVector.objects.filter(image=OuterRef("pk"), embedding=embedding_in_use())
+    missing = list(_images(project).exclude(Exists(there)).order_by("pk").values_list("pk", flat=True))
+    done = 0
+    for batch in in_batches(missing, PICTURES_AT_ONCE):
+        vectors = _embedded(batch, embedding)
+        rows = [
+            PictureVector(image_id=sha256, embedding=embedding_in_use(), vector=vectors.get(sha256, b""))
+            for sha256 in batch
+        ]
+        with transaction.atomic():
+            job.check()
+            PictureVector.objects.bulk_create(rows, ignore_conflicts=True)
+        done += len(batch)
+        job.advance(done=done, total=len(missing))
+
+
+def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
+    """Return the vectors of the pictures of `batch` that can be read, as they are kept."""
+    pictures = {}
+    for sha256 in batch:
+        try:
+            with default_storage.open(rendition(sha256=sha256, size=SIZE)) as file, Picture.open(file) as picture:
+                pictures[sha256] = picture.convert("RGB")
+        except (NoSuchPicture, OSError):
+            continue
+    vectors = embedding.embed(list(pictures.values()))
+    return {name: vector.astype("<f2").tobytes() for name, vector in zip(pictures, vectors, strict=True)}
+
+
+def _compare(job: Running, project: Project, embedding: Embedding) -> None:
+    """Compare those vectors of `project` that were compared with nothing yet with all others and with known sets."""
+    waiting = _vectors(project).filter(compared_at=None)
+    # What cannot be read is compared with nothing.
+    waiting.filter(vector=b"").update(compared_at=job.now())
+    total, done = waiting.count(), 0
+    while block := list(waiting.order_by("image_id").values_list("image_id", "vector")[:COMPARED_AT_ONCE]):
+        names, vectors = _read(block)
+        others = _with_signs_of_life(job, _all_vectors())
+        near = nearest_below(names, vectors, others, below=below(), most=MOST_LOOKED_AT)
+        pairs = [*_of_pictures(near), *_of_known_sets(job, names, vectors, embedding)]
+        with transaction.atomic():
+            job.check()
+            NearDuplicate.objects.bulk_create(pairs, ignore_conflicts=True, batch_size=500)
+            _vectors(project).filter(image__in=names).update(compared_at=job.now())
+        done += len(names)
+        job.advance(done=done, total=total)
+
+
+def _read(rows: Sequence[tuple[str, bytes | memoryview]]) -> tuple[list[str], Vectors]:
+    names = [name for name, _ in rows]
+    return names, np.stack([np.frombuffer(vector, "<f2") for _, vector in rows]).astype(np.float32)
+
+
+def _all_vectors() -> Iterator[tuple[list[str], Vectors]]:
+    """Yield all vectors of today's embedding, of all projects, in blocks."""
+    rows = PictureVector.objects.filter(embedding=embedding_in_use()).exclude(vector=b"").order_by("image_id")
+    for block in in_batches(rows.values_list("image_id", "vector").iterator(chunk_size=BLOCK), BLOCK):
+        yield _read(block)
+
+
+def _with_signs_of_life(
+    job: Running, blocks: Iterator[tuple[list[str], Vectors]]
+) -> Iterator[tuple[list[str], Vectors]]:
+    for block in blocks:
+        job.advance()
+        yield block
+
+
+def _of_pictures(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[NearDuplicate]:
+    """Yield pairs of pictures that no instance shows together: there they are meant to be alike."""
+    instances = _instances_of({*near, *(other for found in near.values() for _, other in found)})
+    seen = set()
+    for name, found in near.items():
+        apart = [(distance, other) for distance, other in found if not instances[name] & instances[other]]
+        for distance, other in apart[:MOST_KEPT]:
+            first, second = sorted((name, other))
+            if (first, second) not in seen:
+                seen.add((first, second))
+                yield NearDuplicate(
+                    image_id=first, other_id=second, embedding=embedding_in_use(), distance=_rounded(distance)
+                )
+
+
+def _instances_of(images: Collection[str]) -> Mapping[str, set[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for some in in_batches(sorted(images), 1000):
+        uses = InstanceImage.objects.filter(image__in=some).order_by()
+        for image, instance in uses.values_list("image_id", "instance_id"):
+            found[str(image)].add(instance)
+    return found
+
+
+def _of_known_sets(
+    job: Running, names: Sequence[str], vectors: Vectors, embedding: Embedding
+) -> Iterator[NearDuplicate]:
+    if not settings.KNOWN_SETS_DIR:
+        return
+    kept = Path(settings.DATA_DIR) / "known-sets"
+    for known in known_sets(Path(settings.KNOWN_SETS_DIR), kept, embedding=embedding, progress=job.advance):
+        rows = range(0, len(known.pictures), BLOCK)
+        names_of = [f"{known.name}: {name}" for name in known.pictures]
+        blocks = ((names_of[start : start + BLOCK], known.vectors[start : start + BLOCK]) for start in rows)
+        for name, found in nearest_below(names, vectors, blocks, below=below(), most=MOST_KEPT).items():
+            for distance, other in found:
+                yield NearDuplicate(
+                    image_id=name, known=other[:500], embedding=embedding_in_use(), distance=_rounded(distance)
+                )
+
+
+def _rounded(distance: float) -> float:
+    # Vectors are kept in half precision: further places are noise.
+    return round(distance, 4)

@@ -1,0 +1,27 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from background.models import JobState
+from background.running import run
+from predictions.actions.duplicates import compare_again
+from predictions.queries.duplicates import near_duplicates_of
+from studies.management.named import project_called
+
+
+class Command(BaseCommand):
+    help = "Compare all pictures of a project anew with all others and with the known test sets, here and now."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="The project's slug.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        job, _ = compare_again(project=project, now=timezone.now())
+        run(job_id=job.pk, message="", now=timezone.now)
+        job.refresh_from_db()
+        if job.state != JobState.DONE:
+            raise CommandError(job.error or "A worker is at it already. The page of the project says how far it is.")
+        self.stdout.write(f"{near_duplicates_of(project).count():,} pairs of pictures are nearly the same.")

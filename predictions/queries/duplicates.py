@@ -1,0 +1,80 @@
+"""Pictures of a project that are nearly the same as others, as somebody may see them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from background.models import UNFINISHED, Job
+from predictions.actions.duplicates import KIND, embedding_in_use
+from predictions.models import NearDuplicate
+from studies.models import Image, InstanceImage, Project
+
+USES_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Side:
+    """One picture of a pair with the places where it stands, those that may be seen; `more` of them are not told."""
+
+    image: Image
+    uses: Sequence[InstanceImage]
+    more: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two pictures that are nearly the same. Of the other one, `there` is None when only projects show it that the
+    person may not see, and then nothing is told of it; or when it is the one of a known test set called `known`."""
+
+    here: Side
+    there: Side | None
+    known: str
+    distance: float
+
+
+def near_duplicates_of(project: Project) -> QuerySet[NearDuplicate]:
+    """Return the pairs of which at least one picture stands in `project`, nearest first; both still stand somewhere."""
+    found = NearDuplicate.objects.filter(embedding=embedding_in_use())
+    return found.filter(
+        Q(_used("image", project)) | Q(_used("other", project)), Q(other=None) | Q(_used("other")), _used("image")
+    )
+
+
+def _used(field: str, project: Project | None = None) -> Exists:
+    uses = InstanceImage.objects.filter(image=OuterRef(field))
+    return Exists(uses if project is None else uses.filter(instance__project=project))
+
+
+def being_looked_for(project: Project) -> Job | None:
+    """Return the job that looks for them, while there is one."""
+    return Job.objects.filter(kind=KIND, key=str(project.pk), state__in=UNFINISHED).first()
+
+
+def pairs_of(found: Iterable[NearDuplicate], project: Project, visible: QuerySet[Project]) -> list[Pair]:
+    """Return what can be told of these pairs of `project` to somebody who may see the projects `visible`."""
+    found = list(found)
+    ids = {sha256 for each in found for sha256 in (each.image_id, each.other_id) if sha256}
+    images = Image.objects.in_bulk(ids)
+    uses: Mapping[str, list[InstanceImage]] = defaultdict(list)
+    shown = InstanceImage.objects.filter(image__in=ids, instance__project__in=visible)
+    for use in shown.select_related("instance__project").order_by("instance_id", "role", "position"):
+        uses[str(use.image_id)].append(use)
+
+    def side(sha256: str | None) -> Side | None:
+        if sha256 is None or not uses[sha256]:
+            return None
+        # Where it stands in this project first.
+        told = sorted(uses[sha256], key=lambda use: use.instance.project_id != project.pk)
+        return Side(images[sha256], told[:USES_TOLD], max(0, len(told) - USES_TOLD))
+
+    pairs = []
+    for each in found:
+        sides = [side(each.image_id), side(each.other_id)]
+        sides.sort(key=lambda one: one is None or one.uses[0].instance.project_id != project.pk)
+        here, there = sides
+        # One of the two stands in this project, which whoever asks may see.
+        if here is not None:
+            pairs.append(Pair(here, there, each.known, each.distance))
+    return pairs

@@ -1,0 +1,42 @@
+"""Pictures for the tests of near duplicates: drawn by a number, saved well or badly, standing in instances."""
+
+from io import BytesIO
+
+import numpy as np
+from PIL import Image as Picture
+
+from studies.actions.images import take_in
+from studies.models import Image, Instance, InstanceImage, Project
+
+
+def drawn(number: int) -> Picture.Image:
+    """Return a picture of 96 by 96 pixels, in coloured squares that no other number has."""
+    squares = np.random.default_rng(number).integers(0, 256, (6, 6, 3), dtype=np.uint8)
+    return Picture.fromarray(squares).resize((96, 96), Picture.Resampling.NEAREST)
+
+
+def saved(number: int, *, quality: int = 95) -> bytes:
+    out = BytesIO()
+    drawn(number).save(out, "JPEG", quality=quality)
+    return out.getvalue()
+
+
+def put(project: Project, key: str, *pictures: bytes) -> Instance:
+    """Make an instance that shows these pictures in the role "image", stored as an import stores them."""
+    instance = Instance.objects.create(
+        project=project,
+        key=key,
+        captions={},
+        original_captions={},
+        caption_rule="as-is-v1",
+        source_file="pictures.jsonl",
+        source_row=1,
+    )
+    for position, data in enumerate(pictures):
+        sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+        known = {"width": facts.width, "height": facts.height, "format": facts.format, "byte_size": len(data)}
+        image, _ = Image.objects.get_or_create(pk=sha256, defaults=known)
+        InstanceImage.objects.create(
+            instance=instance, role="image", position=position, filename=f"{key}-{position}.jpg", image=image
+        )
+    return instance

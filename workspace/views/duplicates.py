@@ -1,0 +1,29 @@
+"""Pictures that are nearly the same as others, side by side."""
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from predictions.actions.duplicates import below
+from predictions.queries.duplicates import being_looked_for, near_duplicates_of, pairs_of
+from results.views.guards import project_view, visible_projects
+from studies.models import Project
+from studies.permissions import Verb
+
+PAIRS_PER_PAGE = 20
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def near_duplicates(request: HttpRequest, project: Project) -> HttpResponse:
+    """What stands in projects that the person may not see is not told: only that there is something."""
+    page = Paginator(near_duplicates_of(project), PAIRS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "page": page,
+        "pairs": pairs_of(page.object_list, project, visible_projects(request)),
+        "below": below(),
+        "looking": being_looked_for(project),
+    }
+    return render(request, "workspace/near_duplicates.html", context)
