@@ -217,6 +217,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "workspace.api.schema.with_problem",
     ],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "StudyState": "studies.models.StudyState.choices",
         "ExportState": "workspace.api.serializers.EXPORT_STATES",

@@ -63,6 +63,11 @@ class Lineup:
         """Return the projects that the token opens."""
         return list(self.rows("projects/"))
 
+    def create_project(self, slug: str, name: str) -> Project:
+        """Make an empty project of one's own, where the site lets people. Raises LineupError."""
+        self.json("POST", "projects/", makes=True, json={"slug": slug, "name": name})
+        return self.project(slug)
+
     def project(self, slug: str) -> Project:
         """Return the project called so; nothing is asked yet."""
         return Project(self, slug)

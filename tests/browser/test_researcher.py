@@ -81,6 +81,7 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         "/projects/birds/models/",
         "/projects/birds/people-and-models/",
         "/password/",
+        "/tokens/",
     ):
         page.goto(f"{live_server.url}{address}")
         assert_no_wider_than_the_window(page)

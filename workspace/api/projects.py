@@ -3,16 +3,23 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results.queries.events import lines_of
 from results.queries.overview import project_counts
+from studies.actions.members import may_make_projects
+from studies.actions.projects import make_project
 from studies.models import Event, Membership, Project
 from studies.permissions import Verb, role_called
 from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
+from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import EventSerializer, MemberSerializer, MeSerializer, ProjectSerializer
 
 
@@ -41,11 +48,17 @@ def _told(project: Any) -> dict[str, Any]:
         "slug": project.slug,
         "name": project.name,
         "created_at": project.created_at,
+        "archived_at": project.archived_at,
         "dataset": project.dataset.slug if project.dataset else None,
         "instances": project.instance_count,
         "studies": project.study_count,
         "answers": project.answer_count,
     }
+
+
+class ProjectWantedSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField(help_text="Its name in addresses and commands.")
+    name = serializers.CharField(help_text="What it is called on pages.")
 
 
 class Projects(Endpoint):
@@ -56,6 +69,28 @@ class Projects(Endpoint):
         """The projects that the token opens."""
         projects = _shown(visible_projects(self.user, self.token))
         return page_of(request, projects, lambda rows: ProjectSerializer(map(_told, rows), many=True).data)
+
+    @extend_schema(
+        operation_id="make_project",
+        parameters=[KEY],
+        request=ProjectWantedSerializer,
+        responses={201: ProjectSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Make an empty project of one's own. Who may is a setting of the site."""
+        if not may_make_projects(self.user) or self.token.project_id is not None:
+            sentence = "On this site operators make projects, or this token opens one project alone."
+            raise Refused(Problem("not-allowed", 403, sentence))
+        return self._make(request)
+
+    @once
+    def _make(self, request: Request) -> Response:
+        form = ProjectWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        made = make_project(**form.validated_data, by=self.user, now=timezone.now())
+        address = request.build_absolute_uri(reverse("api_project", args=[made.slug]))
+        told = _told(_shown(Project.objects.filter(pk=made.pk)).get())
+        return Response(ProjectSerializer(told).data, status=201, headers={"Location": address})
 
 
 class OneProject(ProjectEndpoint):

@@ -31,6 +31,7 @@ class ProjectSerializer(Plain):
     slug = serializers.CharField()
     name = serializers.CharField()
     created_at = serializers.DateTimeField()
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when it is put away; null: it is not.")
     dataset = serializers.CharField(
         allow_null=True, help_text="The study that keeps the dataset; null: all instances are the dataset."
     )

@@ -10,11 +10,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from pytest_django.fixtures import Settings
 
 from predictions.models import Prediction
 from studies.actions.images import original_name
+from studies.actions.projects import archive_project
 from studies.models import Event, Image, Instance, InstanceImage, Membership, Project, Study
-from tests.factories import draw_image, make_instance, make_project
+from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
 from workspace.models import UploadedImage
 
@@ -255,6 +257,33 @@ def test_a_draft_is_changed_and_deleted_and_a_launched_study_is_not(script: Scri
     script.post(f"{STUDIES}vases/launch/")
     assert script.ask("DELETE", f"{STUDIES}vases/").status_code == 409
     assert script.ask("PUT", f"{STUDIES}vases/", FILE.encode(), type=YAML).status_code == 409
+
+
+def test_who_may_makes_a_project_and_owns_it(script: Script, researcher: User, settings: Settings) -> None:
+    settings.ANYBODY_MAKES_PROJECTS = False
+    wanted = {"slug": "vases", "name": "Vases"}
+    assert script.post(f"{API}projects/", wanted).status_code == 403
+    settings.ANYBODY_MAKES_PROJECTS = True
+    only = script_of(researcher, project=Project.objects.get())
+    reading = script_of(researcher, scope="read")
+    assert {each.post(f"{API}projects/", wanted).status_code for each in (only, reading)} == {403}
+    made = script.post(f"{API}projects/", wanted)
+    assert (made.status_code, made.json()["name"], made["Location"].endswith("/projects/vases/")) == (
+        201,
+        "Vases",
+        True,
+    )
+    assert Membership.objects.get(project__slug="vases", user=researcher).role == "owner"
+    assert script.post(f"{API}projects/", wanted).status_code == 409
+    assert script.post(f"{API}projects/", {"slug": "No slug", "name": ""}).status_code == 400
+
+
+def test_in_the_archive_nothing_goes_on(script: Script, project: Project, researcher: User) -> None:
+    archive_project(project=project, by=researcher, now=NOON)
+    assert script.get(BIRDS).json()["archived_at"] == "2026-11-20T12:00:00Z"
+    refused = script.post(STUDIES, {"study": "vases"})
+    assert refused.status_code == 403
+    assert "is in the archive" in refused.json()["detail"]
 
 
 def test_of_another_project_nothing_is_found_by_its_number(script: Script) -> None:

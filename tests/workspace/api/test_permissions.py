@@ -64,7 +64,7 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("GET", f"{BIRDS}exports/{{export}}/file/"): not_viewers(),
 }
 # Of no project: a list of those that the token opens, and whose it is.
-OWN = [("GET", "/api/v1/me/"), ("GET", "/api/v1/projects/")]
+OWN = [("GET", "/api/v1/me/"), ("GET", "/api/v1/projects/"), ("POST", "/api/v1/projects/")]
 COLUMNS = {"viewer": 0, "editor": 1, "researcher": 1, "owner": 2}
 
 
