@@ -1,0 +1,182 @@
+"""How many pictures a second a worker with models scores end to end through Celery, beside what limits it.
+
+    python -m benchmarks.model_worker --model SPEC [--pictures 50000] [--folder DIR] [--broker URL]
+
+No Django and no database: the benchmark speaks to the worker as the site does, four chunks of 20 seconds at a time, and
+waits for its answers. All pictures are distinct JPEGs of 640 x 480, so nothing is embedded twice; they stay in DIR for
+the next run. Two floors are measured beforehand in this process, with the same model on the same device: the bare
+forward pass of its picture tower, and fetching, decoding and preprocessing without the model. The worker cannot be
+faster than the slower of the two; the ratio says how near it comes. Goals: 0.8 of the bare forward pass for models as
+large as ViT-L/14, 0.8 of the slower one for ViT-B/32.
+"""
+
+import argparse
+import gc
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import count
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from celery import Celery
+from kombu.simple import SimpleQueue
+from PIL import Image
+
+from background.broker import transport_options
+from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item
+from predictions.pictures import opener, reader_of
+from predictions.scorers import NoPicture, Scorer, scorer_of
+from predictions.scorers.batches import Batched, in_batches, read_ahead
+
+EMBEDDED_URL = "filesystem://localhost"
+ROOT = Path(__file__).resolve().parents[1]
+# As the site divides a run.
+SECONDS_PER_CHUNK, MOST_PER_CHUNK, WINDOW, PICTURES_PER_ITEM = 20, 2000, 4, 2
+READ_AHEAD = 4000
+MOST_PIXELS = 50_000_000
+PATIENCE_SECONDS = 600
+
+
+def main() -> None:
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.folder or Path(scratch) / "pictures"
+        names = _pictures(folder, arguments.pictures)
+        forward, reading = _floors(arguments.model, folder, names)
+        # The worker is to have the device for itself.
+        gc.collect()
+        seconds = _end_to_end(arguments.model, folder, names, broker=arguments.broker, data=Path(scratch) / "data")
+    reached, slower = len(names) / seconds, min(forward, reading)
+    print(f"{len(names):,} distinct pictures of 640 x 480, {os.cpu_count()} cores")
+    print(f"bare forward pass of the picture tower: {forward:.0f} pictures/s")
+    print(f"fetching, decoding and preprocessing alone: {reading:.0f} pictures/s")
+    print(f"end to end through Celery, texts included: {reached:.0f} pictures/s, {seconds:.0f} s")
+    print(f"ratio to the bare forward pass: {reached / forward:.2f}; to the slower floor: {reached / slower:.2f}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, metavar="SPEC")
+    parser.add_argument("--pictures", type=int, default=50_000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--broker", default=EMBEDDED_URL)
+    return parser.parse_args()
+
+
+def _pictures(folder: Path, number: int) -> list[str]:
+    """Return the names of `number` pictures in `folder`, drawn now as far as they are not there."""
+    with ProcessPoolExecutor() as pool:
+        return list(pool.map(_draw, [folder] * number, range(number), chunksize=100))
+
+
+def _draw(folder: Path, number: int) -> str:
+    """Store picture `number`, blocks of random colours, where a site would have it; return its SHA-256."""
+    listed = folder / "drawn" / str(number)
+    if listed.exists():
+        return listed.read_text(encoding="ascii")
+    blocks = np.random.default_rng(number).integers(0, 256, (24, 32, 3), dtype=np.uint8)
+    out = BytesIO()
+    Image.fromarray(blocks).resize((640, 480), Image.Resampling.BICUBIC).save(out, "JPEG", quality=85)
+    name = hashlib.sha256(out.getvalue()).hexdigest()
+    path = folder / "images" / name[:2] / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(out.getvalue())
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    listed.write_text(name, encoding="ascii")
+    return name
+
+
+def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
+    """Return pictures a second of the model alone, and of all that comes before it."""
+    forward, batch, preprocess = _bare(scorer_of(spec), spec)
+    open_picture = opener(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS)
+    missing: dict[str, NoPicture] = {}
+    some = names[:READ_AHEAD]
+    begun = perf_counter()
+    for _ in read_ahead(some, lambda name: preprocess(open_picture(name)), batch=batch, missing=missing):
+        pass
+    reading = len(some) / (perf_counter() - begun)
+    if missing:
+        raise SystemExit(str(next(iter(missing.values()))))
+    return forward, reading
+
+
+def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image], Any]]:
+    """Return how many pictures a second the model takes in the numbers that a worker would use, in what batches, and
+    how it wants them."""
+    fast = scorer.in_half() or scorer
+    if not isinstance(fast, Batched):
+        raise SystemExit(f"{spec} takes pictures in no batches: there is nothing to compare it with.")
+    return fast.pictures_per_second(), fast.batch, fast.preprocess
+
+
+def _end_to_end(spec: str, folder: Path, names: list[str], *, broker: str, data: Path) -> float:
+    """Return how many seconds it takes from the first chunk that is sent to the last that is answered."""
+    options = transport_options(broker, data / "broker")
+    site = Celery("benchmark", fixups=[], set_as_current=False)
+    site.conf.update(broker_url=broker, broker_transport_options=options, task_default_queue=GPU)
+    with _worker(folder, broker, data), site.connection_for_read() as connection:
+        answers = connection.SimpleQueue(DEFAULT)
+        site.send_task(LOAD, kwargs={"run": 1, "spec": spec}, queue=GPU)
+        loaded = _answer(answers, LOADED)
+        size = max(1, min(MOST_PER_CHUNK, int(loaded["pictures_per_second"] * SECONDS_PER_CHUNK / PICTURES_PER_ITEM)))
+        chunks = in_batches(_items(names), size)
+        numbers = count(1)
+        at_work = 0
+        begun = perf_counter()
+        while True:
+            while at_work < WINDOW and (chunk := next(chunks, None)):
+                told = {"run": 1, "chunk": next(numbers), "spec": spec, "items": chunk}
+                site.send_task(SCORE, kwargs=told, queue=GPU)
+                at_work += 1
+            if not at_work:
+                return perf_counter() - begun
+            scored = _answer(answers, STORE)
+            if wrong := [result["error"] for result in scored["results"] if "error" in result]:
+                raise SystemExit(wrong[0])
+            at_work -= 1
+
+
+def _items(names: list[str]) -> Iterator[Item]:
+    for number, pair in enumerate(in_batches(names, PICTURES_PER_ITEM)):
+        text = f"picture {number} of blocks"
+        yield Item(content=str(number), matches={str(place): (text, name) for place, name in enumerate(pair)})
+
+
+def _answer(answers: SimpleQueue, task: str) -> dict[str, Any]:
+    """Return what the next message of this name answers; passes over those that only say that something was begun."""
+    while True:
+        message = answers.get(timeout=PATIENCE_SECONDS)
+        message.ack()
+        name, (_, told, _) = message.headers["task"], message.payload
+        if name == BEGUN:
+            continue
+        answer: dict[str, Any] = told["answer"]
+        if name != task or "error" in answer:
+            raise SystemExit(answer.get("error", f"The worker answered {name}."))
+        return answer
+
+
+@contextmanager
+def _worker(folder: Path, broker: str, data: Path) -> Iterator[None]:
+    environment = os.environ | {"CELERY_BROKER_URL": broker, "LINEUP_IMAGES": str(folder), "DATA_DIR": str(data)}
+    command = [sys.executable, "-m", "celery", "-A", "predictions.worker", "worker", "--loglevel", "WARNING"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+if __name__ == "__main__":
+    main()
