@@ -224,7 +224,10 @@ class DecisionSerializer(Plain):
 
 
 class PredictionSerializer(Plain):
-    """What a model said, under the columns of the export `predictions` (docs/exports.md)."""
+    """What a model said, under the columns of the export `predictions` (docs/exports.md).
+
+    Without `about`: whether people were asked the same takes a look at all of the project.
+    """
 
     task = serializers.CharField()
     model = serializers.CharField()
@@ -236,6 +239,13 @@ class PredictionSerializer(Plain):
     is_right = serializers.BooleanField(allow_null=True)
     scores = serializers.DictField(child=serializers.FloatField(), allow_null=True)
     key = serializers.CharField()
+    content_hash = serializers.CharField(
+        allow_blank=True,
+        help_text="Of what the model was shown; empty where a file names no pictures.",
+    )
+    conditions = serializers.CharField(
+        allow_blank=True, help_text="The digest of what it was computed under; empty where it comes from a file."
+    )
 
 
 class PredictionsImportedSerializer(Plain):
