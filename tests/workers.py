@@ -7,10 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 from django.db import connection
 
 from tests.processes import running
+
+# What carries the messages of workers that tests run: each on the database that it goes with on a real site. What is
+# carried has no database in it, and what is stored of it no broker.
+_BECAUSE = "a site on one machine has files and SQLite, a larger one Redis and PostgreSQL"
+BROKERS = (
+    pytest.param("files", marks=pytest.mark.once(on="sqlite", because=_BECAUSE)),
+    pytest.param("redis", marks=pytest.mark.once(on="postgresql", because=_BECAUSE)),
+)
 
 
 def database_url() -> str:

@@ -19,14 +19,14 @@ from studies.models import Study
 from tests.factories import answer, draw_instance, make_launched, make_person, make_project, make_study, sit_down
 from tests.servers import spare_port
 from tests.waiting import wait_until
-from tests.workers import celery_worker, site_environment
+from tests.workers import BROKERS, celery_worker, site_environment
 
 WAIT_SECONDS = 60
 EMBEDDED_BROKER = "filesystem://localhost"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(params=["files", "redis"])
+@pytest.fixture(params=BROKERS)
 def broker_url(request: pytest.FixtureRequest) -> str:
     if request.param == "files":
         return EMBEDDED_BROKER

@@ -32,7 +32,7 @@ from studies.models import Project
 from tests.factories import TESTS, draw_image, draw_instance, make_project
 from tests.predictions.model_worker import MISSING, model_worker, worker_environment
 from tests.predictions.plain_scorer import BROKEN, digest_score
-from tests.workers import celery_worker
+from tests.workers import BROKERS, celery_worker
 
 WAIT_SECONDS = 60
 said_by_the_worker = pytest.mark.once(
@@ -52,7 +52,7 @@ def project() -> Project:
     return project
 
 
-@pytest.fixture(params=["files", "redis"])
+@pytest.fixture(params=BROKERS)
 def broker_url(request: pytest.FixtureRequest) -> str:
     return EMBEDDED_BROKER if request.param == "files" else str(request.getfixturevalue("redis_server"))
 
