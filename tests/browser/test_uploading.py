@@ -155,7 +155,7 @@ def test_somebody_joins_by_keyboard_alone(signed_in: Page, live_server: LiveServ
     link = signed_in.get_by_label("Link for Amaia").input_value()
     signed_in.context.clear_cookies()
     signed_in.goto(f"{live_server.url}/invitations/{link.rstrip('/').rpartition('/')[2]}/")
-    # The first field has the focus.
+    expect(signed_in.get_by_label("Name to sign in with")).to_be_focused()
     signed_in.keyboard.type("amaia")
     for typed in ("Amaia", "", "a long password", "a long password"):
         signed_in.keyboard.press("Tab")

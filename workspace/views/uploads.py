@@ -1,9 +1,11 @@
 """Files that a browser sends in pieces, to be imported: begin, how far it is, the next piece. Spoken to by scripts."""
 
+from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -11,7 +13,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from results.views.guards import project_view, refusal, signed_in, visible_projects
-from studies.actions.uploads import IMAGES, PARTS, ROWS, Misplaced, begin_upload, receive, received
+from studies.actions.uploads import (
+    BLOCK,
+    IMAGES,
+    LARGEST_PIECE,
+    PARTS,
+    ROWS,
+    Misplaced,
+    begin_upload,
+    receive,
+    received,
+)
 from studies.errors import StudyError
 from studies.models import Project, Upload
 from studies.permissions import Verb
@@ -52,9 +64,21 @@ def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
     offset = request.GET.get("offset", "")
     if part not in PARTS or not offset.isdecimal() or len(offset) > 15:
         return JsonResponse({"problem": "This piece says not where it belongs."}, status=REFUSED)
+    told: dict[str, Any]
     try:
         return JsonResponse({"have": receive(own, part, request.GET.get("name", ""), request, offset=int(offset))})
     except Misplaced as error:
-        return JsonResponse({"have": error.have}, status=ELSEWHERE)
+        told, status = {"have": error.have}, ELSEWHERE
     except StudyError as error:
-        return JsonResponse({"problem": str(error)}, status=REFUSED)
+        told, status = {"problem": str(error)}, REFUSED
+    _read_on(request)
+    return JsonResponse(told, status=status)
+
+
+def _read_on(request: HttpRequest) -> None:
+    """Read what is left of a piece: a server that answers and closes while a browser still sends breaks the line, and
+    the browser never hears the answer."""
+    with suppress(UnreadablePostError):
+        for _ in range(LARGEST_PIECE // BLOCK):
+            if not request.read(BLOCK):
+                return
