@@ -4,6 +4,8 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -62,6 +64,8 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
     by, now = signed_in(request), timezone.now()
     whom = given["whom"] or given["mail"]
     try:
+        if given["mail"]:
+            _check_address(given["mail"])
         invitation, secret = actions.invite(project=project, role=given["role"], days=days, whom=whom, by=by, now=now)
     except StudyError as error:
         return _page(request, project, status=409, problems=error.problems, given=given)
@@ -70,6 +74,15 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
     role = with_article(Role(invitation.role))
     made = {"invitation": invitation, "role": role, "link": link, "sent_to": sent_to, "not_sent_to": given["mail"]}
     return _page(request, project, made=made)
+
+
+def _check_address(mail: str) -> None:
+    """Raise StudyError for what no mail can be sent to, before a link is made that nobody would get to see."""
+    try:
+        validate_email(mail)
+    except ValidationError as error:
+        sentence = f"{mail[:100]!r} is no e-mail address. Mend it, or leave it out and give the link yourself."
+        raise StudyError(sentence) from error
 
 
 @project_view(Verb.MANAGE_MEMBERS)

@@ -198,6 +198,16 @@ def test_a_mail_that_is_not_taken_leaves_the_link_with_who_made_it(
     assert "/invitations/" in page
 
 
+@pytest.mark.parametrize("address", ["amaia", "amaia@example.org\nBcc: all@example.org", "a@b, c@d"])
+def test_an_address_that_is_none_makes_no_link(settings: Settings, address: str) -> None:
+    settings.MAIL_FROM = "lineup@example.org"
+    given = {"role": "editor", "days": "7", "mail": address}
+    response = browser_of().post(f"{MEMBERS}invite/", given)
+    assert response.status_code == 409
+    assert "is no e-mail address" in response.content.decode()
+    assert (Invitation.objects.count(), mail.outbox) == (0, [])
+
+
 def test_without_a_mail_server_no_mail_is_offered_or_sent() -> None:
     owner = browser_of()
     assert "E-mail" not in owner.get(MEMBERS).content.decode()
