@@ -172,7 +172,7 @@ OF_OWN_ACCOUNT = {
     "workspace.actions.tokens.make_token",
     "workspace.actions.tokens.note_use",
     "workspace.actions.tokens.revoke_token",
-    "workspace.actions.uploads.upload_image",
+    "workspace.actions.uploaded_images.upload_image",
 }
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
 DERIVED = {

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -29,6 +28,7 @@ from predictions.queries.progress import progress_of
 from predictions.tasks import send_due, send_to_worker
 from studies.actions.images import original_name
 from studies.models import Project
+from tests import waiting
 from tests.factories import TESTS, draw_image, draw_instance, make_project
 from tests.predictions.model_worker import MISSING, model_worker, worker_environment
 from tests.predictions.plain_scorer import BROKEN, digest_score
@@ -78,13 +78,11 @@ def _sends_there(broker_url: str, tmp_path: Path) -> Iterator[None]:
 
 
 def wait_until(is_so: Callable[[], bool], folder: Path) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        if is_so():
-            return
-        time.sleep(0.1)
-    logs = [path.read_text(encoding="utf-8")[-3000:] for path in folder.glob("*.log")]
-    pytest.fail(f"{list(Run.objects.values())}: {logs}")
+    def why() -> str:
+        logs = [path.read_text(encoding="utf-8")[-3000:] for path in folder.glob("*.log")]
+        return f"{list(Run.objects.values())}: {logs}"
+
+    waiting.wait_until(is_so, seconds=WAIT_SECONDS, why=why)
 
 
 def state(run: Run) -> str:

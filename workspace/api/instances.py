@@ -17,7 +17,7 @@ from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance
 from studies.permissions import Verb
-from workspace.actions.uploads import UploadedImages
+from workspace.actions.uploaded_images import UploadedImages
 from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
 from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once_by_content
