@@ -109,5 +109,13 @@ def who_may(verb: Verb) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def why_not_in_archive(project: str, verb: Verb) -> str:
+    """Return what a person is told who wants to do it in an archived project of that name, where nobody may."""
+    return (
+        f"{project} is archived: nobody may {WORDS[verb]} while it is. An owner takes it out of the archive under "
+        "Members and settings."
+    )
+
+
 def with_article(role: Role) -> str:
     return f"{'a' if role is Role.VIEWER else 'an'} {role}"

@@ -20,7 +20,7 @@ from django.views.decorators.cache import never_cache
 from results.queries.overview import with_answers_sent
 from studies.actions.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Project, Study
-from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, with_article
+from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
 P = ParamSpec("P")
 Response: TypeAlias = HttpResponse | HttpResponseBase
@@ -96,7 +96,7 @@ def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse 
         "words": WORDS[verb],
         "role": with_article(role) if role else "",
         "owners": owners_of(project),
-        "is_archived": project.archived_at is not None and verb not in IN_ARCHIVE,
+        "archived": why_not_in_archive(project.name, verb) if project.archived_at and verb not in IN_ARCHIVE else "",
     }
     return render(request, "results/not_allowed.html", context, status=403)
 

@@ -12,7 +12,7 @@ from studies.actions.members import may, role_in
 from studies.errors import StudyError
 from studies.models import Project, Study
 from studies.naming import problem_with_slug
-from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, with_article
+from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
 STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
 
@@ -52,10 +52,7 @@ def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
     if may(user, verb, project):
         return user
     if project.archived_at is not None and verb not in IN_ARCHIVE:
-        raise CommandError(
-            f"{project.slug} is archived, and nobody may {WORDS[verb]} while it is. An owner takes it out of the "
-            "archive, on its page Members and settings."
-        )
+        raise CommandError(why_not_in_archive(project.slug, verb))
     role = role_in(user, project)
     what = "cannot sign in any more" if not user.is_active else f"is {with_article(role) if role else 'no member'}"
     raise CommandError(

@@ -30,7 +30,7 @@ from rest_framework.views import APIView
 from results.queries.overview import with_answers_sent
 from studies.actions.members import may, owners_of, projects_where, role_in
 from studies.models import Project, Study
-from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, with_article
+from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 from throttle.counting import hit
 from workspace.api.authentication import PersonalToken
 from workspace.api.problems import Problem, Refused, handle
@@ -140,7 +140,7 @@ def visible_projects(user: User, token: Token) -> Any:
 def _who_may(user: User, verb: Verb, project: Project) -> str:
     """Return what the page says to a member who may not."""
     if project.archived_at is not None and verb not in IN_ARCHIVE:
-        return f"{project.name} is in the archive, where it can be looked at and exported, and nothing goes on."
+        return why_not_in_archive(project.name, verb)
     role = role_in(user, project)
     owners = ", ".join(owner.get_username() for owner in owners_of(project))
     sentences = [

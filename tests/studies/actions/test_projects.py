@@ -1,5 +1,6 @@
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 
 from studies.actions.members import may, projects_where
 from studies.actions.projects import archive_project, make_project, rename_project, reopen_project
@@ -77,3 +78,11 @@ def test_in_an_archived_project_nothing_goes_on_but_people_keep_their_rights(sup
     assert {verb for verb in Verb if may(who, verb, project)} == set(Verb)
     reopen_project(project=project, by=User.objects.get(pk=who.pk), now=NOON)
     assert Event.objects.filter(what="project reopened").count() == 1
+
+
+def test_a_command_in_the_name_of_an_owner_is_refused_in_an_archived_project() -> None:
+    study = create_draft()
+    owner = make_member(study.project, "owner")
+    archive_project(project=study.project, by=owner, now=NOON)
+    with pytest.raises(CommandError, match="vases is archived: nobody may launch, pause and close studies"):
+        call_command("launch_study", study.slug, by="owner")

@@ -285,7 +285,7 @@ def test_in_the_archive_nothing_goes_on(script: Script, project: Project, resear
     assert script.get(BIRDS).json()["archived_at"] == "2026-11-20T12:00:00Z"
     refused = script.post(STUDIES, {"study": "vases"})
     assert refused.status_code == 403
-    assert "is in the archive" in refused.json()["detail"]
+    assert "is archived: nobody may" in refused.json()["detail"]
 
 
 def test_of_another_project_nothing_is_found_by_its_number(script: Script) -> None:
