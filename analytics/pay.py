@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import inf
 
@@ -45,6 +45,35 @@ def projected_cost(reward: Decimal, times: int) -> Decimal:
     if reward < 0 or times < 0:
         raise ValueError(f"A cost needs a reward and a number of at least 0, not {reward} and {times}.")
     return reward * times
+
+
+def platform_fee(cost: Decimal, percent: Decimal) -> Decimal:
+    """Return the fee that a platform takes on top of what is paid, to the cent, halves up.
+
+    cost: what is paid, major units, at least 0. percent: of it, at least 0. Raises ValueError otherwise.
+
+    Example: 33.33 % of 600.00 are 199.98.
+    """
+    if cost < 0 or percent < 0:
+        raise ValueError(f"A fee needs a cost and a share of at least 0, not {cost} and {percent}.")
+    return (cost * percent / 100).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+
+
+def implied_hourly_pay(
+    per_session: Decimal, per_answer: Decimal, *, answers: float | Fraction, minutes: float | Fraction
+) -> Decimal:
+    """Return what an hour is paid if a session of so many answers takes as long as it was estimated to.
+
+    per_session, per_answer: rewards, major units, at least 0. answers: of one session on average, at least 0. minutes:
+    over 0. Raises ValueError otherwise. Rounded to the cent, halves up.
+
+    Example: 2.00 and 0.15 for each of 20 answers in 20 minutes are 15.00 an hour.
+    """
+    if minutes <= 0 or answers < 0 or per_session < 0 or per_answer < 0:
+        raise ValueError("Pay by the hour needs rewards and answers of at least 0, and more than 0 minutes.")
+    paid = Fraction(per_session) + Fraction(per_answer) * Fraction(answers)
+    hourly = paid * 60 / Fraction(minutes)
+    return (Decimal(hourly.numerator) / Decimal(hourly.denominator)).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
 
 
 def percentile(values: Sequence[float], share: Fraction) -> float:

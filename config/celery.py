@@ -29,6 +29,11 @@ app.conf.update(
     beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
     beat_schedule={
         "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
+        "note which studies have all their answers": {
+            "task": "workspace.note_completed",
+            "schedule": EVERY_MINUTE,
+            "options": {"expires": 60},
+        },
         # While all workers are busy only the last of these messages is worth anything.
         "go on with jobs whose worker was lost": {
             "task": "background.resume_jobs",
@@ -49,7 +54,19 @@ app.conf.update(
             "task": "results.resume_exports",
             "schedule": EVERY_FIVE_MINUTES,
         },
+        "send what webhooks are to be told": {
+            "task": "workspace.deliver",
+            "schedule": EVERY_MINUTE,
+            "options": {"expires": 60},
+        },
+        "look for news that webhooks are to be told": {
+            "task": "workspace.note_news",
+            "schedule": EVERY_FIVE_MINUTES,
+            "options": {"expires": 300},
+        },
         "delete what was uploaded a week ago": {"task": "studies.discard_uploads", "schedule": EVERY_HOUR},
+        "forget browsers that are signed out": {"task": "workspace.forget_sessions", "schedule": EVERY_HOUR},
+        "delete pictures that nobody used for a month": {"task": "workspace.discard_images", "schedule": EVERY_HOUR},
         "delete files that hold answers of people who withdrew": {
             "task": "results.discard_files",
             "schedule": EVERY_FIVE_MINUTES,

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from decimal import Decimal, InvalidOperation
 from errno import EACCES
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -19,6 +20,7 @@ FALSE_WORDS = {"0", "false", "no", "off", ""}
 DATABASE_SCHEMES = {"sqlite", "postgres", "postgresql"}
 CACHE_FORM = "Use redis://HOST:PORT/NUMBER."
 SITE_FORM = "Write how people reach the site, such as https://lineup.example."
+ISSUER_FORM = "Write the https address of the provider, such as https://login.example/realms/lab."
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Django warns below 50. Without HTTPS, sites made long ago have shorter ones, and must still start.
 SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
@@ -37,8 +39,13 @@ def mistakes_stop_the_start() -> Iterator[None]:
         sys.exit(str(error))
 
 
-def read_text(name: str, default: str = "") -> str:
-    """Return variable `name`; when only `name`_FILE is set, the content of that file (a mounted secret)."""
+def read_text(name: str, default: str = "", *, needed: bool = False) -> str:
+    """Return variable `name`; when only `name`_FILE is set, the content of that file (a mounted secret).
+
+    `needed`: because of another setting, so that it must not be empty.
+    """
+    if needed and not (os.environ.get(name) or f"{name}_FILE" in os.environ):
+        raise ImproperlyConfigured(f"{name} is missing: what goes with it is set.")
     if name in os.environ:
         return os.environ[name]
     secret_file = os.environ.get(f"{name}_FILE")
@@ -75,6 +82,18 @@ def read_number(name: str, default: int, *, least: int = 0) -> int:
     return number
 
 
+def read_amount(name: str, default: str) -> Decimal:
+    """Return variable `name` as an amount of money or a share in percent: 0 or more, such as 33.33."""
+    text = read_text(name, default).strip()
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount < 0:
+        raise ImproperlyConfigured(f"{name} is {text!r}. Write a number of 0 or more, such as {default}.")
+    return amount
+
+
 def read_distance(name: str) -> float | None:
     """Return variable `name` as a distance, 1 - cosine: above 0, at most 2; None where it is not set."""
     text = read_text(name).strip()
@@ -103,6 +122,20 @@ def read_site(name: str, default: str) -> str:
     parts = _split(name, text, SITE_FORM)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"{name} is {text!r}. {SITE_FORM}")
+    return text
+
+
+def read_issuer(name: str) -> str:
+    """Return variable `name`, the issuer of an OpenID Connect provider; empty where there is none.
+
+    By https only, as secrets and identities go there; but for one on this machine.
+    """
+    text = read_text(name).strip().removesuffix("/.well-known/openid-configuration").rstrip("/")
+    parts = _split(name, text, ISSUER_FORM)
+    here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    is_safe = parts.scheme == "https" or (here and parts.scheme == "http")
+    if text and not (is_safe and parts.hostname):
+        raise ImproperlyConfigured(f"{name} is {text!r}. {ISSUER_FORM}")
     return text
 
 

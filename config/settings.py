@@ -8,11 +8,13 @@ import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
 from config.environment import (
+    read_amount,
     read_cache,
     read_database,
     read_distance,
     read_flag,
     read_folder,
+    read_issuer,
     read_level,
     read_list,
     read_mail,
@@ -49,6 +51,9 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
+    # Signing in with an account elsewhere (docs/decisions/0047).
+    "allauth.account",
+    "allauth.socialaccount",
     "background",
     "throttle",
     "studies",
@@ -71,6 +76,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "workspace.signed_in.SeenMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -159,6 +166,20 @@ EMAIL_TIMEOUT = 10
 MAIL_FROM = read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
 PASSWORD_RESET_TIMEOUT = 3600
 
+# With whose accounts people may also sign in, by OpenID Connect; with nobody's unless an issuer is named. New accounts
+# come by invitation only, unless everybody whom the provider lets in may have one.
+OIDC_ISSUER = read_issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = read_text("OIDC_CLIENT_ID", needed=bool(OIDC_ISSUER))
+OIDC_CLIENT_SECRET = read_text("OIDC_CLIENT_SECRET", needed=bool(OIDC_ISSUER))
+OIDC_NAME = read_text("OIDC_NAME", "your organisation")
+OIDC_SIGN_UP = read_flag("OIDC_SIGN_UP", default=False)
+SOCIALACCOUNT_ADAPTER = "workspace.sign_on.SignOnAdapter"
+ACCOUNT_ADAPTER = "workspace.sign_on.AccountAdapter"
+# Addresses are confirmed, and attempts counted, by the site's own doors.
+ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_UNIQUE_EMAIL = False
+ACCOUNT_RATE_LIMITS = False
+
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = HTTPS
@@ -189,6 +210,10 @@ CONTENT_SECURITY_POLICY = {
 CACHE_URL = read_cache("CACHE_URL")
 # How many requests a token of the API may make in a minute; 0 is any number.
 API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
+# What Prolific takes on top of what annotators are paid, in percent, for the cost that a launch foresees.
+PLATFORM_FEE_PERCENT = read_amount("PLATFORM_FEE_PERCENT", "33.33")
+# The least that an hour may be paid, in dollars, without a warning; Prolific allows no less than this.
+LEAST_HOURLY_PAY = read_amount("LEAST_HOURLY_PAY", "8.00")
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 
@@ -196,11 +221,18 @@ BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 # Workers with models that do not share this machine's media folder get pictures by this; nobody does without one.
 WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
+# Whether webhooks may lead into private networks and to this machine, and go without https: for trying out.
+WEBHOOKS_TO_PRIVATE_ADDRESSES = read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
+# Where releases are pushed to: the Hugging Face Hub, or one like it.
+HUB_URL = read_site("HF_ENDPOINT", "https://huggingface.co")
+# What is told of every event, in its transaction: rooms below do not know who listens.
+TOLD_OF_EVENTS = ["workspace.actions.webhooks.note"]
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.kept_numbers.NUMBERS",
     "studies.import": "studies.actions.imports.IMPORT",
+    "workspace.hub": "workspace.actions.hub.PUSH",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
@@ -220,7 +252,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "StudyState": "studies.models.StudyState.choices",
+        "DeliveryState": "workspace.models.DeliveryState.choices",
+        "HubPushState": "workspace.api.serializers.PUSH_STATES",
         "ExportState": "workspace.api.serializers.EXPORT_STATES",
+        "ImportState": "workspace.api.serializers.IMPORT_STATES",
+        "ManifestFormatEnum": "studies.importing.IMPORTERS",
+        "Role": "workspace.api.members.ROLES",
         "TokenScope": "workspace.models.Scope.choices",
     },
     # In requests what has a default may be left out, and a file is bytes.

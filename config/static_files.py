@@ -1,6 +1,6 @@
 """Styles and scripts as browsers get them: without comments and white space, compressed, named by what they hold."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 AS_THEY_ARE = "vendor/"
+SOURCE_MAP = ".map"
 _MINIFIERS: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 
 
@@ -25,6 +26,11 @@ class MinifiedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type:
             for name, (storage, path) in paths.items()
         }
         yield from super().post_process(minified, *args, **options)
+
+    def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Compress what pages name, so only what is named by its content; not what only a developer's tools open."""
+        named = {path for path in self.hashed_files.values() if not path.endswith(SOURCE_MAP)}
+        yield from super().compress_files(path for path in paths if path in named)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ It needs httpx, and pandas only where `to_pandas` is called. It knows nothing of
 
 from lineup_client.client import Lineup
 from lineup_client.errors import LineupError, NotReached
-from lineup_client.project import Export, Instances, Predictions, Project, Studies, Study
+from lineup_client.project import Export, Import, Instances, Predictions, Project, Studies, Study
 from lineup_client.rows import Rows
 
 __all__ = [
     "Export",
+    "Import",
     "Instances",
     "Lineup",
     "LineupError",

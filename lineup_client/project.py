@@ -7,16 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
+from urllib.parse import quote
 
 import httpx
 
-from lineup_client.errors import LineupError
+from lineup_client.errors import MOST_SHOWN, LineupError
 from lineup_client.rows import Rows
 
 ROWS_AT_ONCE = 500
 IMAGES_ASKED_AT_ONCE = 1000
 PAGE = 1000
 ENDED = frozenset({"ready", "failed", "withdrawn"})
+PUSHED = frozenset({"pushed", "failed"})
+IMPORT_ENDED = frozenset({"done", "failed", "cancelled"})
+PIECE = 4 << 20
 
 Images = Path | Mapping[str, Path | bytes]
 """Where images are: a folder in which the rows' names are found, or name in the rows -> file or bytes."""
@@ -48,17 +52,90 @@ class Project:
         self.instances = Instances(site, self.path)
         self.predictions = Predictions(site, self.path)
         self.studies = Studies(site, self.path)
+        self.webhooks = Webhooks(site, self.path)
 
     def read(self) -> dict[str, Any]:
         """Return what the project is called and how much is in it."""
         return self._site.json("GET", self.path)
 
+    def rename(self, name: str) -> dict[str, Any]:
+        """Call it otherwise on its pages; its addresses stay. Raises LineupError."""
+        return self._site.json("PATCH", self.path, json={"name": name})
+
+    def archive(self) -> dict[str, Any]:
+        """Put it away: it can be looked at and exported, and nothing in it goes on. Raises LineupError."""
+        return self._site.json("PATCH", self.path, json={"archived": True})
+
+    def reopen(self) -> dict[str, Any]:
+        """Take it out of the archive."""
+        return self._site.json("PATCH", self.path, json={"archived": False})
+
     def members(self) -> Rows:
         return Rows(lambda: self._site.rows(f"{self.path}members/"))
+
+    def invite(self, role: str, *, days: int = 7, whom: str = "", mail: str = "") -> dict[str, Any]:
+        """Make a link by which one person becomes a member; `link` is given this once. Raises LineupError.
+
+        mail: where the site sends it, if it sends mail.
+        """
+        wanted = {"role": role, "days": days, "whom": whom, "mail": mail}
+        return dict(self._site.request("POST", f"{self.path}invitations/", makes=True, json=wanted).json())
+
+    def invitations(self) -> Rows:
+        """Return those that can still be used, without their links."""
+        return Rows(lambda: self._site.rows(f"{self.path}invitations/"))
+
+    def cancel_invitation(self, id: int) -> None:
+        self._site.request("DELETE", f"{self.path}invitations/{id}/")
+
+    def change_role(self, username: str, role: str) -> dict[str, Any]:
+        """Make a member something else: viewer, editor or owner. Raises LineupError."""
+        return self._site.json("PATCH", f"{self.path}members/{quote(username, safe='')}/", json={"role": role})
+
+    def remove_member(self, username: str) -> None:
+        """End a membership; one's own anybody may end. Raises LineupError."""
+        self._site.request("DELETE", f"{self.path}members/{quote(username, safe='')}/")
+
+    def people(self) -> Rows:
+        """Return who has come to its studies, by pseudonym, and whether their answers count."""
+        return Rows(lambda: self._site.rows(f"{self.path}people/", limit=PAGE))
+
+    def exclude(self, name: str, reason: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Let the answers of the person with this pseudonym count nowhere, until `include`; return what follows."""
+        return self._change_person(name, "exclude", {"reason": reason, "dry_run": dry_run})
+
+    def include(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Let the answers of somebody who was excluded count again; return what follows."""
+        return self._change_person(name, "include", {"dry_run": dry_run})
+
+    def withdraw(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Take somebody's answers out who took back their consent. It cannot be undone."""
+        return self._change_person(name, "withdraw", {"dry_run": dry_run})
+
+    def reopen_slots(self, name: str, *, dry_run: bool = False) -> dict[str, Any]:
+        """Offer the places of somebody's answers that count no more to others."""
+        return self._change_person(name, "reopen", {"dry_run": dry_run})
+
+    def _change_person(self, name: str, change: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        path = f"{self.path}people/{quote(name, safe='')}/{change}/"
+        return dict(self._site.request("POST", path, makes=True, json=wanted).json())
 
     def events(self) -> Rows:
         """Who did what, newest first."""
         return Rows(lambda: self._site.rows(f"{self.path}events/"))
+
+    def hub_pushes(self) -> Rows:
+        """What was pushed to the Hugging Face Hub, newest first."""
+        return Rows(lambda: self._site.rows(f"{self.path}hub-pushes/"))
+
+    def push_to_hub(self, release: str, repository: str, *, token: str, private: bool = True) -> "HubPush":
+        """Have a frozen release pushed to a dataset repository of the Hub, OWNER/NAME, in the background.
+
+        token: of the Hub, one that may write there. private: whether a repository that is not there yet is made so.
+        """
+        wanted = {"release": release, "repository": repository, "token": token, "private": private}
+        told = self._site.request("POST", f"{self.path}hub-pushes/", makes=True, json=wanted).json()
+        return HubPush(self._site, self.path, told)
 
     def study(self, slug: str) -> "Study":
         """Return the study called so; nothing is asked yet."""
@@ -73,7 +150,7 @@ class Instances:
         self._path = path
 
     def __call__(self, **filters: str) -> Rows:
-        """Return the instances, by `type`, `subtype`, `split` or `key` where that is given."""
+        """Return the instances, by `type`, `subtype`, `split`, `key` or `tag` where that is given."""
         return Rows(lambda: self._site.rows(f"{self._path}instances/", limit=PAGE, **filters))
 
     def upload(
@@ -119,6 +196,47 @@ class Instances:
                 ).json()
             )
 
+    def import_later(
+        self, rows: Path | Sequence[Path], format: str, images: Sequence[Path] = (), **options: Any
+    ) -> "Import":
+        """Send files in pieces and have them imported in the background: gigabytes need no connection that lasts.
+
+        images: single ones, under their names alone, and zips. A piece whose answer is lost is looked for before it is
+        sent again. options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
+        """
+        upload = self._site.request("POST", f"{self._path}uploads/", makes=True).json()["id"]
+        path = f"{self._path}uploads/{upload}/"
+        for part, files in {"rows": [rows] if isinstance(rows, Path) else rows, "images": images}.items():
+            for file in files:
+                self._send_file(path, part, file)
+        wanted = {"upload": upload, "format": format} | options
+        told = self._site.request("POST", f"{self._path}imports/", makes=True, json=wanted).json()
+        return Import(self._site, self._path, told)
+
+    def imports(self) -> Rows:
+        """Return what was asked for to be imported in the background, newest first."""
+        return Rows(lambda: self._site.rows(f"{self._path}imports/"))
+
+    def _send_file(self, path: str, part: str, file: Path) -> None:
+        have, size = 0, file.stat().st_size
+        with file.open("rb") as data:
+            while have < size:
+                data.seek(have)
+                try:
+                    answer = self._site.request(
+                        "PUT",
+                        f"{path}{part}/",
+                        params={"name": file.name, "offset": have},
+                        content=data.read(PIECE),
+                        headers={"Content-Type": "application/octet-stream"},
+                    )
+                    have = answer.json()["have"]
+                except LineupError as error:
+                    there = self._site.json("GET", path)[part].get(file.name, 0)
+                    if error.type != "misplaced" or there == have:
+                        raise
+                    have = there
+
     def _send_images(self, names: Iterable[str], images: Images | None) -> dict[str, str]:
         """Send those that the project does not have; return name -> SHA-256 of those that there are."""
         found = {name: where for name in names if (where := _found(name, images)) is not None}
@@ -133,6 +251,53 @@ class Instances:
                 headers = {"Content-Type": "application/octet-stream"}
                 self._site.request("PUT", f"{self._path}images/{sha256}/", content=data, headers=headers)
         return hashes
+
+
+class Import:
+    """An import in the background. `told` is what was last said of it."""
+
+    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
+        self._site = site
+        self.told = told
+        self.path = f"{project}imports/{told['id']}/"
+
+    def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Import":
+        """Wait until it is done. Raises TimeoutError, and LineupError with the bad rows when nothing was imported."""
+        self.told = waited_for(self._site, self.path, self.told, IMPORT_ENDED, seconds, look_every_seconds)
+        if self.told["state"] != "done":
+            raise LineupError(422, {"detail": self.told["error"], "errors": list(islice(self.problems(), MOST_SHOWN))})
+        return self
+
+    def problems(self) -> Rows:
+        """Return every bad row, with its number, field and reason."""
+        return Rows(lambda: self._site.rows(f"{self.path}problems/", limit=PAGE))
+
+    def cancel(self) -> None:
+        """Give it up; nothing of it is kept. Raises LineupError when it is over."""
+        self.told = self._site.json("POST", f"{self.path}cancel/")
+
+    def again(self) -> "Import":
+        """Try it again where it came to nothing, or do it where it was only looked over."""
+        told = self._site.request("POST", f"{self.path}again/", makes=True).json()
+        return Import(self._site, self.path.partition("imports/")[0], told)
+
+
+def waited_for(
+    site: Connection,
+    path: str,
+    told: Mapping[str, Any],
+    ended: frozenset[str],
+    seconds: float,
+    look_every_seconds: float,
+) -> Mapping[str, Any]:
+    """Ask for what is made in the background until its `state` is one of `ended`. Raises TimeoutError."""
+    until = time.monotonic() + seconds
+    while told["state"] not in ended:
+        if time.monotonic() > until:
+            raise TimeoutError(f"It is still {told['state']}.")
+        time.sleep(look_every_seconds)
+        told = site.json("GET", path)
+    return told
 
 
 def _without_gaps(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
@@ -249,6 +414,12 @@ class Study:
         """Let nobody in any more, for good."""
         return self._change("close")
 
+    def ask_more(self, what: str = "answers", number: int = 1, *, dry_run: bool = False) -> dict[str, Any]:
+        """Ask for `number` more `answers` to every question, for up to `number` to each that stays `undecided`, or
+        about `instances` that came since; return what that brings, or with `dry_run` would bring."""
+        wish = {"what": what, "number": number, "dry_run": dry_run}
+        return dict(self._site.request("POST", f"{self.path}more/", json=wish, makes=True).json())
+
     def _change(self, name: str) -> dict[str, Any]:
         return dict(self._site.request("POST", f"{self.path}{name}/", makes=True).json())
 
@@ -267,8 +438,18 @@ class Study:
         return self._rows("responses")
 
     def decisions(self) -> Rows:
-        """Return what became of each question, under the columns of the export `decisions`."""
+        """Return what became of each question, under the columns of the export `decisions`, and by which `id` it is
+        settled."""
         return self._rows("decisions")
+
+    def settle(self, id: int, choice: str, note: str = "") -> dict[str, Any]:
+        """Decide a question that the answers have left undecided; `id` of its decision. Raises LineupError."""
+        path, wanted = f"{self.path}decisions/{id}/settle/", {"choice": choice, "note": note}
+        return dict(self._site.request("POST", path, makes=True, json=wanted).json())
+
+    def unsettle(self, id: int) -> dict[str, Any]:
+        """Take a settlement back: the answers decide again. Raises LineupError."""
+        return dict(self._site.request("POST", f"{self.path}decisions/{id}/unsettle/", makes=True).json())
 
     def _rows(self, name: str) -> Rows:
         return Rows(lambda: self._site.rows(f"{self.path}{name}/", limit=PAGE))
@@ -288,6 +469,64 @@ class Study:
         return Export(self._site, self._project, told)
 
 
+class Webhooks:
+    """The addresses that are told what happens in a project; called, it returns them."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path
+
+    def __call__(self) -> Rows:
+        return Rows(lambda: self._site.rows(f"{self._path}webhooks/"))
+
+    def make(self, url: str, topics: Sequence[str]) -> tuple[dict[str, Any], str]:
+        """Have an address told of topics (docs/webhooks.md); return the webhook, and the key that its messages bear."""
+        wanted = {"url": url, "topics": list(topics)}
+        made = dict(self._site.request("POST", f"{self._path}webhooks/", makes=True, json=wanted).json())
+        return made, self.change_key(made["id"], hours=0)
+
+    def change_key(self, id: int, *, hours: int = 24) -> str:
+        """Give a webhook a new key and return it; the one before signs too for so many hours."""
+        return str(self._act("webhooks", id, "key", json={"hours": hours})["key"])
+
+    def try_out(self, id: int) -> dict[str, Any]:
+        """Send a message that says nothing; return what is known of it."""
+        return self._act("webhooks", id, "try")
+
+    def switch_on(self, id: int) -> dict[str, Any]:
+        return self._act("webhooks", id, "on")
+
+    def delete(self, id: int) -> None:
+        self._site.request("DELETE", f"{self._path}webhooks/{id}/")
+
+    def deliveries(self, id: int) -> Rows:
+        """What a webhook was sent, newest first."""
+        return Rows(lambda: self._site.rows(f"{self._path}webhooks/{id}/deliveries/"))
+
+    def repeat(self, delivery: int) -> dict[str, Any]:
+        """Send a message again."""
+        return self._act("deliveries", delivery, "repeat")
+
+    def _act(self, kind: str, id: int, name: str, **options: Any) -> dict[str, Any]:
+        return dict(self._site.request("POST", f"{self._path}{kind}/{id}/{name}/", **options).json())
+
+
+class HubPush:
+    """A push to the Hub. `told` is what was last said of it."""
+
+    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
+        self._site = site
+        self.told = told
+        self.path = f"{project}hub-pushes/{told['id']}/"
+
+    def wait(self, *, seconds: float = 3600, look_every_seconds: float = 1) -> "HubPush":
+        """Wait until it is over. Raises TimeoutError, and LineupError when nothing came of it."""
+        self.told = waited_for(self._site, self.path, self.told, PUSHED, seconds, look_every_seconds)
+        if self.told["state"] != "pushed":
+            raise LineupError(409, {"detail": self.told["error"]})
+        return self
+
+
 class Export:
     """A file that is made in the background. `told` is what was last said of it."""
 
@@ -298,12 +537,7 @@ class Export:
 
     def wait(self, *, seconds: float = 600, look_every_seconds: float = 1) -> "Export":
         """Wait until it is ready. Raises TimeoutError, and LineupError when there will be no file."""
-        until = time.monotonic() + seconds
-        while self.told["state"] not in ENDED:
-            if time.monotonic() > until:
-                raise TimeoutError(f"The export is still {self.told['state']}.")
-            time.sleep(look_every_seconds)
-            self.told = self._site.json("GET", self.path)
+        self.told = waited_for(self._site, self.path, self.told, ENDED, seconds, look_every_seconds)
         if self.told["state"] != "ready":
             raise LineupError(410, {"detail": self.told["error"] or "It is no longer given out."})
         return self

@@ -10,10 +10,11 @@ from typing import Any, TypedDict
 # The queue of the workers that have models; what they answer goes to DEFAULT, which the workers of the site take.
 GPU, DEFAULT = "gpu", "default"
 
-# To a worker: load a model and say which one it is; score questions with it.
-LOAD, SCORE = "predictions.load", "predictions.score"
-# To the site: a worker has begun something; the model is loaded, or not; these are the scores.
+# To a worker: load a model and say which one it is; score questions with it; give the vectors of pictures.
+LOAD, SCORE, EMBED = "predictions.load", "predictions.score", "predictions.embed"
+# To the site: a worker has begun something; the model is loaded, or not; these are the scores; these are the vectors.
 BEGUN, LOADED, STORE = "predictions.begun", "predictions.loaded", "predictions.store"
+EMBEDDED = "predictions.embedded"
 
 
 class Item(TypedDict):
@@ -42,11 +43,14 @@ class Identity(TypedDict):
 class LoadedModel(TypedDict, total=False):
     """A model as it was loaded, or a sentence that says why it was not.
 
-    `pictures_per_second`: how fast it is on that worker, fetching and decoding not counted.
+    `pictures_per_second`: how fast it is on that worker, fetching and decoding not counted. `embeds`: pictures have
+    vectors of their own, and these are made under `conditions`.
     """
 
     identity: Identity
     pictures_per_second: float
+    embeds: bool
+    conditions: Mapping[str, Any]
     error: str
 
 
@@ -68,4 +72,16 @@ class ScoredChunk(TypedDict, total=False):
     conditions: Mapping[str, Any]
     results: Sequence[Scored]
     again: ScoredAgain
+    error: str
+
+
+class EmbeddedChunk(TypedDict, total=False):
+    """The vectors of pictures by their SHA-256, each of length 1: numbers of half precision, little-endian, in base64.
+
+    `missing`: a sentence for each picture that has none. Or a sentence that says why there are none at all.
+    """
+
+    identity: Identity
+    vectors: Mapping[str, str]
+    missing: Mapping[str, str]
     error: str

@@ -5,18 +5,21 @@ of which two options get scores so close that their order is in doubt is scored 
 those of float32, whatever the others were computed in (docs/decisions/0033).
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import inf, isfinite
 from typing import TypeGuard
 
-from predictions.messages import Identity, Item, Scored, ScoredAgain, ScoredChunk
-from predictions.scorers import NoPicture, OpenPicture, Scorer
+from predictions.messages import EmbeddedChunk, Identity, Item, LoadedModel, Scored, ScoredAgain, ScoredChunk
+from predictions.scorers import CannotLoad, NoPicture, OpenPicture, Scorer
+from predictions.scorers.contrastive import Contrastive
 
 Pair = tuple[str, str]
 Found = Mapping[Pair, float | NoPicture]
 # Of the questions that are not in doubt, the closest ones are computed in float32 too, to see how far off scores are.
 COMPARED = 8
+NO_VECTORS = "The model gives pictures no vectors of their own. Name a contrastive model, such as CLIP."
 
 
 def score_items(
@@ -47,6 +50,29 @@ def score_items(
             contents=[item["content"] for item in in_doubt], conditions={**scorer.conditions(), "again": why}
         )
     return chunk
+
+
+def embed_pictures(scorer: Scorer, pictures: Sequence[str], open_picture: OpenPicture) -> EmbeddedChunk:
+    """Return the vectors of pictures, and for those that cannot be had a sentence. Raises OutOfMemory, and CannotLoad
+    for a model that has no such vectors."""
+    if not isinstance(scorer, Contrastive):
+        raise CannotLoad(NO_VECTORS)
+    found, gone = scorer.vectors_of(pictures, open_picture)
+    return EmbeddedChunk(
+        identity=identity_of(scorer),
+        vectors={name: b64encode(vector.astype("<f2").tobytes()).decode() for name, vector in found.items()},
+        missing={name: str(why) for name, why in gone.items()},
+    )
+
+
+def loaded_as(scorer: Scorer, half: Scorer | None) -> LoadedModel:
+    """Return what is told of a model once it is loaded; `half`: the same in numbers of 16 bits. Raises OutOfMemory."""
+    return LoadedModel(
+        identity=identity_of(scorer),
+        pictures_per_second=speed_of(scorer, half),
+        embeds=isinstance(scorer, Contrastive),
+        conditions=dict(scorer.conditions()),
+    )
 
 
 def speed_of(scorer: Scorer, half: Scorer | None) -> float:

@@ -19,7 +19,7 @@ from background.decorator import task
 from background.tasks import send
 from predictions.actions import blind, duplicates, runs, storing
 from predictions.blind import fitted
-from predictions.messages import BEGUN, GPU, LOAD, LOADED, SCORE, STORE
+from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.models import Chunk, Run
 
 logger = logging.getLogger(__name__)
@@ -39,15 +39,20 @@ def send_due(run_id: int, *, now: datetime | None = None) -> None:
 
 
 def _send_load(run: Run) -> None:
-    if fitted(run.spec) is not None:
+    baseline = fitted(run.spec)
+    if baseline is not None and not baseline.model:
         fit.send((run.pk,), expires=runs.LOST_AFTER.total_seconds())
     else:
-        _send(LOAD, run=run.pk, spec=run.spec)
+        _send(LOAD, run=run.pk, spec=run.spec if baseline is None else baseline.model)
 
 
 def _send_chunks(chunks: Iterable[Chunk]) -> None:
     for chunk in chunks:
-        if fitted(chunk.run.spec) is not None:
+        baseline = fitted(chunk.run.spec)
+        if baseline is not None and chunk.pictures:
+            _send(EMBED, run=chunk.run_id, chunk=chunk.pk, spec=baseline.model, pictures=chunk.pictures)
+            continue
+        if baseline is not None:
             score_blind.send((chunk.run_id, chunk.pk), expires=runs.LOST_AFTER.total_seconds())
             continue
         items = runs.items_of(chunk=chunk)
@@ -69,13 +74,21 @@ def begun(run: int, chunk: int) -> None:
 
 @task(name=LOADED, minutes=30)
 def loaded(run: int, answer: Mapping[str, Any]) -> None:
-    storing.plan(run_id=run, answer=answer, now=timezone.now())
+    spec = Run.objects.filter(pk=run).values_list("spec", flat=True).first()
+    begin = storing.plan if fitted(spec or "") is None else blind.begin_with_vectors
+    begin(run_id=run, answer=answer, now=timezone.now())
     send_due(run)
 
 
 @task(name=STORE, minutes=10)
 def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    send_due(run)
+
+
+@task(name=EMBEDDED, minutes=10)
+def embedded(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
+    blind.keep(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
     send_due(run)
 
 

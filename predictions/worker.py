@@ -17,6 +17,9 @@ AWS_REGION           with a bucket: where it is; us-east-1 unless it is set
 AWS_ENDPOINT_URL     with a bucket that is not Amazon's: the address of what serves it
 LINEUP_WORKER_TOKEN  with an address: what the site has there
 LINEUP_PRECISION     auto, float32, float16 or bfloat16: what models compute in; auto is 16 bits where that is quicker
+LINEUP_VECTORS       a folder for vectors of pictures and texts, on a disk of this machine; none are kept unless it is
+                     set
+LINEUP_VECTORS_MB    how many MiB they may fill; 4096 unless it is set
 IMAGE_MAX_PIXELS     a larger picture is refused; 50000000 unless it is set
 """
 
@@ -31,16 +34,32 @@ from typing import Any
 from celery import Celery
 
 from background.broker import transport_options
-from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE, Item, LoadedModel, ScoredChunk
+from predictions.messages import (
+    BEGUN,
+    DEFAULT,
+    EMBED,
+    EMBEDDED,
+    GPU,
+    LOAD,
+    LOADED,
+    SCORE,
+    STORE,
+    EmbeddedChunk,
+    Item,
+    LoadedModel,
+    ScoredChunk,
+)
 from predictions.pictures import CannotReadPictures, opener, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
-from predictions.scoring import identity_of, score_items, speed_of
+from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
+from predictions.scoring import embed_pictures, loaded_as, score_items
 
 logger = logging.getLogger(__name__)
 
 EMBEDDED_URL = "filesystem://localhost"
 MAX_PIXELS = "50000000"
+VECTORS_MB = "4096"
 # What each setting asks of `Scorer.in_half`; None: nothing.
 PRECISIONS: Mapping[str, str | None] = {"auto": "", "float32": None, "float16": "float16", "bfloat16": "bfloat16"}
 # What was computed is offered to a broker that is away for about five minutes; then the site asks again.
@@ -63,15 +82,30 @@ def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -
 
 
 def _pictures(folder: Path) -> OpenPicture:
-    most = read("IMAGE_MAX_PIXELS", MAX_PIXELS)
-    if not most.isdecimal() or int(most) < 1:
-        raise CannotStart(f"IMAGE_MAX_PIXELS is {most!r}. Write a whole number, 1 or more.")
+    most = _count("IMAGE_MAX_PIXELS", MAX_PIXELS)
     try:
         where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
         source = reader_of(where, token=token, account=_account())
     except CannotReadPictures as error:
         raise CannotStart(str(error)) from error
-    return opener(source, max_pixels=int(most))
+    return opener(source, max_pixels=most)
+
+
+def _count(name: str, default: str) -> int:
+    written = read(name, default)
+    if not written.isdecimal() or int(written) < 1:
+        raise CannotStart(f"{name} is {written!r}. Write a whole number, 1 or more.")
+    return int(written)
+
+
+def _vectors() -> KeptVectors | None:
+    folder, most = read("LINEUP_VECTORS", ""), _count("LINEUP_VECTORS_MB", VECTORS_MB)
+    if not folder:
+        return None
+    try:
+        return KeptVectors(Path(folder), most=most * MEGABYTE)
+    except CannotKeep as error:
+        raise CannotStart(f"{error} Name another folder in LINEUP_VECTORS.") from error
 
 
 def _account() -> Account:
@@ -94,7 +128,7 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
-def _make() -> tuple[Celery, OpenPicture, str | None]:
+def _make() -> tuple[Celery, OpenPicture, str | None, KeptVectors | None]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: with DJANGO_SETTINGS_MODULE set, by accident, Celery would load Django. Not the current application of
@@ -116,11 +150,11 @@ def _make() -> tuple[Celery, OpenPicture, str | None]:
         worker_prefetch_multiplier=1,
         timezone="UTC",
     )
-    return made, _pictures(folder), _half()
+    return made, _pictures(folder), _half(), _vectors()
 
 
 try:
-    app, open_picture, numbers = _make()
+    app, open_picture, numbers, kept_vectors = _make()
 except CannotStart as stop:
     sys.exit(str(stop))
 
@@ -136,7 +170,11 @@ class _Loaded:
         if self.scorers is None or self.spec != spec:
             self.scorers = None
             scorer = scorer_of(spec)
-            self.scorers, self.spec = (scorer, None if numbers is None else scorer.in_half(numbers)), spec
+            half = None if numbers is None else scorer.in_half(numbers)
+            if kept_vectors is not None:
+                for each in filter(None, (scorer, half)):
+                    each.keep_in(kept_vectors)
+            self.scorers, self.spec = (scorer, half), spec
         return self.scorers
 
 
@@ -149,8 +187,7 @@ def load(*, run: int, spec: str) -> None:
     _answer(BEGUN, run=run, chunk=0)
 
     def work() -> LoadedModel:
-        scorer, half = _loaded.get(spec)
-        return LoadedModel(identity=identity_of(scorer), pictures_per_second=speed_of(scorer, half))
+        return loaded_as(*_loaded.get(spec))
 
     _answer(LOADED, run=run, answer=_in_words(work))
 
@@ -165,6 +202,17 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
         return score_items(scorer, items, open_picture, half=half)
 
     _answer(STORE, run=run, chunk=chunk, answer=_in_words(work))
+
+
+@app.task(name=EMBED)
+def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
+    """Give the vectors of pictures (SHA-256) by the model that `spec` names, computed in float32."""
+    _answer(BEGUN, run=run, chunk=chunk)
+
+    def work() -> EmbeddedChunk:
+        return embed_pictures(_loaded.get(spec)[0], pictures, open_picture)
+
+    _answer(EMBEDDED, run=run, chunk=chunk, answer=_in_words(work))
 
 
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:

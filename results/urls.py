@@ -1,11 +1,25 @@
 from django.urls import path
 
-from results.views import annotators, disagreements, exports, findings, instances, parted, people, releases, reports
+from results.views import (
+    annotators,
+    disagreements,
+    exports,
+    findings,
+    instances,
+    parted,
+    people,
+    releases,
+    reports,
+    selection,
+)
 
 urlpatterns = [
     path("projects/<slug:slug>/instances/", instances.instances, name="instances"),
     path("projects/<slug:slug>/instances/by-id/<int:pk>/", instances.instance_by_id, name="instance_by_id"),
     path("projects/<slug:slug>/instances/<path:key>/", instances.instance, name="instance"),
+    path("projects/<slug:slug>/chosen/tag/", selection.tag, name="tag_instances"),
+    path("projects/<slug:slug>/chosen/export/", selection.export, name="export_instances"),
+    path("projects/<slug:slug>/chosen/ask-again/", selection.ask, name="ask_again"),
     path("projects/<slug:slug>/people/find/", people.find, name="find_person"),
     *(
         path(f"projects/<slug:slug>/people/<slug:name>/{name}/", people.change, {"change": name}, name=f"{name}_person")

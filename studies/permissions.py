@@ -20,6 +20,7 @@ class Verb(StrEnum):
 
     VIEW = "view"
     IMPORT = "import"
+    TAG = "tag"
     PREDICT = "predict"
     MANAGE_MODELS = "manage_models"
     DESIGN = "design"
@@ -29,31 +30,37 @@ class Verb(StrEnum):
     FORGET_PEOPLE = "forget_people"
     EXPORT = "export"
     RELEASE = "release"
+    PUBLISH = "publish"
     IDENTIFY_PEOPLE = "identify_people"
     MANAGE_MEMBERS = "manage_members"
+    MANAGE_WEBHOOKS = "manage_webhooks"
 
 
 # How a sentence goes on after "may".
 WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
+    Verb.TAG: "put tags on instances",
     Verb.PREDICT: "have models answer questions",
     Verb.MANAGE_MODELS: "rename models and delete what they predicted",
     Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
-    Verb.RUN: "launch, pause and close studies, hand out their links and free seats",
+    Verb.RUN: "launch, pause and close studies, hand out their links, free seats and ask more",
     Verb.SETTLE: "settle questions",
     Verb.REMOVE_PEOPLE: "decide whose answers count",
     Verb.FORGET_PEOPLE: "delete everything about an annotator",
     Verb.EXPORT: "make and download exports",
     Verb.RELEASE: "freeze releases",
+    Verb.PUBLISH: "push releases to the Hugging Face Hub",
     Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
     Verb.MANAGE_MEMBERS: "decide who is a member, rename the project and archive it",
+    Verb.MANAGE_WEBHOOKS: "have other servers told what happens",
 }
 
 # Looks, takes away the report, which tells of nobody but in numbers and pseudonyms, and changes nothing.
 _VIEWS = frozenset({Verb.VIEW})
 _EDITS = _VIEWS | {
     Verb.IMPORT,
+    Verb.TAG,
     Verb.PREDICT,
     Verb.MANAGE_MODELS,
     Verb.DESIGN,
@@ -63,8 +70,9 @@ _EDITS = _VIEWS | {
     Verb.FORGET_PEOPLE,
     Verb.EXPORT,
     Verb.RELEASE,
+    Verb.PUBLISH,
 }
-_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS}
+_OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS}
 
 # What can still be done in a project that is archived: it is looked at, taken away and handed over, and whoever took
 # part keeps every right.
@@ -76,6 +84,7 @@ IN_ARCHIVE = frozenset(
         Verb.REMOVE_PEOPLE,
         Verb.FORGET_PEOPLE,
         Verb.MANAGE_MEMBERS,
+        Verb.MANAGE_WEBHOOKS,
     }
 )
 

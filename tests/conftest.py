@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker, Settings
 if TYPE_CHECKING:
     from tests.databases import Keeper
 
-pytest_plugins = ("tests.services", "tests.database_free", "tests.pages", "tests.halves", "tests.spread")
+pytest_plugins = ("tests.services", "tests.database_free", "tests.homes", "tests.halves", "tests.spread")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -42,28 +42,39 @@ def _static_files_are_found_when_asked_for(settings: Settings) -> None:
 
 
 @pytest.fixture(scope="session")
-def keeper(
-    request: pytest.FixtureRequest,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> "Iterator[Keeper]":
-    """Return who makes the rows that many tests read (`tests.databases.kept`); they go when the last test has run."""
+def django_db_setup(
+    django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """Make the database that the tests of one worker share: migrated by the first who needs one, copied by the others,
+    since going through all migrations takes ten seconds."""
     from django.test.utils import setup_databases, teardown_databases
 
+    from tests.databases import migrated_once
+
+    with django_db_blocker.unblock(), migrated_once():
+        made = setup_databases(verbosity=0, interactive=False, keepdb=True)
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
+
+
+@pytest.fixture(scope="session")
+def keeper(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> "Iterator[Keeper]":
+    """Return who makes the rows that many tests read (`tests.databases.kept`); they go when the last test has run."""
     from tests.databases import Keeper
 
     databases = ExitStack()
-    # pytest-django makes the shared database, which the others are copies of, only where a test asks for it by name.
-    if not any(asks_for_shared_database(item) for item in request.session.items):
-        with django_db_blocker.unblock():
-            databases.callback(teardown_databases, setup_databases(verbosity=0, interactive=False), verbosity=0)
     yield Keeper(tmp_path_factory.mktemp("kept"), databases)
     with django_db_blocker.unblock():
         databases.close()
 
 
-def asks_for_shared_database(item: pytest.Item) -> bool:
-    return item.get_closest_marker("django_db") is not None or not {"db", "transactional_db", "live_server"}.isdisjoint(
-        getattr(item, "fixturenames", ())
-    )
+@pytest.fixture
+def empty_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Stand in a database without tables, for migrations to begin in."""
+    from tests.databases import connected_to, database
+
+    with django_db_blocker.unblock(), database("empty") as name, connected_to(name):
+        yield

@@ -10,6 +10,8 @@ to it.
 Each test finds them as they were made, and what it changes is taken back, so no test knows what ran before it.
 """
 
+import fcntl
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -94,17 +96,47 @@ def database(suffix: str, *, like: str = "") -> Iterator[str]:
     """Make an empty database beside that of the other tests, or a copy of the one called `like`; yield its name."""
     name = f"{connection.settings_dict['NAME']}_{suffix}"
     _drop(name)
-    if connection.vendor == "sqlite":
-        if like:
-            # Not the file's bytes: some of what it says may still be in the log beside it.
-            with closing(sqlite3.connect(like)) as source, closing(sqlite3.connect(name)) as copy:
-                source.backup(copy)
-    else:
-        _at_server(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{like}"' if like else ""))
+    _make(name, like=like)
     try:
         yield name
     finally:
         _drop(name)
+
+
+@contextmanager
+def migrated_once() -> Iterator[None]:
+    """Have the tests' own database be made inside, as a copy of one that was migrated before; the first who comes here
+    migrates it. Workers that share `TESTS_TOGETHER`, or a server, share it."""
+    name: str = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
+    together = Path(os.environ["TESTS_TOGETHER"])
+    migrated = str(together / "migrated.sqlite3") if connection.vendor == "sqlite" else "migrated"
+    with (together / "migrated.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = _exists(migrated)
+        _drop(name)
+        if known:
+            _make(name, like=migrated)
+        yield
+        if not known:
+            connection.close()
+            _make(migrated, like=name)
+
+
+def _exists(name: str) -> bool:
+    if connection.vendor == "sqlite":
+        return Path(name).exists()
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+        return cursor.fetchone() is not None
+
+
+def _make(name: str, *, like: str) -> None:
+    if connection.vendor != "sqlite":
+        _at_server(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{like}"' if like else ""))
+    elif like:
+        # Not the file's bytes: some of what it says may still be in the log beside it.
+        with closing(sqlite3.connect(like)) as source, closing(sqlite3.connect(name)) as copy:
+            source.backup(copy)
 
 
 def _drop(name: str) -> None:

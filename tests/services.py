@@ -49,6 +49,8 @@ def prepare_environment(database: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="lineup-tests-"))
     _running.callback(shutil.rmtree, folder, ignore_errors=True)
     (folder / "staticfiles").mkdir()
+    # The controller's: what its workers make once for all of them.
+    os.environ.setdefault("TESTS_TOGETHER", str(folder))
     os.environ["DATA_DIR"] = str(folder)
     os.environ["STATIC_ROOT"] = str(folder / "staticfiles")
     os.environ["STATIC_WITHOUT_COLLECT"] = "1"

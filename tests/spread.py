@@ -7,6 +7,8 @@ when the others have nothing left.
 
 from collections.abc import Generator
 from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,10 +33,12 @@ TOGETHER = {
             "tests/results/actions/test_descriptions.py",
             "tests/results/actions/test_releases.py",
             "tests/results/actions/test_what_leaves.py",
+            "tests/results/queries/test_figures.py",
             "tests/results/queries/test_parted.py",
             "tests/results/test_by_hand.py",
             "tests/results/views/test_instances.py",
             "tests/results/views/test_parted.py",
+            "tests/results/views/test_selection.py",
             "tests/test_commands_by.py",
             "tests/workspace/views/test_permissions.py",
         )
@@ -74,4 +78,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     yield
-    items.sort(key=lambda item: not any(item.path.match(file) for file in LONG))
+    items.sort(key=lambda item: not _takes_long(item.path))
+
+
+@cache
+def _takes_long(file: Path) -> bool:
+    return any(file.match(pattern) for pattern in LONG)

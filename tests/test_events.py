@@ -1,6 +1,7 @@
 """Every action of a researcher, a command or a program leaves an event, in the transaction of what it changes."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -8,14 +9,14 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
-from annotation.actions import removals, taking_out
+from annotation.actions import asking_more, completing, removals, taking_out
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.groups import set_group
 from annotation.actions.launching import launch
 from annotation.actions.leading_on import expire
 from annotation.actions.responses import open_slots
 from annotation.actions.sessions import end_early
-from annotation.models import SessionState
+from annotation.models import Session, SessionState
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_run, resume_run
@@ -33,12 +34,13 @@ from results.actions.releases import (
 )
 from results.exporting.dossier import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from studies.actions import drafts, membership, projects
+from studies.actions import drafts, membership, projects, tags
 from studies.actions.datasets import set_dataset
 from studies.actions.importing import import_files, import_instances
 from studies.actions.imports import cancel_import, request_again, request_import
 from studies.actions.studies import change_state, create_study
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
+from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
@@ -46,6 +48,7 @@ from tests.factories import (
     arrive_at_work,
     create_draft,
     launch_study,
+    make_instance,
     make_member,
     make_model,
     make_person,
@@ -53,11 +56,16 @@ from tests.factories import (
 )
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
+from workspace.actions import hub, webhooks
+from workspace.actions.alarms import note_underpaid
+from workspace.models import Delivery, HubPush, Webhook
 
 pytestmark = pytest.mark.django_db
 
 # Prepares what an action is about and returns the action, to be called with `by` and `now`.
 Prepare = Callable[[Path], Callable[..., object]]
+# Nothing is looked up for an address in numbers.
+URL = "https://93.184.215.14/"
 ANOTHER = "study: another\ntitle: Which vase?\nkind: best_of_n\n"
 CAME = "65f000000000000000000abc"
 # Names that are made from rows, and again if need be.
@@ -89,7 +97,7 @@ def _taken_out() -> Question:
 
 def frozen() -> Release:
     release, _ = prepare_release(study=visited(), about=About(release="v1"), by=make_person("ben"), now=NOON)
-    freeze_release(release=release)
+    freeze_release(release=release, now=NOON)
     return release
 
 
@@ -148,11 +156,33 @@ def with_fixed(action: Callable[..., object], **fixed: Any) -> Callable[..., obj
     return lambda **who: action(**fixed, **who)
 
 
+def asked_again() -> Callable[..., object]:
+    study = visited()
+    some = list(study.questions.values_list("instance", flat=True)[:1])
+    return with_fixed(drafts.ask_again, study=study, slug="another", title="Which vase?", instances=some)
+
+
+def tagging(action: Callable[..., object], *, before: bool = False) -> Callable[..., object]:
+    about: dict[str, Any] = {"project": make_project(), "name": "odd"}
+    about["instances"] = [make_instance(about["project"], "vase-1").pk]
+    if before:
+        tags.tag_instances(**about, by=make_person("ben"), now=NOON)
+    return with_fixed(action, **about)
+
+
 ACTIONS: dict[str, tuple[str, Prepare]] = {
     "settle": ("question settled", lambda _: with_fixed(settle, question=question(), choice="none", note="")),
     "unsettle": ("question unsettled", lambda _: with_fixed(unsettle, question=settled())),
     "take_out": ("question taken out", lambda _: with_fixed(taking_out.take_out, question=question(), reason="broken")),
     "put_back": ("question put back", lambda _: with_fixed(taking_out.put_back, question=_taken_out())),
+    "ask_more": ("more answers wanted", lambda _: with_fixed(asking_more.ask_more, study=visited(), more=1)),
+    "raise_most": ("most answers raised", lambda _: with_fixed(asking_more.raise_most, study=visited(), to=2)),
+    "take_up_instances": ("instances taken up", lambda _: _with_a_new_instance()),
+    "set_completion": (
+        "completion set",
+        lambda _: with_fixed(completing.set_completion, study=visited(), closes=True, mails=True),
+    ),
+    "note_completed": ("study completed", lambda _: _all_answered()),
     "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
     "freeze": ("dataset set", lambda _: with_fixed(launch, study=create_draft())),
     "end_early": (
@@ -194,6 +224,8 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "release written",
         lambda folder: with_fixed(release_into, release=frozen(), format="jsonl", folder=folder, report=quiet),
     ),
+    "request_push": ("push to the hub requested", lambda _: with_fixed(hub.request_push, **_to_be_pushed())),
+    "cancel_push": ("push to the hub cancelled", lambda _: with_fixed(hub.cancel_push, push=_pushing())),
     "provider_ids": ("provider ids taken", lambda _: with_fixed(provider_ids, release=frozen())),
     "write_provider_ids": (
         "provider ids taken",
@@ -233,6 +265,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "study duplicated",
         lambda _: with_fixed(drafts.duplicate_study, study=visited(), slug="another", title="Which vase?"),
     ),
+    "ask_again": (
+        "study duplicated",
+        lambda _: asked_again(),
+    ),
+    "tag_instances": ("instances tagged", lambda _: tagging(tags.tag_instances)),
+    "untag_instances": ("instances untagged", lambda _: tagging(tags.untag_instances, before=True)),
     "make_project": ("project made", lambda _: with_fixed(projects.make_project, slug="vases", name="Vases")),
     "rename_project": (
         "project renamed",
@@ -254,8 +292,41 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(membership.change_role, membership=_viewer(), role="editor"),
     ),
     "remove_member": ("member removed", lambda _: with_fixed(membership.remove_member, membership=_viewer())),
+    "make_webhook": (
+        "webhook made",
+        lambda _: with_fixed(webhooks.make_webhook, project=make_project(), url=URL, topics=["release.made"]),
+    ),
+    "change_key": ("webhook key changed", lambda _: with_fixed(webhooks.change_key, webhook=_webhook(), hours=24)),
+    "delete_webhook": ("webhook deleted", lambda _: with_fixed(webhooks.delete_webhook, webhook=_webhook())),
+    "switch_on": ("webhook switched on", lambda _: with_fixed(webhooks.switch_on, webhook=_webhook(is_off=True))),
+    "try_webhook": ("webhook tried", lambda _: with_fixed(webhooks.try_webhook, webhook=_webhook())),
+    "repeat": ("delivery repeated", lambda _: with_fixed(webhooks.repeat, delivery=_delivered())),
+    "note_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
+
+
+def _webhook(*, is_off: bool = False) -> Webhook:
+    off = {"off_at": NOON, "off_because": "Nobody is there."} if is_off else {}
+    return Webhook.objects.create(project=make_project(), url=URL, topics=["release.made"], made_at=NOON, **off)
+
+
+def _to_be_pushed() -> dict[str, Any]:
+    return {"release": frozen(), "repository": "lab/vases", "private": True, "token": "hf_token"}
+
+
+def _pushing() -> HubPush:
+    return hub.request_push(**_to_be_pushed(), by=make_person("cora"), now=NOON)
+
+
+def _delivered() -> Delivery:
+    return Delivery.objects.create(webhook=_webhook(), topic="release.made", state="taken", made_at=NOON, due_at=NOON)
+
+
+def _underpaid() -> Callable[..., object]:
+    session = arrive(launch_study(pay={"currency": "USD", "per_session": "1.00"}), CAME)
+    Session.objects.filter(pk=session.pk).update(state="finished", ended_at=NOON + timedelta(hours=1))
+    return note_underpaid
 
 
 def _archived() -> Project:
@@ -276,6 +347,17 @@ def _viewer() -> Membership:
 def _lapsing() -> Callable[..., object]:
     visited()
     return lambda by, now: expire(by=by, now=now.replace(year=now.year + 1))
+
+
+def _with_a_new_instance() -> Callable[..., object]:
+    study = visited()
+    make_instance(study.project, "came-later")
+    return with_fixed(asking_more.take_up_instances, study=study)
+
+
+def _all_answered() -> Callable[..., object]:
+    answer_all(arrive_at_work(launch_study(instances=1), CAME, session=f"session-of-{CAME}"), "none")
+    return completing.note_completed
 
 
 def _waiting() -> Export:

@@ -4,9 +4,13 @@ import logging
 from smtplib import SMTPException
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.mail import send_mail
+from django.urls import reverse
 
-from studies.models import Invitation
+from studies.actions.events import who_launched
+from studies.actions.members import owners_of
+from studies.models import Invitation, Study
 from studies.permissions import Role, with_article
 
 logger = logging.getLogger(__name__)
@@ -18,17 +22,63 @@ def can_send() -> bool:
 
 def send_invitation(invitation: Invitation, link: str, *, to: str) -> bool:
     """Mail the link of an invitation; whether a server took it. A link that was not taken is still good."""
-    if not can_send():
-        return False
     project, by = invitation.project.name, invitation.made_by.get_full_name() or invitation.made_by.get_username()
     text = (
         f"{by} invites you to {project} on Lineup, as {with_article(Role(invitation.role))}.\n\n"
         f"Follow this link to join; it works once, until {invitation.expires_at:%-d %B %Y, %H:%M} UTC:\n\n{link}\n\n"
         "If you do not know what this is about, do nothing.\n"
     )
+    return _send(f"Invitation to {project}", text, to=to, about=f"invitation {invitation.pk}")
+
+
+def send_mail_link(user: User, link: str, *, to: str) -> bool:
+    """Mail the link that makes an address that of an account; whether a server took it."""
+    text = (
+        f"Somebody, you we hope, wants mail for {user.get_username()} on Lineup to go to this address.\n\n"
+        f"Follow this link if so; it works once, within a day:\n\n{link}\n\n"
+        "If it was not you, do nothing: nothing is changed then.\n"
+    )
+    return _send("Your address for Lineup", text, to=to, about=f"the address of account {user.pk}")
+
+
+def tell_former_address(user: User, *, to: str) -> bool:
+    """Tell an address that it is no longer that of an account; whether a server took the mail."""
+    text = (
+        f"Mail for {user.get_username()} on Lineup goes to another address from now on.\n\n"
+        f"If that was not you, tell whoever runs {settings.SITE_URL}: somebody may be using your account.\n"
+    )
+    return _send("Your address for Lineup was changed", text, to=to, about=f"the former address of account {user.pk}")
+
+
+def tell_linked(user: User) -> bool:
+    """Tell somebody that an account elsewhere opens theirs from now on; whether a server took the mail."""
+    text = (
+        f"You signed in to Lineup as {user.get_username()} with {settings.OIDC_NAME} for the first time. From now on "
+        "that opens your account.\n\n"
+        f"If that was not you, tell whoever runs {settings.SITE_URL}.\n"
+    )
+    return _send("A new way to sign in to Lineup", text, to=user.email, about=f"the provider of account {user.pk}")
+
+
+def send_completion(study: Study, *, is_closed: bool) -> bool:
+    """Tell who launched `study` that all its answers are in, or the owners of its project where no person did; whether
+    a server took a mail."""
+    launcher = who_launched(study)
+    people = [launcher] if launcher else owners_of(study.project)
+    address = f"{settings.SITE_URL}{reverse('study', args=[study.project.slug, study.slug])}"
+    closed = " It has been closed, so that nobody comes in any more." if is_closed else ""
+    text = f"All answers to {study.title} ({study.slug}) are in.{closed}\n\n{address}\n"
+    addresses = sorted({person.email for person in people if person.email})
+    sent = [_send(f"{study.slug} is complete", text, to=to, about=f"study {study.pk}") for to in addresses]
+    return any(sent)
+
+
+def _send(subject: str, text: str, *, to: str, about: str) -> bool:
+    if not can_send():
+        return False
     try:
-        send_mail(f"Invitation to {project}", text, settings.MAIL_FROM, [to])
+        send_mail(subject, text, settings.MAIL_FROM, [to])
     except (SMTPException, OSError):
-        logger.exception("the mail with invitation %s was not taken", invitation.pk)
+        logger.exception("the mail about %s was not taken", about)
         return False
     return True

@@ -1,10 +1,14 @@
 import hashlib
+import secrets
+import uuid
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from studies.models import Image, Project
+from background.models import Job
+from results.models import Release
+from studies.models import Image, Instance, Project, Study
 
 
 class Scope(models.TextChoices):
@@ -99,3 +103,191 @@ class UploadedImage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.image} for {self.project}"
+
+
+class Topic(models.TextChoices):
+    """What a webhook tells of."""
+
+    STUDY_COMPLETED = "study.completed", "A study has all its answers"
+    INSTANCES_ACCEPTED = "instances.accepted", "Instances were accepted"
+    RELEASE_MADE = "release.made", "A release was frozen"
+    ALARM_RAISED = "alarm.raised", "Something is wrong"
+
+
+# What a message says that somebody sent to try a webhook; nobody chooses it.
+TRIAL = "webhook.tried"
+
+
+class Webhook(models.Model):
+    """Where a project's news go: an address on another server, and what it is told of."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=500)
+    topics: models.JSONField[list[str], list[str]] = models.JSONField(default=list, help_text="Of `Topic`, sorted.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    made_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When it last took a message.")
+    off_at = models.DateTimeField(null=True, blank=True, help_text="Since when it is told nothing; null: it is told.")
+    off_because = models.TextField(blank=True, help_text="Why it was switched off, for people.")
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "url"), name="webhook_address_once_per_project"),
+            models.CheckConstraint(
+                condition=Q(off_at=None, off_because="") | (Q(off_at__isnull=False) & ~Q(off_because="")),
+                name="webhook_that_is_off_says_why",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.url} for {self.project}"
+
+
+def new_salt() -> str:
+    return secrets.token_hex(32)
+
+
+class WebhookKey(models.Model):
+    """A key that signs what a webhook is sent.
+
+    The key itself is kept nowhere: it follows from `salt` and the site's secret (`workspace.signatures`), so that
+    whoever reads the database cannot sign.
+    """
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="keys")
+    salt = models.CharField(max_length=64, unique=True, default=new_salt)
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="null: it is the newest.")
+
+    class Meta:
+        ordering = ("-pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("webhook",), condition=Q(expires_at=None), name="one_newest_key_of_a_webhook"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"key {self.pk} of {self.webhook}"
+
+
+class DeliveryState(models.TextChoices):
+    WAITING = "waiting", "Waiting"
+    TAKEN = "taken", "Taken"
+    FAILED = "failed", "Failed"
+
+
+class Delivery(models.Model):
+    """A message for a webhook, stored in the transaction of what it tells of, and what has come of it.
+
+    `body` is what is sent, byte for byte, at every attempt; by its `name` a receiver knows it again.
+    """
+
+    name = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    topic = models.CharField(max_length=30)
+    body = models.TextField()
+    state = models.CharField(max_length=10, choices=DeliveryState.choices, default=DeliveryState.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    made_at = models.DateTimeField()
+    due_at = models.DateTimeField(help_text="While it waits: not before.")
+    tried_at = models.DateTimeField(null=True, blank=True)
+    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the last answer; null: none came.")
+    answer = models.TextField(blank=True, help_text="The beginning of the last answer.")
+    problem = models.TextField(blank=True, help_text="Why the last attempt failed, for people.")
+
+    class Meta:
+        ordering = ("-made_at", "-pk")
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "taken", "failed"]), name="delivery_state_is_known"
+            ),
+        )
+        indexes = (
+            models.Index(fields=("due_at",), condition=Q(state=DeliveryState.WAITING), name="deliveries_that_wait"),
+            models.Index(fields=("webhook", "-id"), name="deliveries_of_a_webhook"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.name}, {self.state}"
+
+
+class ToldAcceptance(models.Model):
+    """That a webhook was told, or need not be told, that a study accepted an instance."""
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="+")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("webhook", "study", "instance"), name="acceptance_told_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.instance} of {self.study}"
+
+
+class HubPush(models.Model):
+    """That somebody wanted a release in a dataset repository of the Hugging Face Hub, and what has come of it.
+
+    How far it is until then, its job tells. `sealed_token` is what opens the repository, encrypted, and empty as soon
+    as the push is over.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="hub_pushes")
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="hub_pushes")
+    repository = models.CharField(max_length=200, help_text="OWNER/NAME.")
+    private = models.BooleanField(default=True, help_text="Whether a repository that is not there yet is made private.")
+    sealed_token = models.TextField(blank=True)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    url = models.CharField(max_length=500, blank=True, help_text="Of the commit.")
+    error = models.TextField(blank=True, help_text="Why nothing came of it, for people.")
+
+    class Meta:
+        ordering = ("-requested_at", "-pk")
+        constraints = (
+            models.CheckConstraint(condition=Q(finished_at=None) | Q(sealed_token=""), name="no_token_after_the_push"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.release} to {self.repository}"
+
+
+class BrowserSession(models.Model):
+    """That somebody is signed in with a browser, so that they can look over such browsers and sign them out.
+
+    What opens the pages is Django's session of the same key; a row without one is what is left of a session that ended.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="browser_sessions")
+    session_key = models.CharField(max_length=40, unique=True)
+    browser = models.CharField(max_length=60, help_text="In plain words, such as `Firefox on Linux`.")
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="To a few minutes.")
+
+    class Meta:
+        ordering = ("-seen_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.browser} of {self.user}"
+
+
+class ConfirmedMail(models.Model):
+    """That somebody has followed a link which was sent to their address: what they typed, nobody needs to believe.
+
+    It says something only as long as it is the address of the account, which operators may change.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="confirmed_mail")
+    mail = models.EmailField()
+    confirmed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.mail} of {self.user}"

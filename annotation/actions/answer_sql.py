@@ -20,12 +20,16 @@ from annotation.models.responses import RESPONSE
 
 _ASKED = """
 SELECT question.id, question.kind, question.content, question."right", question.answers_wanted, slot.seat_id,
-       slot.part, study.id, study.rule, COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1),
+       slot.part, study.id, study.rule,
+       CASE study.raised_to WHEN 0 THEN COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1)
+                            ELSE study.raised_to END,
        EXISTS (SELECT 1 FROM studies_question drawn
                 WHERE drawn.instance_id = question.instance_id AND drawn.undone_at IS NOT NULL),
        CASE WHEN question.source_type = %s THEN question.source_id ELSE 0 END,
        session.id, session.annotator_id, CASE session.order_key WHEN '' THEN study.seed ELSE session.order_key END,
-       session.part_begun, session.questions_total - session.questions_answered
+       session.part_begun, session.questions_total - session.questions_answered,
+       EXISTS (SELECT 1 FROM annotation_decision grown
+                WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL)
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -57,6 +61,8 @@ _DECISION = """
        decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
 """
 _DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
+# A researcher who asks for more answers holds the row: whoever waited for it finds that what was served is old.
+_DECIDE_AS_SERVED = f"{_DECIDE} AND more_asked_at IS NULL"
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content, slot.position
@@ -71,7 +77,8 @@ SELECT slot.id, question.id, question.kind, question.content, slot.position
 _MOST_LEFT_OUT = 4
 _DIVISION_BY_ZERO = "22012"
 # Counting, taking the slot, storing and deciding, each only where the one before did something, and the questions that
-# come next. A slot that cannot be taken any more divides by zero, which undoes the counting with all the rest.
+# come next. A slot that cannot be taken any more, or a question that wants more answers by now, divides by zero, which
+# undoes the counting with all the rest.
 _STORE_AT_ONCE = """
 WITH counted AS (
     UPDATE annotation_session
@@ -85,9 +92,10 @@ WITH counted AS (
 ), stored AS (
     INSERT INTO annotation_response ({names}) SELECT {values} FROM taken
 ), decided AS (
-    UPDATE annotation_decision SET {decision} FROM taken WHERE question_id = %s
+    UPDATE annotation_decision SET {decision} FROM taken WHERE question_id = %s AND more_asked_at IS NULL
+ RETURNING question_id
 )
-SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 1 / (SELECT count(*) FROM taken),
+SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 1 / (SELECT count(*) FROM decided),
        following.id, following.question, following.kind, following.content
   FROM counted LEFT JOIN ({following}) AS following (id, question, kind, content, position) ON true
  ORDER BY following.position
@@ -100,7 +108,8 @@ class AskedInSlot:
 
     `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
     response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
-    options rests on, the part it has begun, and how many questions were `left` to answer, this one with them.
+    options rests on, the part it has begun, and how many questions were `left` to answer, this one with them. `grown`:
+    a researcher has changed how many answers the question may get.
     """
 
     question: int
@@ -120,6 +129,7 @@ class AskedInSlot:
     order_seed: str
     part_begun: int
     left: int
+    grown: bool
 
 
 @dataclass(frozen=True)
@@ -239,6 +249,14 @@ def _placeholders(columns: Sequence[str]) -> str:
 def store_decision(decided: Decided) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_DECIDE, [*_decision(decided), decided.question])
+
+
+def store_decision_as_served(decided: Decided) -> bool:
+    """Store what follows for a question from what was known of it when it was served; False, and nothing is changed,
+    where a researcher has changed how many answers it may get."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DECIDE_AS_SERVED, [*_decision(decided), decided.question])
+        return bool(cursor.rowcount == 1)
 
 
 def _decision(decided: Decided) -> list[Any]:

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from annotation.actions.answer_sql import Decided, store_decision
+from annotation.actions.answer_sql import Decided, store_decision, store_decision_as_served
 from annotation.actions.fates import fates_of
 from annotation.actions.undoing import follow_questions
 from annotation.models import Decision, Response
@@ -16,6 +16,8 @@ from studies.models import Question, Study
 from studies.rules import Asked, Given, State, Verdict, decide, get_rule
 
 BATCH = 500
+# The columns of a decision that follow from the answers.
+_DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def to_decide(question: Question, study: Study) -> ToDecide:
 
 def asked_of(question: Question, study: Study) -> Asked:
     """Return what the rule of `study` sees of its `question`."""
-    most = max(question.answers_wanted, study.design.max_answers)
+    most = max(question.answers_wanted, study.most_answers)
     return Asked(question.answers_wanted, most, question.right, question.content)
 
 
@@ -45,16 +47,27 @@ def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | Non
 
     Must run inside the transaction that stored the response. `only_answer` spares reading when a question wants one
     answer and this is it; otherwise the decision's row is locked first, so that of two answers sent at the same
-    moment the later one sees both.
+    moment the later one sees both. Where a researcher has asked for more answers, what the rule sees is read anew.
     """
-    if only_answer is not None and asked.asked.wanted == 1:
-        given = [_alone(only_answer, asked)]
-    else:
-        Decision.objects.select_for_update().get(question=asked.question)
+    if only_answer is None or asked.asked.wanted > 1 or not _decided_alone(asked, only_answer, now=now):
+        asked = _as_it_is_now(asked)
         given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
-    store_decision(_decided(asked, given, now=now))
+        store_decision(_decided(asked, given, now=now))
     if asked.response:
         decide_what_was_asked_about(responses=[asked.response], now=now)
+
+
+def _decided_alone(asked: ToDecide, answer: Answer, *, now: datetime) -> bool:
+    return store_decision_as_served(decided_by(answer, asked=asked, now=now))
+
+
+def _as_it_is_now(asked: ToDecide) -> ToDecide:
+    """Lock the decision of a question; return what its rule sees by now."""
+    if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
+        return asked
+    # Read after the lock: joined to it, the question would be as it was before this waited.
+    question = Question.objects.select_related("study").get(pk=asked.question)
+    return replace(asked, asked=asked_of(question, question.study))
 
 
 def decided_by(answer: Answer, *, asked: ToDecide, now: datetime) -> Decided:
@@ -142,11 +155,27 @@ def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
     decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
     given = _given(questions, with_fate=any(get_rule(decision.rule).needs.became for decision in decisions))
+    before = [_decided_columns(decision) for decision in decisions]
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
-    Decision.objects.bulk_update(decisions, ["state", "winner", "votes", "answers", "asks_more", "decided_at"])
+    _store_what_changed(decisions, before)
     made_from = (decision.question for decision in changed if decision.question.source_type == RESPONSE)
     decide_what_was_asked_about(responses=[question.source_id for question in made_from], now=now)
     return [decision.question_id for decision in changed]
+
+
+def _decided_columns(decision: Decision) -> dict[str, Any]:
+    return {name: getattr(decision, name) for name in _DECIDED}
+
+
+def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[str, Any]]) -> None:
+    """Write what differs from `before`, in one statement for all decisions that changed alike: there are few ways."""
+    alike: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for decision, was in zip(decisions, before, strict=True):
+        changed = {name: value for name, value in _decided_columns(decision).items() if value != was[name]}
+        if changed:
+            alike.setdefault(repr(changed), (changed, []))[1].append(decision.pk)
+    for columns, decided in alike.values():
+        Decision.objects.filter(pk__in=decided).update(**columns)
 
 
 def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:

@@ -131,15 +131,15 @@ def _ask_about_what_is_ready(study: Study, annotator: Annotator | None, size: in
     drawn = _ready(study, annotator, limit=most, now=now)
     if not drawn:
         return False
-    planned = PlannedSurvey(tuple(drawn), study.design.answers)
+    planned = PlannedSurvey(tuple(drawn), study.answers)
     seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
     return True
 
 
 def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     """Return the decisions that all the answers wanted so far left open, where `annotator` may give one more."""
-    most = study.design.max_answers
-    if most <= study.design.answers:
+    most = study.most_answers
+    if most <= study.answers:
         return Decision.objects.none()
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)

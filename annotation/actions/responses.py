@@ -124,7 +124,7 @@ def _stands_alone(asked: AskedInSlot) -> bool:
     if get_kind(asked.kind).is_written:
         # Another answer may say the same, and its draft goes with it.
         return False
-    is_only_one = asked.answers_wanted == 1 and asked.left > 1
+    is_only_one = asked.answers_wanted == 1 and asked.left > 1 and not asked.grown
     return is_only_one and not asked.undone and not asked.response and answer_sql.can_store_at_once()
 
 

@@ -279,6 +279,12 @@ class Decision(models.Model):
         default=True, db_default=True, help_text="While undecided: whether one more answer could decide it."
     )
     decided_at = models.DateTimeField(null=True, blank=True)
+    more_asked_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a researcher last changed how many answers its question may get: since then that is read anew "
+        "with every answer, and not taken from the moment in which it was served.",
+    )
     settled_choice = models.CharField(
         max_length=100, blank=True, help_text="What a researcher settled it with; empty when the answers decide."
     )

@@ -12,7 +12,7 @@ from predictions.actions.solvability import note
 from predictions.blind import fitted, problem_with, sees
 from predictions.errors import CannotPredict
 from predictions.messages import Item
-from predictions.models import Chunk, Prediction, Run
+from predictions.models import PICTURE, Chunk, Prediction, Run
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.questions import asked_by_kind
@@ -149,12 +149,16 @@ def due(*, run_id: int, now: datetime) -> Due:
     if run.state == Run.State.LOADING:
         return _due_load(run, now)
     open_chunks = run.chunks.filter(stored_at=None).order_by("number")
+    # Before anything is fitted, all pictures have been looked at.
+    if run.embedding is not None and (of_pictures := open_chunks.of_pictures()).exists():
+        open_chunks = of_pictures
     lost = list(open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__lt=MOST_BEGUN))
     _give_up(run, open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__gte=MOST_BEGUN), now)
     with_workers = open_chunks.filter(sent_at__isnull=False).count()
-    # What the site computes itself does not keep all of its workers from all else.
-    window = WINDOW if fitted(run.spec) is None else 1
-    fresh = list(open_chunks.filter(sent_at=None)[: max(0, window - with_workers)])
+    fresh = list(open_chunks.filter(sent_at=None)[: max(0, WINDOW - with_workers)])
+    if fresh and fitted(run.spec) is not None and not fresh[0].pictures:
+        # What the site computes itself does not keep all of its workers from all else.
+        fresh = fresh[: max(0, 1 - with_workers)]
     Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)
     return Due(chunks=_with_run(lost + fresh, run))
 
@@ -173,11 +177,21 @@ def _due_load(run: Run, now: datetime) -> Due:
 def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
     """Note on chunks that they seem to end whatever worker begins them."""
     for chunk in chunks:
+        if chunk.pictures:
+            note_looked_at(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
+            continue
         chunk.problems, chunk.stored_at = [LOST_TOO_OFTEN] * len(chunk.items), now
         chunk.save(update_fields=["problems", "stored_at"])
         run.wrong += len(chunk.items)
         run.save(update_fields=["wrong"])
     finish_if_over(run, now)
+
+
+def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
+    """Note on a chunk of pictures that it is over, and why those that are `missing` have no vector."""
+    chunk.items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
+    chunk.stored_at = now
+    chunk.save(update_fields=["items", "stored_at"])
 
 
 def _with_run(chunks: list[Chunk], run: Run) -> list[Chunk]:

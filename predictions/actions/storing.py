@@ -24,8 +24,8 @@ SECONDS_PER_CHUNK = 20
 # More would be a message of megabytes.
 MOST_PER_CHUNK = 2_000
 BATCH = 2_000
-# Into which chunks questions are divided.
-Divided = Callable[[Sequence[Asked]], Sequence[Sequence[Asked]]]
+# Into which chunks questions are divided, by their items; and what is to be scored before.
+Divided = Callable[[Sequence[Asked]], Sequence[Sequence[dict[str, Any]]]]
 NOT_FOR_MODELS = "{count} of {kind} ask otherwise than which text and picture belong together, so no model is asked."
 NOT_FOR_BLIND = (
     "{count} of {kind} cannot be answered by what a blind baseline sees: the right option shows nothing of it, or "
@@ -48,9 +48,16 @@ def note_begun(*, run_id: int, chunk_id: int) -> None:
         Run.objects.filter(pk=run_id, state=Run.State.LOADING).update(begun=F("begun") + 1)
 
 
-def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime, divided: Divided | None = None) -> None:
+def plan(
+    *,
+    run_id: int,
+    answer: Mapping[str, Any],
+    now: datetime,
+    divided: Divided | None = None,
+    embedding: dict[str, Any] | None = None,
+) -> None:
     """Divide what a run is still to score into chunks, once a worker has said which model it loaded: as fast as it is,
-    or as `divided` has it."""
+    or as `divided` has it. `embedding`: which model makes the vectors that are seen, if any."""
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
     if run is None:
         return
@@ -70,13 +77,13 @@ def plan(*, run_id: int, answer: Mapping[str, Any], now: datetime, divided: Divi
         locked.chunks.filter(stored_at=None).delete()
         last = locked.chunks.order_by("-number").values_list("number", flat=True).first() or 0
         Chunk.objects.bulk_create(
-            Chunk(run=locked, number=number, items=[_item(asked) for asked in chunk])
-            for number, chunk in enumerate(chunks, start=last + 1)
+            Chunk(run=locked, number=number, items=list(chunk)) for number, chunk in enumerate(chunks, start=last + 1)
         )
         if locked.model != model:
             # Deleted with what it had scored, or another since: what counts is what there is of this one.
             locked.stored = 0
         locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
+        locked.embedding = embedding
         locked.total, locked.wrong = locked.stored + len(missing), 0
         locked.already_there = there - locked.stored if there > locked.stored else 0
         locked.left_out, locked.why_left_out = sum(left_out.values()), list(left_out)[:MOST_PROBLEMS]
@@ -91,10 +98,19 @@ def _can_be_asked(spec: str, asked: Asked) -> bool:
     return fitted(spec) is not None or bool(matches(kind, asked.content))
 
 
-def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> list[Sequence[Asked]]:
-    per_chunk = int(pictures_per_second * SECONDS_PER_CHUNK / _pictures_per_question(missing))
-    size = max(1, min(MOST_PER_CHUNK, per_chunk))
-    return [missing[start : start + size] for start in range(0, len(missing), size)]
+def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> Sequence[Sequence[dict[str, Any]]]:
+    size = per_chunk(pictures_per_second / _pictures_per_question(missing))
+    return [items_of(missing[start : start + size]) for start in range(0, len(missing), size)]
+
+
+def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
+    """Return how many fit into a chunk of something of which a worker does so many in a second."""
+    return max(1, min(most, int(per_second * SECONDS_PER_CHUNK)))
+
+
+def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
+    """Return what a chunk holds of questions."""
+    return [_item(asked) for asked in questions]
 
 
 def _model(project: Project, identity: Mapping[str, str], now: datetime) -> Model:

@@ -12,29 +12,39 @@ from typing import Any, Literal
 from predictions.blind.cases import Case
 from predictions.blind.features import Features
 from predictions.blind.ngrams import Ngrams
-from predictions.blind.pictures import Pictures
+from predictions.blind.pictures import Look, Pictures, looking
 from predictions.image_sets.embedding import ColourAndGradient
-from predictions.scorers import OpenPicture
+from predictions.scorers import OpenPicture, problem_with_spec
 from studies.kinds import Kind, content_hash
 
 Sees = Literal["text", "image"]
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
 # What follows the family where a language model scores the texts, on a worker with models.
 LANGUAGE_MODEL = "hf:"
+# Of a baseline that sees the vectors of a model, whose name is put behind it.
+OF_VECTORS, VECTORS_VERSION = "Blind baseline: image only", "vectors-v1"
+
+
+def _at_nothing(open_picture: OpenPicture) -> Look:
+    return Look({}, lambda names: ({}, {}))
 
 
 @dataclass(frozen=True)
 class Fitted:
     """A blind baseline that is fitted to the questions: its name for people, version, and how it sees options.
 
-    `at_once`: all folds are scored together, where most of the work is to look at what all of them need.
+    `look`: how it looks at pictures where it is fitted; where `model` is the spec of one, its vectors are looked at
+    instead, which a worker with models makes. `at_once`: all folds are scored together, where most of the work is to
+    look at what all of them need.
     """
 
     name: str
     version: str
     sees: Sees
-    features: Callable[[OpenPicture], Features]
+    features: Callable[[Look], Features]
+    look: Callable[[OpenPicture], Look] = _at_nothing
     at_once: bool = False
+    model: str = ""
 
 
 FITTED: Mapping[str, Fitted] = {
@@ -43,7 +53,8 @@ FITTED: Mapping[str, Fitted] = {
         "Blind baseline: image only, colour and gradient",
         ColourAndGradient.name,
         "image",
-        lambda open_picture: Pictures(ColourAndGradient(), open_picture),
+        Pictures,
+        look=lambda open_picture: looking(ColourAndGradient(), open_picture),
         at_once=True,
     ),
 }
@@ -57,7 +68,12 @@ def sees(spec: str) -> Sees | None:
 
 def fitted(spec: str) -> Fitted | None:
     """Return the blind baseline of a spec that is fitted here, None for what a worker with models scores."""
-    return FITTED.get(spec.strip())
+    spec = spec.strip()
+    family, _, rest = spec.partition(":")
+    model = rest.strip()
+    if family == IMAGE_ONLY and spec not in FITTED and not problem_with_spec(model) and sees(model) is None:
+        return Fitted(OF_VECTORS, VECTORS_VERSION, "image", Pictures, at_once=True, model=model)
+    return FITTED.get(spec)
 
 
 def problem_with(spec: str) -> str:
@@ -67,7 +83,8 @@ def problem_with(spec: str) -> str:
         return ""
     if seen == "text" and name.startswith(LANGUAGE_MODEL) and name != LANGUAGE_MODEL:
         return ""
-    known = [each for each in FITTED if FITTED[each].sees == seen] + ([f"{TEXT_ONLY}:hf:NAME"] * (seen == "text"))
+    with_models = {"text": f"{TEXT_ONLY}:hf:NAME", "image": f"{IMAGE_ONLY}:open_clip:ARCHITECTURE/TAG"}
+    known = [*(each for each in FITTED if FITTED[each].sees == seen), with_models[seen]]
     return f"There is no blind baseline {spec.strip()!r}. Use {' or '.join(known)}."
 
 

@@ -1,4 +1,4 @@
-from predictions.models.duplicates import NearDuplicate, PictureVector
+from predictions.models.duplicates import LONGEST_EMBEDDING, NearDuplicate, PictureVector
 from predictions.models.predictions import (
     LONGEST,
     QUESTIONS,
@@ -7,10 +7,12 @@ from predictions.models.predictions import (
     Model,
     Prediction,
 )
-from predictions.models.runs import Chunk, Conditions, Run
+from predictions.models.runs import PICTURE, Chunk, Conditions, Run
 
 __all__ = [
     "LONGEST",
+    "LONGEST_EMBEDDING",
+    "PICTURE",
     "QUESTIONS",
     "Chunk",
     "Conditions",

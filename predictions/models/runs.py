@@ -6,6 +6,9 @@ from django.db.models import Q
 
 from studies.models import Project, Study
 
+# What an item of a chunk names where it is a picture.
+PICTURE = "picture"
+
 
 class Conditions(models.Model):
     """What scores were computed under: the model as it was loaded, numbers' type, shape of the batches, libraries.
@@ -58,6 +61,11 @@ class Run(models.Model):
         related_name="runs",
         help_text="Known once a worker has loaded it.",
     )
+    embedding: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Of a baseline that sees vectors of pictures: the model that makes them, as a worker loaded it.",
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.LOADING)
     error = models.TextField(blank=True, help_text="Why it failed, for people.")
     sent_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last asked to load the model.")
@@ -108,16 +116,23 @@ class Run(models.Model):
         return self.state in self.UNFINISHED
 
 
+class ChunkQuerySet(models.QuerySet["Chunk"]):
+    def of_pictures(self) -> Self:
+        return self.filter(items__0__has_key=PICTURE)
+
+
 class Chunk(models.Model):
     """Some questions of a run, sent to a worker in one message and stored in one transaction.
 
-    `items` names the questions, with no word of what they show: that is looked up when they are sent.
+    `items` names the questions, with no word of what they show: that is looked up when they are sent. Of a baseline
+    that sees vectors, chunks of pictures come before: theirs name pictures, and why one has no vector.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField(help_text="From 1, in the order in which they are sent.")
     items: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
-        help_text="Of each question: instance, kind, variant, content (its hash), question (0 without a study)."
+        help_text="Of each question: instance, kind, variant, content (its hash), question (0 without a study). "
+        "Or of each picture: picture (SHA-256), and error where it has no vector."
     )
     sent_at = models.DateTimeField(null=True, blank=True)
     begun = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun it.")
@@ -127,6 +142,8 @@ class Chunk(models.Model):
         default=list, help_text="A sentence for each of its questions that could not be scored."
     )
 
+    objects = ChunkQuerySet.as_manager()
+
     class Meta:
         ordering = ("run_id", "number")
         constraints = (models.UniqueConstraint(fields=("run", "number"), name="chunk_number_once_per_run"),)
@@ -134,3 +151,8 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"chunk {self.number} of run {self.run_id}"
+
+    @property
+    def pictures(self) -> list[str]:
+        """Return the pictures of which vectors are wanted, none in a chunk of questions."""
+        return [item[PICTURE] for item in self.items if PICTURE in item]

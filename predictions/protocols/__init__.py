@@ -4,7 +4,17 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Evaluation, Scorer, evaluate, scored_by
+from predictions.protocols.base import (
+    Benchmark,
+    Block,
+    Breakdown,
+    Cell,
+    Choice,
+    Evaluation,
+    Scorer,
+    evaluate,
+    scored_by,
+)
 from predictions.protocols.problems import BenchmarkError
 
 PROTOCOLS = {
@@ -31,6 +41,7 @@ __all__ = [
     "Block",
     "Breakdown",
     "Cell",
+    "Choice",
     "Evaluation",
     "Scorer",
     "evaluate",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.scores import Bools, Floats, Mean, Score, macro, score, scores_by
-from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, EmbedTexts, Evaluation
+from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, EmbedTexts, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import filename_of, json_list, json_object, nothing_there, records_of
 from predictions.protocols.scene_graphs import attribution_cases, relation_cases
@@ -137,6 +137,10 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                 if dataset in ORDERS:
                     texts = [retrieval(text) for text in texts]
                 yield Block((filename_of(record, "image"),), texts)
+
+    def choices(self, data: Mapping[str, Cases]) -> Iterator[Sequence[Choice]]:
+        for cases in data.values():
+            yield from [[Choice("text", 0, cases.roles.index("caption"))]] * len(cases.records)
 
     def found(self, data: Mapping[str, Cases], scored: Iterator[tuple[Block, Floats]]) -> Answers:
         return Answers(

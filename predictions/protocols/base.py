@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,16 @@ class Block:
 
     images: Sequence[str]
     texts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a block asks: which of its texts belongs to the image at the place `of`, where it is a choice `among` texts,
+    or which of its images to the text there. `right`: the place of the one that does."""
+
+    among: Literal["text", "image"]
+    of: int
+    right: int
 
 
 class Scorer(Protocol):
@@ -77,6 +87,13 @@ class Benchmark(ABC, Generic[Data, Found]):
     @abstractmethod
     def blocks(self, data: Data) -> Iterator[Block]:
         """Yield what is to be scored, always the same in the same order. Raises BenchmarkError where nothing can be."""
+
+    def choices(self, data: Data) -> Iterator[Sequence[Choice]]:
+        """Yield what each of the `blocks`, in their order, asks between texts or between images, with what is right: a
+        blind baseline learns from it. Raises BenchmarkError where no part of it can be scored by the rest."""
+        raise BenchmarkError(
+            [f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."]
+        )
 
     @abstractmethod
     def found(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> Found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from analytics.results_files import Described, read_detections, read_outcomes
 from analytics.scores import CHANCE, Floats, Outcomes, outcomes_of_detectors, outcomes_of_scores
-from predictions.protocols.base import Benchmark, Block, Breakdown, Evaluation
+from predictions.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import (
     columns_of,
@@ -95,6 +95,10 @@ class BiVLC(Benchmark[Instances, Outcomes]):
             )
         for pair, one in zip(data.images, data.described, strict=True):
             yield Block(pair, (one.caption, one.negative_caption))
+
+    def choices(self, data: Instances) -> Iterator[Sequence[Choice]]:
+        both = [Choice(among, place, place) for among in ("text", "image") for place in (0, 1)]
+        yield from [both] * len(data.described)
 
     def found(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Outcomes:
         matrices = [matrix for _, matrix in scored]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from analytics.scores import Bools, Floats, right_choices, score
-from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Evaluation
+from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import first_there, json_object, nothing_there, records_of
 from studies.descriptions import SET_SIZE, STATIC, TARGETS, VIDEO, role_of
@@ -70,6 +70,10 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
     def blocks(self, data: Sequence[Description]) -> Iterator[Block]:
         for one in data:
             yield Block(one.images, (one.text,))
+
+    def choices(self, data: Sequence[Description]) -> Iterator[Sequence[Choice]]:
+        for one in data:
+            yield [Choice("image", 0, one.target)]
 
     def found(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> Bools:
         rows = np.array([matrix[:, 0] for _, matrix in scored], dtype=np.float64).reshape(-1, SET_SIZE)

@@ -9,7 +9,7 @@ import numpy as np
 
 from analytics.results_files import Described, read_correct, read_detections, read_two_choice_answers
 from analytics.scores import Bools, Floats, macro, right_choices, score, scores_by
-from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Evaluation
+from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import columns_of, described, filename_of, nothing_there, places_of, records_of
 
@@ -89,6 +89,9 @@ class SugarCrepe(Benchmark[Items, Choices]):
     def blocks(self, data: Items) -> Iterator[Block]:
         for image, one in zip(data.images, data.described, strict=True):
             yield Block((image,), (one.caption, one.negative_caption))
+
+    def choices(self, data: Items) -> Iterator[Sequence[Choice]]:
+        yield from [[Choice("text", 0, 0)]] * len(data.described)
 
     def found(self, data: Items, scored: Iterator[tuple[Block, Floats]]) -> Choices:
         rows = np.array([matrix[0] for _, matrix in scored], dtype=np.float64).reshape(-1, 2)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
+from predictions.blind import fitted
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 
@@ -24,7 +25,8 @@ class Progress:
     """A run as its page tells of it.
 
     `done`: questions that are over, scored or not. `per_second`: None while nothing was stored lately; `left`: None
-    where that cannot be said. `is_begun`: a worker is at it, or was. `problems`: a sentence and of how many questions.
+    where that cannot be said. `is_begun`: a worker is at it, or was. `looks`: it is at the pictures, before it scores
+    any question. `problems`: a sentence and of how many questions.
     """
 
     run: Run
@@ -32,8 +34,16 @@ class Progress:
     per_second: float | None
     left: timedelta | None
     is_begun: bool
+    looks: bool
     problems: Sequence[tuple[str, int]]
     more_problems: int
+
+    @property
+    def waits_for(self) -> str:
+        """Return which worker is waited for while none is at it: those with models know no right answer, so what is
+        fitted to these is computed by the site's own."""
+        baseline = fitted(self.run.spec)
+        return "a worker of the site" if baseline is not None and not baseline.model else "a worker with models"
 
     @property
     def missing(self) -> int:
@@ -111,15 +121,16 @@ def progress_of(run: Run, *, now: datetime) -> Progress:
 
 
 def progress_of_all(runs: Sequence[Run], *, now: datetime) -> list[Progress]:
-    """Return how far each run is; three queries, however many there are."""
+    """Return how far each run is; four queries, however many there are."""
     chunks = Chunk.objects.filter(run__in=[run.pk for run in runs])
     begun = set(chunks.filter(begun__gt=0).order_by().values_list("run", flat=True).distinct())
+    looks = set(chunks.filter(stored_at=None).of_pictures().order_by().values_list("run", flat=True).distinct())
     speeds = _speeds(chunks, now)
     problems = _problems(chunks)
-    return [_progress(run, run.pk in begun, speeds.get(run.pk), problems[run.pk]) for run in runs]
+    return [_progress(run, run.pk in begun, run.pk in looks, speeds.get(run.pk), problems[run.pk]) for run in runs]
 
 
-def _progress(run: Run, is_begun: bool, speed: float | None, problems: Counter[str]) -> Progress:
+def _progress(run: Run, is_begun: bool, looks: bool, speed: float | None, problems: Counter[str]) -> Progress:
     done = run.stored + run.wrong
     if run.state != Run.State.RUNNING:
         speed = None
@@ -129,6 +140,7 @@ def _progress(run: Run, is_begun: bool, speed: float | None, problems: Counter[s
         per_second=speed,
         left=timedelta(seconds=round((run.total - done) / speed)) if speed else None,
         is_begun=run.begun > 0 if run.state == Run.State.LOADING else is_begun,
+        looks=looks and run.state == Run.State.RUNNING,
         problems=problems.most_common(PROBLEMS_SHOWN),
         more_problems=max(0, len(problems) - PROBLEMS_SHOWN),
     )

@@ -7,9 +7,12 @@ the site imports this folder too, and must not load them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
+
+if TYPE_CHECKING:
+    from predictions.scorers.kept import KeptVectors
 
 # Gives the pixels of a picture by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
 OpenPicture = Callable[[str], Image.Image]
@@ -62,6 +65,11 @@ class Scorer(ABC):
     @abstractmethod
     def pictures_per_second(self) -> float:
         """Return how many pictures it takes in a second, measured now on made-up ones; more than 0."""
+
+    def keep_in(self, folder: "KeptVectors") -> None:
+        """Keep there what is embedded once, and take it from there, where the model has such vectors: pictures are then
+        called by their SHA-256. Does nothing for one that looks at texts and pictures together."""
+        return None
 
     def in_half(self, numbers: str = "") -> "Scorer | None":
         """Return what scores with the same weights in numbers of 16 bits, and is quicker for it; None where there is no

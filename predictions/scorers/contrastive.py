@@ -4,6 +4,8 @@ What all of these share, whichever library they come from: each picture and text
 Pure: the library is in the subclass.
 """
 
+import hashlib
+import json
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -11,13 +13,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture
 from predictions.scorers.batches import Batched, filled, in_batches, read_ahead
+from predictions.scorers.kept import KeptVectors, Vector
 
-Vector = NDArray[np.float32]
 # What one process keeps of vectors: of 1,024 numbers each, 131,072 of them.
 BYTES_KEPT = 512 * 2**20
+# What is embedded to see whether a model is the one whose vectors are kept.
+TRIED_TEXT, TRIED_SIZE = "Two red birds, and a cat: WHO is under the roof?", (96, 64)
 
 
 class Contrastive(Batched):
@@ -27,6 +32,11 @@ class Contrastive(Batched):
         super().__init__(identity, batch=batch)
         self._pictures = _Kept()
         self._texts = _Kept()
+        self._folder: KeptVectors | None = None
+        self._spaces: tuple[bytes, bytes] | None = None
+
+    def keep_in(self, folder: KeptVectors) -> None:
+        self._folder = folder
 
     @abstractmethod
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
@@ -53,16 +63,32 @@ class Contrastive(Batched):
     def forget(self) -> None:
         self._pictures.clear()
         self._texts.clear()
+        self._spaces = None
+
+    def vectors_of(
+        self, names: Sequence[str], open_picture: OpenPicture
+    ) -> tuple[Mapping[str, Vector], Mapping[str, NoPicture]]:
+        """Return the vectors of pictures by their names, each of length 1 (zeros where the model has no direction), and
+        why there is none of the others. Halves as `score` does; raises OutOfMemory."""
+        found = self._halving(lambda: self._of_pictures(names, open_picture))
+        gone = {name: why for name, why in found.items() if isinstance(why, NoPicture)}
+        return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone
 
     def _of_texts(self, texts: Sequence[str]) -> dict[str, Vector]:
         found, missing = self._texts.split(texts)
+        known, missing = self._from_folder(missing, of_pictures=False)
+        found |= self._texts.keep(known)
         for batch in in_batches(missing, self.batch):
             vectors = self.embed_texts(filled([self.tokenize(text) for text in batch], self.batch))
-            found |= self._texts.keep(dict(zip(batch, _normalized(vectors[: len(batch)]), strict=True)))
+            made = dict(zip(batch, _normalized(vectors[: len(batch)]), strict=True))
+            found |= self._texts.keep(made)
+            self._into_folder(made, of_pictures=False)
         return found
 
     def _of_pictures(self, names: Sequence[str], open_picture: OpenPicture) -> dict[str, Vector | NoPicture]:
         found, missing = self._pictures.split(names)
+        known, missing = self._from_folder(missing, of_pictures=True)
+        found |= self._pictures.keep(known)
         gone: dict[str, NoPicture] = {}
 
         def read(name: str) -> NDArray[Any]:
@@ -72,8 +98,42 @@ class Contrastive(Batched):
         for batch in read_ahead(missing, read, batch=self.batch, missing=gone):
             vectors = self.embed_pictures(filled([pixels for _, pixels in batch], self.batch))
             read_names = [name for name, _ in batch]
-            found |= self._pictures.keep(dict(zip(read_names, _normalized(vectors[: len(batch)]), strict=True)))
+            made = dict(zip(read_names, _normalized(vectors[: len(batch)]), strict=True))
+            found |= self._pictures.keep(made)
+            self._into_folder(made, of_pictures=True)
         return {**found, **gone}
+
+    def _from_folder(self, names: Sequence[str], *, of_pictures: bool) -> tuple[dict[str, Vector], list[str]]:
+        """Return what earlier workers have kept of `names`, and those that are not."""
+        if self._folder is None or not names:
+            return {}, list(names)
+        found = self._folder.get(self._space(of_pictures=of_pictures), names)
+        return found, [name for name in names if name not in found]
+
+    def _into_folder(self, vectors: Mapping[str, Vector], *, of_pictures: bool) -> None:
+        if self._folder is not None:
+            self._folder.put(self._space(of_pictures=of_pictures), vectors)
+
+    def _space(self, *, of_pictures: bool) -> bytes:
+        """Return a digest of all that the vectors of pictures, or of texts, follow from besides themselves: model,
+        weights, preprocessing, numbers' type, shape of a batch, libraries, device. Raises OutOfMemory.
+
+        Weights do not say all of what a model does with them (which activation, which words have which number), so what
+        it makes of a made-up picture and of a made-up text is a part of it, to the last bit.
+        """
+        if self._spaces is None:
+            known = self.identity
+            told = [known.name, known.version, known.weights, self.batch, dict(self.facts())]
+            canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), default=str).encode()
+            pixels, tokens = self.preprocess(_made_up()), self.tokenize(TRIED_TEXT)
+            seen = self.embed_pictures(filled([pixels], self.batch))[:1]
+            read = self.embed_texts(filled([tokens], self.batch))[:1]
+            picture, text = (
+                hashlib.sha256(b"|".join([canonical, sort, given.tobytes(), made.tobytes()])).digest()
+                for sort, given, made in ((b"picture", pixels, seen), (b"text", tokens, read))
+            )
+            self._spaces = picture, text
+        return self._spaces[0 if of_pictures else 1]
 
 
 class _Kept:
@@ -102,6 +162,14 @@ class _Kept:
 
     def clear(self) -> None:
         self._vectors.clear()
+
+
+def _made_up() -> Image.Image:
+    """Return a picture of colours that change in both directions and in steps."""
+    width, height = TRIED_SIZE
+    down, right = np.mgrid[0:height, 0:width]
+    colours = np.stack([right * 255 // width, down * 255 // height, (right // 8 + down // 8) % 2 * 200], axis=-1)
+    return Image.fromarray(colours.astype(np.uint8))
 
 
 def _normalized(vectors: NDArray[np.float32]) -> Vector:

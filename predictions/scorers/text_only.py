@@ -7,15 +7,20 @@ answers are known (`predictions.blind`), so the site computes it, and no worker 
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from time import perf_counter
 from typing import Any
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer
 from predictions.scorers.with_torch import (
+    OF_A_MEAN,
     computing,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
+    half_for,
+    keep_in_half,
+    tolerance_of,
 )
 
 LIBRARY = "hf:"
@@ -33,11 +38,23 @@ class LanguageModel(Scorer):
         self.model = model
         self.tokenizer = tokenizer
         self.device = device
+        self.half = ""
+        self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
+
+    def in_half(self, numbers: str = "") -> "LanguageModel | None":
+        # Numbers in a language model can be larger than float16 holds.
+        half = half_for(self.device, numbers, usual="bfloat16")
+        if not half:
+            return None
+        self.kept = self.kept or keep_in_half(self.model, self.device)
+        twin = copy(self)
+        twin.half, twin.tolerance = half, tolerance_of(half, OF_A_MEAN)
+        return twin
 
     def conditions(self) -> Mapping[str, Any]:
-        dtype = next(self.model.parameters()).dtype
-        known = facts_of(self.device, dtype, "", "transformers")
-        return {"scorer": "text-only:hf", "batch": 1, "most_tokens": MOST_TOKENS, **known}
+        known = facts_of(self.device, self.model.dtype, self.half, "transformers", kept=self.kept)
+        in_doubt = {"tolerance": self.tolerance} if self.tolerance else {}
+        return {"scorer": "text-only:hf", "batch": 1, "most_tokens": MOST_TOKENS, **known, **in_doubt}
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
         """See `Scorer.score`. No picture is opened."""
@@ -60,7 +77,7 @@ class LanguageModel(Scorer):
         if len(ids) < 2:
             return 0.0
         tokens = torch.tensor([ids], device=self.device)
-        with computing(self.device, ""):
+        with computing(self.device, self.half):
             logits = self.model(input_ids=tokens).logits[0, :-1].float()
             of_each = torch.log_softmax(logits, dim=-1).gather(1, tokens[0, 1:, None])
             return float(of_each.mean())
@@ -90,13 +107,12 @@ def load(rest: str) -> LanguageModel:
         ) from error
     device = device_of_this_machine()
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(name).to(device)
+        model = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="float32")
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+        short = name.rstrip("/").rpartition("/")[2]
+        identity = ModelIdentity(f"{NAME}{short}"[:100], "", digest_of_weights(model.state_dict()))
+        return LanguageModel(identity, model.eval(), tokenizer, device)
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     except Exception as error:
         first = str(error).strip().partition("\n")[0][:300] or type(error).__name__
         raise CannotLoad(f"{name} cannot be loaded as a language model ({first}).") from error
-    model.eval()
-    short = name.rstrip("/").rpartition("/")[2]
-    identity = ModelIdentity(f"{NAME}{short}"[:100], "", digest_of_weights(model.state_dict()))
-    return LanguageModel(identity, model, tokenizer, device)

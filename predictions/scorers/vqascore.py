@@ -30,6 +30,7 @@ from predictions.scorers.with_torch import (
     device_of_this_machine,
     facts_of,
     half_for,
+    keep_in_half,
     tolerance_of,
 )
 from predictions.scorers.with_transformers import (
@@ -120,6 +121,8 @@ class VqaScore(Batched):
         self.processor = processor
         self.device = device
         self.half = ""
+        # Where memory is dear: of what a GPU has, it is most of what such a model needs.
+        self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
         self.prompts = _Prompts(processor)
         self.yes = self.prompts.answer()
         self.tail_tried = self.prompts.tail(TRIED[0])
@@ -132,13 +135,15 @@ class VqaScore(Batched):
         half = half_for(self.device, numbers, usual="bfloat16")
         if not half:
             return None
+        self.kept = self.kept or keep_in_half(self.model, self.device)
         # In what it reads, and whether it looks once, it is the same; only then are the two comparable.
         twin = copy(self)
         twin.half, twin.tolerance = half, tolerance_of(half, OF_LOG_ODDS)
         return twin
 
     def facts(self) -> Mapping[str, Any]:
-        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
+        libraries = ("transformers", "torchvision", "Pillow")
+        known = facts_of(self.device, self.model.dtype, self.half, *libraries, kept=self.kept)
         return {
             "scorer": f"vqascore {self.model.config.model_type}",
             **known,
@@ -294,8 +299,8 @@ def load(rest: str) -> VqaScore:
         device = device_of_this_machine()
         model, told = AutoModelForImageTextToText.from_pretrained(rest, dtype="float32", output_loading_info=True)
         check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")
-        model = model.to(device).eval()
-        return VqaScore(identity_of(rest, model), model, AutoProcessor.from_pretrained(rest), device)
+        identity, processor = identity_of(rest, model), AutoProcessor.from_pretrained(rest)
+        return VqaScore(identity, model.eval(), processor, device)
     except CannotLoad:
         raise
     except OutOfMemory as error:

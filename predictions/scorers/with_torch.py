@@ -4,6 +4,7 @@ Nothing here imports torch before it is called.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -52,9 +53,82 @@ def digest_of_weights(state: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
+class _InHalf:
+    """Comes before the class of a layer, whose weight it gives from what is kept in 16 bits."""
+
+    # Of one, or it would be taken for a parameter.
+    kept: tuple[Any]
+
+    @property
+    def weight(self) -> Any:
+        import torch
+
+        (half,) = self.kept
+        return half if torch.is_autocast_enabled(half.device.type) else half.float()
+
+
+class _TableInHalf(_InHalf):
+    """Of a table only the rows that are looked up are brought to float32."""
+
+    padding_idx: Any
+
+    def forward(self, input: Any) -> Any:
+        import torch
+
+        return torch.nn.functional.embedding(input, self.kept[0], self.padding_idx).float()
+
+
+def keep_in_half(model: Any, device: Any) -> str:
+    """Keep the matrices of a model in 16 bits on `device` where that loses nothing, and move the rest of it there;
+    return in which type most of them are, "" where none is.
+
+    Large models are published in 16 bits, so that all of their numbers are the same in these. What is computed stays
+    as it is: in autocast, products take the 16 bits as they are; otherwise a matrix is brought to float32 for the
+    moment in which it is needed. All other numbers (norms, what is added) stay in float32, and so does the type that
+    the model says it has. The matrices are no parameters any more, so whoever wants their digest takes it before.
+    """
+    import torch
+
+    packed = {
+        torch.nn.Linear: type("Linear", (_InHalf, torch.nn.Linear), {}),
+        torch.nn.Embedding: type("Embedding", (_TableInHalf, torch.nn.Embedding), {}),
+    }
+    layers = [layer for layer in model.modules() if type(layer) in packed]
+    # One that other layers have too, whose code may do anything with it, is left as it is.
+    others = (layer for layer in model.modules() if type(layer) not in packed)
+    elsewhere = {id(numbers) for layer in others for numbers in layer.parameters(recurse=False)}
+    found: dict[int, Any] = {}
+    for layer in layers:
+        whole = layer._parameters.get("weight")
+        if whole is None or id(whole) in elsewhere:
+            continue
+        if id(whole) not in found:
+            found[id(whole)] = _in_half(whole.detach(), device)
+        if (kept := found[id(whole)]) is None:
+            continue
+        del layer._parameters["weight"]
+        layer.__class__ = packed[type(layer)]
+        layer.kept = (kept,)
+    model.to(device)
+    types = Counter(str(kept.dtype).removeprefix("torch.") for kept in found.values() if kept is not None)
+    return types.most_common(1)[0][0] if types else ""
+
+
+def _in_half(whole: Any, device: Any) -> Any:
+    """Return a tensor in 16 bits on a device, None where these have not all of its numbers."""
+    import torch
+
+    for numbers in (torch.bfloat16, torch.float16):
+        half = whole.to(numbers)
+        if whole.dtype == torch.float32 and torch.equal(half.float(), whole):
+            return half.to(device)
+    return None
+
+
 # How many roundings a score is supposed to differ by at most. It is supposed, not proven, and therefore compared with
-# what is found (predictions.scoring). Cosines are made of numbers of length 1, log-odds of ones up to about 20.
-OF_A_COSINE, OF_LOG_ODDS = 2, 80
+# what is found (predictions.scoring). Cosines are made of numbers of length 1, log-odds of ones up to about 20; in a
+# mean of log-likelihoods the differences of single tokens go both ways.
+OF_A_COSINE, OF_LOG_ODDS, OF_A_MEAN = 2, 80, 16
 
 
 def tolerance_of(half: str, roundings: int) -> float:
@@ -68,15 +142,16 @@ def half_for(device: Any, wanted: str, usual: str) -> str:
     return wanted or ("" if device.type == "cpu" else usual)
 
 
-def facts_of(device: Any, dtype: Any, half: str, *libraries: str) -> dict[str, Any]:
+def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = "") -> dict[str, Any]:
     """Return what is to be known of scores computed on `device` with weights of `dtype`, plain JSON. `half`: the type
-    that products of matrices are computed in, "" where it is that of the weights."""
+    that products of matrices are computed in, "" where it is that of the weights. `kept`: the type of 16 bits that
+    matrices are kept in, which have the same numbers in it (`keep_in_half`)."""
     import torch
 
     name = "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
     versions = {library: version(library) for library in ("torch", *libraries)}
     weights = str(dtype).removeprefix("torch.")
-    numbers = {"dtype": half, "weights": weights} if half else {"dtype": weights}
+    numbers = {"dtype": half or weights, "weights": kept or weights} if half or kept else {"dtype": weights}
     return {"device": name, **numbers, "libraries": versions}
 
 

@@ -12,7 +12,12 @@ from results.exporting.dossier import Dossier
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
 # What a file is that is none of its writer's own sort.
-OTHER_TYPES = {".yaml": "application/yaml", ".py": "text/x-python"}
+OTHER_TYPES = {
+    ".parquet": "application/vnd.apache.parquet",
+    ".py": "text/x-python",
+    ".txt": "text/plain",
+    ".yaml": "application/yaml",
+}
 # The folder for what annotators and models answered.
 ANNOTATIONS = "annotations"
 

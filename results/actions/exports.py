@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import Removal
 from background.errors import Failed
@@ -40,6 +40,11 @@ from studies.models import Project, Study, StudyState
 logger = logging.getLogger(__name__)
 
 KIND = "results.export"
+CHOSEN_AT_ONCE = 5_000
+OF_CHOSEN = (
+    "It holds only instances that a researcher chose among those of the study; what is counted below is of the whole "
+    "study."
+)
 CANCELLED = "It was cancelled."
 # After this long the version before has lost an export that it was asked for, or one that it was at.
 WAITING_AT_MOST = timedelta(minutes=2)
@@ -59,8 +64,10 @@ def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
     return launched
 
 
-def write_export(*, study: Study, format: str, folder: Path, report: Report) -> Written:
-    """Write the export of `study` into `folder`, replacing a file of the same name.
+def write_export(
+    *, study: Study, format: str, folder: Path, report: Report, among: QuerySet[Any] | None = None
+) -> Written:
+    """Write the export of `study` into `folder`, replacing a file of the same name; `among`: of these instances alone.
 
     The file appears under its name only when it is whole. `report` is told the rows done and the rows in all, now
     and then. Raises CannotExport when the folder or the disk does not allow it.
@@ -70,9 +77,9 @@ def write_export(*, study: Study, format: str, folder: Path, report: Report) -> 
     return _write_whole(
         folder / _file_name(study, writer),
         writer,
-        exported_rows(writer.rows, study),
-        count_rows(writer.rows, study),
-        lambda: study_dossier(study, About()),
+        exported_rows(writer.rows, study, among),
+        count_rows(writer.rows, study, among),
+        lambda: study_dossier(study, About(description="" if among is None else OF_CHOSEN)),
         report,
     )
 
@@ -170,8 +177,19 @@ def export_project_into(
 
 
 @transaction.atomic
-def request_export(*, study: Study, format: str, by: User, now: datetime, release: Release | None = None) -> Export:
-    """Note that `by` wants an export of `study`, or of its `release`; its job makes it. Raises CannotExport."""
+def request_export(
+    *,
+    study: Study,
+    format: str,
+    by: User,
+    now: datetime,
+    release: Release | None = None,
+    instances: Sequence[int] | None = None,
+) -> Export:
+    """Note that `by` wants an export of `study`, or of its `release`; its job makes it. Raises CannotExport.
+
+    instances: ids of those of the project's that alone are wanted, as they were chosen at this moment; None for all.
+    """
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
     if release is not None:
@@ -179,11 +197,24 @@ def request_export(*, study: Study, format: str, by: User, now: datetime, releas
         check_offered(release)
     if study.state == StudyState.DRAFT:
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
+    if instances is not None and not instances:
+        raise CannotExport("No instance is chosen.")
     what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
-    wanted = {"format": format} if release is None else {"format": format, "release": release.name}
+    wanted: dict[str, Any] = {"format": format} if release is None else {"format": format, "release": release.name}
+    wanted |= {} if instances is None else {"instances": len(instances)}
     record(project=study.project, study=study, what=what, by=by, now=now, **wanted)
     export = Export.objects.create(
-        project=study.project, study=study, release=release, format=format, requested_by=by, requested_at=now
+        project=study.project,
+        study=study,
+        release=release,
+        format=format,
+        chosen=None if instances is None else len(instances),
+        requested_by=by,
+        requested_at=now,
+    )
+    through = Export.instances.through
+    through.objects.bulk_create(
+        (through(export_id=export.pk, instance_id=pk) for pk in instances or ()), batch_size=CHOSEN_AT_ONCE
     )
     job_of(export=export)
     return export
@@ -224,7 +255,7 @@ def _make(job: Running) -> None:
 
     try:
         with tempfile.TemporaryDirectory() as folder:
-            written = _write(export, Path(folder), report)
+            written = _write(export, Path(folder), report, now=job.now())
             name = _store(export, written.path)
     except CannotExport as error:
         raise Failed(str(error)) from error
@@ -267,10 +298,11 @@ def cancel_export(*, export: Export, by: User, now: datetime) -> None:
     cancel(job=job_of(export=export), now=now)
 
 
-def _write(export: Export, folder: Path, report: Report) -> Written:
+def _write(export: Export, folder: Path, report: Report, *, now: datetime) -> Written:
     if export.release is None:
-        return write_export(study=export.study, format=export.format, folder=folder, report=report)
-    freeze_release(release=export.release)
+        among = None if export.chosen is None else export.instances.values("pk")
+        return write_export(study=export.study, format=export.format, folder=folder, report=report, among=among)
+    freeze_release(release=export.release, now=now)
     return write_release(release=export.release, format=export.format, folder=folder, report=report)
 
 

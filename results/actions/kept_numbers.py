@@ -14,8 +14,9 @@ from background.jobs import ask, cancel
 from background.models import UNFINISHED, Job, JobState
 from background.work import Running, Work
 from predictions.models import Prediction
+from results.actions.figures import count_figures
 from results.actions.pseudonyms import name_annotators
-from results.models import KeptNumbers
+from results.models import InstanceFigures, KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
 from results.queries.kinds import answerable_in, with_all_labels
@@ -27,7 +28,7 @@ from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, plain
 from results.reports.of_study import report_of_study
-from studies.models import Instance, Project, Study
+from studies.models import Event, Instance, Project, Question, Study
 
 # Numbers of more answers than this are not made while somebody waits for the page.
 MADE_AT_ONCE = 20_000
@@ -60,6 +61,12 @@ def is_large(answers: int) -> bool:
     return answers > MADE_AT_ONCE
 
 
+def is_large_to_count(project: Project, answers: int) -> bool:
+    """Tell whether what became of the instances of `project` takes too long to count for somebody who waits."""
+    most = Question.objects.filter(study__project=project).order_by().values("pk")[: MADE_AT_ONCE // 4 + 1]
+    return is_large(4 * answers) or is_large(4 * most.count())
+
+
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> Found:
     """Return what is kept for a page, and whether whoever looks is to have it made anew."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
@@ -82,6 +89,12 @@ def _failed(kept: KeptNumbers) -> Job | None:
     return last if last and last.state == JobState.FAILED else None
 
 
+def made_at_once(*, page: Page, project: Project, now: datetime) -> None:
+    """Make what a page of a small project rests on while somebody waits, if anything has happened since it was made."""
+    kept, _ = KeptNumbers.objects.get_or_create(page=page, study=None, project=project)
+    make(kept=kept, now=now)
+
+
 def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda: None) -> None:
     """Make kept numbers anew, unless nothing has happened since they were made.
 
@@ -91,7 +104,11 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
     fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
     if kept.as_of is not None and kept.fingerprint == fingerprint:
         return
-    content = _MAKERS[Page(kept.page)](kept.study or kept.project)
+    content = None
+    if Page(kept.page) is Page.INSTANCES:
+        count_figures(kept.project, keep)
+    else:
+        content = _MAKERS[Page(kept.page)](kept.study or kept.project)
     with transaction.atomic():
         keep()
         KeptNumbers.objects.filter(pk=kept.pk).update(content=content, fingerprint=fingerprint, as_of=now)
@@ -115,14 +132,18 @@ def drop(*, project: Project, now: datetime) -> None:
     ):
         cancel(job=job, now=now)
     kept.update(content=None, fingerprint="", as_of=None)
+    InstanceFigures.objects.filter(study__project=project).delete()
 
 
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     """Return in a few words all that the numbers depend on; equal words mean that nothing has happened.
 
-    An answer, also a changed one, moves its session on; a draw and a researcher's settling change the decisions.
+    An answer, also a changed one, moves its session on; a draw, a researcher's settling, and who asks for more answers
+    change the decisions.
     """
     studies = Study.objects.filter(project=project) if study is None else _told_of(study)
+    if page is Page.INSTANCES:
+        return " ".join([FORM, *_what_came_last(project, studies)])
     facts = [_sessions(studies), _decisions(studies), _removals(project)]
     if study is None:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
@@ -133,6 +154,21 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
         facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
+
+
+def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
+    """Return all that figures of instances depend on, without a look at every row of a project of 100,000 instances.
+
+    Whatever a researcher or a program changes leaves an event.
+    """
+    latest: list[QuerySet[Any]] = [
+        Event.objects.filter(project=project),
+        Decision.objects.filter(study__in=studies),
+        Prediction.objects.about(project),
+    ]
+    rows = [rows.order_by("-pk").values_list("pk", flat=True).first() for rows in latest]
+    facts = [*_sessions(studies).values(), *_removals(project).values(), *rows]
+    return [*map(str, facts), str(list(project.models.values_list("pk", flat=True)))]
 
 
 def _told_of(study: Study) -> QuerySet[Study]:
@@ -158,7 +194,9 @@ def _removals(project: Project) -> Mapping[str, Any]:
 
 def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
     settled = Count("pk", filter=~Q(settled_choice=""))
-    return Decision.objects.filter(study__in=studies).aggregate(Count("pk"), Max("decided_at"), settled=settled)
+    return Decision.objects.filter(study__in=studies).aggregate(
+        Count("pk"), Max("decided_at"), Max("more_asked_at"), settled=settled
+    )
 
 
 def whole_report(study: Study) -> Report:

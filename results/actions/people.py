@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import transaction
 
@@ -17,6 +18,8 @@ from results.models import Pseudonym
 from studies.actions.events import Actor
 from studies.models import Project
 
+Foreseen = TypeVar("Foreseen")
+
 
 @transaction.atomic
 def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
@@ -26,7 +29,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
     return followed
 
 
-def foresee(act: Callable[[], Followed | int]) -> Followed | int:
+def foresee(act: Callable[[], Foreseen]) -> Foreseen:
     """Return what `act` would lead to, and leave everything as it is."""
     with transaction.atomic():
         followed = act()

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -42,7 +42,7 @@ from results.queries.exported import (
 )
 from results.queries.offered import removed_since
 from results.queries.reporting import release_studies
-from studies.actions.events import Actor, What, person, record
+from studies.actions.events import COMMAND_LINE, Actor, What, person, record
 from studies.models import Study, StudyState
 from studies.naming import problem_with_line, problem_with_text
 
@@ -123,8 +123,11 @@ def _check_unchanged(release: Release, about: About) -> None:
             )
 
 
-def freeze_release(*, release: Release) -> None:
-    """Keep the rows of `release` as they are now. One that is frozen already is left as it is."""
+def freeze_release(*, release: Release, now: datetime) -> None:
+    """Keep the rows of `release` as they are now, and note that they are. One that is frozen already is left as it is.
+
+    It is the act of who made the release, whoever's job comes to freeze it.
+    """
     if release.file:
         return
     studies = release_studies(release.study)
@@ -141,17 +144,31 @@ def freeze_release(*, release: Release) -> None:
         digest, counts = _freeze_rows(release, studies, out)
         out.seek(0)
         name = default_storage.save(f"releases/{release.pk}/{digest}.jsonl", File(out))
-    # Of two that freeze at once the first one's rows count.
-    first = Release.objects.filter(pk=release.pk, file="").update(
-        file=name,
-        sha256=digest,
-        dossier=asdict(dossier),
-        instances=counts["instances"],
-        responses=counts["responses"],
-    )
-    if not first:
-        default_storage.delete(name)
+    kept = {
+        "file": name,
+        "sha256": digest,
+        "dossier": asdict(dossier),
+        "instances": counts["instances"],
+        "responses": counts["responses"],
+    }
+    is_first = False
+    try:
+        is_first = _keep_rows(release, kept, now=now)
+    finally:
+        if not is_first:
+            default_storage.delete(name)
     release.refresh_from_db()
+
+
+@transaction.atomic
+def _keep_rows(release: Release, kept: Mapping[str, Any], *, now: datetime) -> bool:
+    """Note what a release holds; of two that freeze at once the first one's rows count. Tell whether it was this."""
+    if not Release.objects.filter(pk=release.pk, file="").update(**kept):
+        return False
+    told = {name: kept[name] for name in ("sha256", "instances", "responses")}
+    what, by = What.RELEASE_FROZEN, release.made_by or COMMAND_LINE
+    record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **told)
+    return True
 
 
 def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tuple[str, Counter[Rows]]:

@@ -1,12 +1,18 @@
-"""`clip-benchmark`: two datasets for contrastive models, in the folders (WebDataset) that CLIP_benchmark reads.
+"""`clip-benchmark`: three datasets for contrastive models, in the folders that CLIP_benchmark reads.
 
 - `retrieval/`: every picture with its own caption. `clip_benchmark eval --dataset wds/NAME --dataset_root retrieval
   --task zeroshot_retrieval` tells Recall@k over all of the release;
 - `selection/`: every picture with its own caption and the other one of its pair, in this order.
   `--dataset_root selection --task image_caption_selection` tells as `text_acc` the share of pictures of which the model
   finds the own caption the better one. (`image_acc` is always 1: there is one picture to choose from.)
+- `pairs/`: both pictures of a pair with both captions, so that pictures are chosen too. The only reader in that library
+  that gives a sample two pictures is its reader of Winoground, and it loads `facebook/winoground` as the library
+  `datasets` does: a folder of that name below the one it is begun in comes before the hub's. So, begun in `pairs/`,
+  `clip_benchmark eval --dataset winoground --dataset_root cache` tells as `text_acc`, `image_acc` and `acc` what the
+  papers call I2T, T2I and Group: of how many instances both captions, both pictures, and all four are found.
 
-A tar file holds of each picture the picture (JPEG, PNG or WebP, upright), its captions, one a line, and which it is.
+The first two are WebDatasets. A tar file holds of each picture the picture (JPEG, PNG or WebP, upright), its captions,
+one a line, and which it is.
 """
 
 import json
@@ -15,19 +21,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
 from results.exporting.pairs import matched
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
+from results.exporting.shards import Shards
 
-RETRIEVAL, SELECTION = "retrieval", "selection"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RETRIEVAL, SELECTION, PAIRS = "retrieval", "selection", "pairs"
+# What the only reader of two pictures loads.
+NAME_OF_PAIRS = "facebook/winoground"
+_PICTURES = ("image_0", "image_1")
+_TEXTS = ("caption_0", "caption_1", "key", "type", "subtype", "split")
 BYTES_PER_SHARD = 1_000_000_000
 
 
 class ClipBenchmark:
-    title = "Datasets for CLIP_benchmark, WebDataset folders with images"
+    title = "Datasets for CLIP_benchmark, folders with images"
     rows: Literal["instances"] = "instances"
     filename = "clip-benchmark"
     is_folder = True
@@ -37,15 +51,18 @@ class ClipBenchmark:
     features: Mapping[str, Mapping[str, str]] = {}
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        # Two datasets lie in it: the reader names one of their folders.
+        # Three datasets lie in it: the reader names one of their folders.
         return {}
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
-        return sorted(folder.glob("*/**/*.txt"))
+        return sorted([*folder.glob("*/**/*.txt"), *folder.glob(f"{PAIRS}/**/*.parquet")])
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         retrieval, selection = _Tars(path / RETRIEVAL), _Tars(path / SELECTION)
+        folder = path / PAIRS / NAME_OF_PAIRS / "data"
+        folder.mkdir(parents=True)
+        both = Shards(folder, DEFAULT_SPLIT, _schema(), pictures=_PICTURES)
         written: set[str] = set()
 
         def write(row: AcceptedInstance) -> None:
@@ -54,8 +71,10 @@ class ClipBenchmark:
             written.add(row.key)
             pairs = list(matched(row))
             captions = [text for text in (row.captions.get("caption"), row.captions.get("negative_caption")) if text]
+            shown = []
             for role, sha256, own in pairs:
                 ending, content = as_shown(read_image(sha256))
+                shown.append({"bytes": content, "path": f"{sha256[:12]}.{ending}"})
                 about = {
                     "key": row.key,
                     "role": role,
@@ -68,12 +87,35 @@ class ClipBenchmark:
                 if len(captions) > 1:
                     other = captions[1] if own == captions[0] else captions[0]
                     selection.add(ending, content, [own, other], about)
+            if len(shown) == len(_PICTURES):
+                about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
+                texts = dict(zip(_TEXTS, map(_line, captions), strict=False))
+                record = dict(zip(_PICTURES, shown, strict=True)) | texts | about
+                both.write(record, sum(len(picture["bytes"]) for picture in shown))
 
         try:
             yield write
         finally:
             retrieval.close()
             selection.close()
+            both.close()
+
+
+def _line(caption: str) -> str:
+    return " ".join(caption.split())
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    fields = [(name, picture) for name in _PICTURES] + [(name, pa.string()) for name in _TEXTS]
+    # How the library `datasets` knows what a column holds.
+    features = {name: {"_type": "Image"} for name in _PICTURES}
+    features |= {name: {"_type": "Value", "dtype": "string"} for name in _TEXTS}
+    features |= {"simulated": {"_type": "Value", "dtype": "bool"}}
+    told = json.dumps({"info": {"features": features}})
+    return pa.schema([*fields, ("simulated", pa.bool_())]).with_metadata({"huggingface": told})
 
 
 class _Tars:
@@ -100,7 +142,7 @@ class _Tars:
             self._tar = self._next()
         # A reader takes what follows the first dot for what a file holds, so keys of instances cannot be names.
         name = f"{self._samples:08d}"
-        lines = "\n".join(" ".join(caption.split()) for caption in captions)
+        lines = "\n".join(map(_line, captions))
         self._put(f"{name}.{ending}", content)
         self._put(f"{name}.txt", lines.encode())
         self._put(f"{name}.json", json.dumps(about, ensure_ascii=False).encode())

@@ -5,7 +5,7 @@ from django.db import models
 
 from annotation.models import Annotator
 from background.models import Job
-from studies.models import Project, Study
+from studies.models import Instance, Project, Study
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
@@ -39,6 +39,10 @@ class Export(models.Model):
         help_text="What it is written from; without one, from what there is now.",
     )
     format = models.CharField(max_length=20)
+    chosen = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many instances were chosen for it; null for all of the study."
+    )
+    instances = models.ManyToManyField(Instance, related_name="+", help_text="Those, where some were chosen.")
     job = models.ForeignKey(
         Job,
         on_delete=models.SET_NULL,

@@ -16,6 +16,7 @@ class KeptNumbers(models.Model):
         STUDY_PROGRESS = "study_progress", "Progress of a study"
         STUDY_ANNOTATORS = "study_annotators", "Annotators of a study"
         PROJECT_RESULTS = "project_results", "Results of a project"
+        INSTANCES = "instances", "Instances of a project"
 
     page = models.CharField(max_length=20, choices=Page.choices)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="kept_numbers")

@@ -51,7 +51,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             seconds=seconds_in_view(send_ms, hidden_ms),
             position=order.index(choice) if choice and not in_order and choice not in last[kind] else None,
             positions=0 if in_order else len(order) - len(last[kind]),
-            added=survey > planned.get(question, survey),
+            added=planned.is_added(question, survey),
             units=units.get(pk, {}),
             became=became.get(pk, ""),
         )

@@ -8,6 +8,7 @@ accepted it, and none has rejected it.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
@@ -32,14 +33,17 @@ from studies.models import Instance, InstanceImage, Project, Question, Study, St
 CHUNK = 1000
 
 
-def descriptions_of_study(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[DescribedImage]:
-    """Yield the descriptions of the sets that `study` asks about, in the order of their import.
+def descriptions_of_study(
+    study: Study, workers: Mapping[int, str] | None = None, *, among: QuerySet[Any] | None = None
+) -> Iterator[DescribedImage]:
+    """Yield the descriptions of the sets that `study` asks about, in the order of their import; `among`: of these.
 
     Those that were written for it, or that it asks about, as far as they are accepted; of imported ones those that it
     accepted where it asks about them, else all. workers: annotator -> the name that a writer leaves under.
     """
     asked = Question.objects.filter(study=study, instance=OuterRef("pk"))
     sets = Instance.objects.filter(Exists(asked), project=study.project_id)
+    sets = sets if among is None else sets.filter(pk__in=among)
     chosen = study if study.accepts and _questions_about_imported([study]).exists() else None
     return _descriptions(sets, [study, *study.feeds.all()], chosen, workers or {})
 

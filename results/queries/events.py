@@ -83,6 +83,15 @@ def _imported(study: str, told: Details) -> str:
     return f"imported {', '.join(files)}"
 
 
+def _tagged(template: str) -> Callable[[str, Details], str]:
+    return lambda study, told: template.format(tag=told["tag"], instances=_counted(told["instances"], "instance"))
+
+
+def _duplicated(study: str, told: Details) -> str:
+    again = f", about {_counted(told['instances'], 'instance')}" if "instances" in told else ""
+    return f"made {study}, a copy of {told['original']}{again}"
+
+
 def _dataset(study: str, told: Details) -> str:
     return f"made what {study} kept the dataset" if study else "made all instances the dataset"
 
@@ -107,6 +116,20 @@ def _launched(study: str, told: Details) -> str:
     return f"launched {study} with {_counted(told['questions'], 'question')}"
 
 
+def _more_wanted(study: str, told: Details) -> str:
+    followed = f"; {_counted(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
+    return f"asked for {_counted(told['more'], 'more answer')} to each question of {study}{followed}"
+
+
+def _taken_up(study: str, told: Details) -> str:
+    return f"added {_counted(told['questions'], 'question')} about new instances to {study}"
+
+
+def _completion(study: str, told: Details) -> str:
+    then = [word for word, is_so in (("closes", told["closes"]), ("mails", told["mails"])) if is_so]
+    return f"set what follows once all answers to {study} are in: {'it ' + ' and '.join(then) if then else 'nothing'}"
+
+
 def _predicted(study: str, told: Details) -> str:
     return f"imported {_counted(told['predictions'], 'prediction')} of {told['model']}"
 
@@ -125,8 +148,18 @@ def _deleted(study: str, told: Details) -> str:
     return f"deleted the model {told['model']} and its {_counted(told['predictions'], 'prediction')}"
 
 
+def _export_wanted(study: str, told: Details) -> str:
+    chosen = f", of {_counted(told['instances'], 'chosen instance')}" if "instances" in told else ""
+    return f"asked for the {told['format']} export of {study}{chosen}"
+
+
 def _exported(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
+
+
+def _frozen(study: str, told: Details) -> str:
+    rows = f"{_counted(told['instances'], 'instance')}, {_counted(told['responses'], 'answer')}"
+    return f"froze the release {told['release']} of {study}: {rows}, SHA-256 {told['sha256'][:12]}"
 
 
 def _followed(template: str) -> Callable[[str, Details], str]:
@@ -175,6 +208,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
     What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
     What.INSTANCES_IMPORTED: _imported,
+    What.INSTANCES_TAGGED: _tagged("put the tag {tag} on {instances}"),
+    What.INSTANCES_UNTAGGED: _tagged("took the tag {tag} off {instances}"),
     What.PREDICTIONS_IMPORTED: _predicted,
     What.PREDICTIONS_REQUESTED: _of_model("asked {model} for its answers to {about}"),
     What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
@@ -185,13 +220,19 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.DATASET_SET: _dataset,
     What.GROUP_SET: _grouped,
     What.STUDY_CREATED: _simple("created {study}"),
-    What.STUDY_DUPLICATED: _simple("made {study}, a copy of {original}"),
+    What.STUDY_DUPLICATED: _duplicated,
     What.STUDY_CHANGED: _simple("changed the draft {study}"),
     What.STUDY_DELETED: _simple("deleted the draft {study}"),
     What.STUDY_LAUNCHED: _launched,
     What.STUDY_PAUSED: _simple("paused {study}"),
     What.STUDY_RESUMED: _simple("resumed {study}"),
     What.STUDY_CLOSED: _simple("closed {study}"),
+    What.STUDY_UNDERPAID: _simple("found that {study} pays {currency} {median} an hour, under {least}"),
+    What.MORE_ANSWERS_WANTED: _more_wanted,
+    What.MOST_ANSWERS_RAISED: _simple("let undecided questions of {study} get up to {to} answers"),
+    What.INSTANCES_TAKEN_UP: _taken_up,
+    What.COMPLETION_SET: _completion,
+    What.STUDY_COMPLETED: _simple("found that all answers to {study} are in"),
     What.QUESTION_SETTLED: _simple("settled the question of {study} about {about} with {choice}"),
     What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
     What.QUESTION_TAKEN_OUT: _followed("took a question about {instance} out of {study}, because: {reason}"),
@@ -203,13 +244,24 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.ANNOTATOR_LET_BACK: _followed("let the answers of {annotator} count again"),
     What.SLOTS_REOPENED: _reopened,
     What.ANNOTATOR_FORGOTTEN: _forgotten,
-    What.EXPORT_REQUESTED: _simple("asked for the {format} export of {study}"),
+    What.EXPORT_REQUESTED: _export_wanted,
     What.EXPORT_CANCELLED: _simple("cancelled the {format} export of {study}"),
     What.EXPORT_WRITTEN: _exported,
     What.RELEASE_MADE: _simple("made the release {release} of {study}"),
+    What.RELEASE_FROZEN: _frozen,
     What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),
     What.RELEASE_WRITTEN: _simple("wrote the release {release} of {study} as {format}"),
+    What.HUB_PUSH_REQUESTED: _simple("asked for the release {release} to be pushed to {repository} on the Hub"),
+    What.HUB_PUSH_CANCELLED: _simple("cancelled the push of the release {release} to {repository} on the Hub"),
+    What.RELEASE_PUSHED: _simple("had the release {release} of {study} pushed to {repository} on the Hub"),
     What.PROVIDER_IDS_TAKEN: _simple("took the provider ids behind the release {release} of {study}"),
+    What.WEBHOOK_MADE: _simple("had {host} told what happens: {topics}"),
+    What.WEBHOOK_DELETED: _simple("deleted the webhook to {host}"),
+    What.WEBHOOK_KEY_CHANGED: _simple("changed the key of the webhook to {host}"),
+    What.WEBHOOK_SWITCHED_OFF: _simple("switched the webhook to {host} off"),
+    What.WEBHOOK_SWITCHED_ON: _simple("switched the webhook to {host} on again"),
+    What.WEBHOOK_TRIED: _simple("sent a message to {host} to try it"),
+    What.DELIVERY_REPEATED: _simple("sent a message about {topic} to {host} again"),
     What.ANSWERS_SIMULATED: _simulated,
     What.STUDY_REPLAYED: _simple("replayed the answers of {study}, seed {seed}"),
 }

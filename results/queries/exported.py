@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, QuerySet, Value, Window
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Value, Window
 from django.db.models.expressions import Combinable
 from django.db.models.functions import RowNumber
 
@@ -35,26 +35,31 @@ from results.simulated import played_by_a_program
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Question, Study
 
+M = TypeVar("M", bound=Model)
 CHUNK = 1000
 
 
-def count_rows(rows: Rows, study: Study) -> int:
+# The instances that rows are about (a query for their ids), None for all.
+Among = QuerySet[Any] | None
+
+
+def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
     """Return how many rows of that sort `study` has."""
     if rows == "descriptions":
-        return sum(1 for _ in descriptions_of_study(study))
-    counted: dict[Rows, Callable[[Study], QuerySet[Any]]] = {
+        return sum(1 for _ in descriptions_of_study(study, among=among))
+    counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
         "instances": _accepted,
         "responses": _given,
         "decisions": _decided,
         "predictions": _predicted,
         "conditions": _conditions,
     }
-    return counted[rows](study).count()
+    return counted[rows](study, among).count()
 
 
-def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
+def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
     """Yield the rows of that sort, as `results.exporting.rows` has them."""
-    sorts: dict[Rows, Callable[[Study], Iterator[Any]]] = {
+    sorts: dict[Rows, Callable[..., Iterator[Any]]] = {
         "instances": accepted_instances,
         "responses": given_responses,
         "decisions": decided_questions,
@@ -62,11 +67,16 @@ def exported_rows(rows: Rows, study: Study) -> Iterator[Any]:
         "conditions": prediction_conditions,
         "descriptions": descriptions_of_study,
     }
-    return sorts[rows](study)
+    return sorts[rows](study, among=among)
 
 
-def _accepted(study: Study) -> QuerySet[Decision]:
-    return accepted_decisions(study)
+def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
+    """Return those of `rows` that are about the instances; `path` leads to them."""
+    return rows if among is None else rows.filter(**{f"{path}__in": among})
+
+
+def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
+    return _about(accepted_decisions(study), "question__instance", among)
 
 
 _DECISION_FIELDS = (
@@ -96,9 +106,9 @@ _DECISION_FIELDS = (
 )
 
 
-def accepted_instances(study: Study) -> Iterator[AcceptedInstance]:
+def accepted_instances(study: Study, *, among: Among = None) -> Iterator[AcceptedInstance]:
     """Yield what `study` accepted, in the order of its questions."""
-    decisions = _accepted(study).annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
+    decisions = _accepted(study, among).annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
     for chunk in _chunks(decisions.values_list(*_DECISION_FIELDS).iterator(chunk_size=CHUNK)):
         images = _images_of([row[0] for row in chunk])
         for row in chunk:
@@ -182,14 +192,17 @@ def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: 
     return replace(found, role=role, position=0)
 
 
-def _given(study: Study) -> QuerySet[Response]:
+def _given(study: Study, among: Among = None) -> QuerySet[Response]:
     withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
     given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
     # An answer may have been on its way when the person withdrew.
-    return given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
+    given = given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
+    return _about(given, "question__instance", among)
 
 
-def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> Iterator[GivenResponse]:
+def given_responses(
+    study: Study, workers: Mapping[int, str] | None = None, *, among: Among = None
+) -> Iterator[GivenResponse]:
     """Yield every version of every answer of `study`, in the order of questions and arrival.
 
     workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
@@ -199,7 +212,7 @@ def given_responses(study: Study, workers: Mapping[int, str] | None = None) -> I
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     sittings = _sittings(study)
-    responses = _given(study).order_by("question_id", "received_at", "id")
+    responses = _given(study, among).order_by("question_id", "received_at", "id")
     for row in responses.values_list(*_RESPONSE_FIELDS).iterator(chunk_size=CHUNK):
         annotator, session = row[_ANNOTATOR], row[_SESSION]
         if session in sittings and annotator in workers:
@@ -296,8 +309,8 @@ def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
     return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
 
 
-def _decided(study: Study) -> QuerySet[Decision]:
-    return Decision.objects.filter(study=study)
+def _decided(study: Study, among: Among = None) -> QuerySet[Decision]:
+    return _about(Decision.objects.filter(study=study), "question__instance", among)
 
 
 _DECIDED_FIELDS = (
@@ -320,11 +333,11 @@ _DECIDED_FIELDS = (
 )
 
 
-def decided_questions(study: Study) -> Iterator[DecidedQuestion]:
+def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
     """Yield every question of `study` with what has become of it."""
     played = _simulated_answers([study])
     simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
-    rows = _decided(study).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
+    rows = _decided(study, among).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
     for row in rows.iterator(chunk_size=CHUNK):
         yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
 
@@ -368,14 +381,14 @@ def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
     )
 
 
-def _predicted(study: Study) -> QuerySet[Prediction]:
+def _predicted(study: Study, among: Among = None) -> QuerySet[Prediction]:
     asked = Question.objects.filter(study=study, instance=OuterRef("instance"))
-    return Prediction.objects.filter(Exists(asked))
+    return _about(Prediction.objects.filter(Exists(asked)), "instance", among)
 
 
-def given_predictions(study: Study) -> Iterator[GivenPrediction]:
+def given_predictions(study: Study, *, among: Among = None) -> Iterator[GivenPrediction]:
     """Yield what models said about the instances that `study` asks about."""
-    return _told(_predicted(study), stale_predictions(study.project))
+    return _told(_predicted(study, among), stale_predictions(study.project))
 
 
 def released_predictions(study: Study) -> Iterator[GivenPrediction]:
@@ -436,13 +449,13 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
     )
 
 
-def _conditions(study: Study) -> QuerySet[Conditions]:
-    return Conditions.objects.filter(Exists(_predicted(study).filter(conditions=OuterRef("pk"))))
+def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
+    return Conditions.objects.filter(Exists(_predicted(study, among).filter(conditions=OuterRef("pk"))))
 
 
-def prediction_conditions(study: Study) -> Iterator[PredictionConditions]:
+def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
     """Yield what the predictions of the instances that `study` asks about were computed under."""
-    yield from conditions_called(_conditions(study).values_list("digest", flat=True))
+    yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
 
 
 def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:

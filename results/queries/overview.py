@@ -8,6 +8,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
+from results.queries.pipeline import where
 from results.queries.progress import Answers
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Project, Study, StudyState
@@ -61,10 +62,11 @@ def study_lines(project: Project) -> list[StudyLine]:
 
 @dataclass(frozen=True)
 class Categories:
-    """Instances counted by type (one row each) and subtype (one column each); "" where the source names none."""
+    """Instances counted by type (one row each) and subtype (one column each); "" where the source names none. Beside
+    each count, and the sum of a row, stands the query that leads to what was counted."""
 
     subtypes: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[int], int]]
+    rows: Sequence[tuple[str, Sequence[tuple[int, str]], int, str]]
     total: int
 
 
@@ -75,8 +77,8 @@ def categories(project: Project) -> Categories:
     subtypes = sorted({subtype for _, subtype in cells})
     rows = []
     for type in types:
-        counts = [cells.get((type, subtype), 0) for subtype in subtypes]
-        rows.append((type, counts, sum(counts)))
+        counts = [(cells.get((type, subtype), 0), where([(type, subtype)], is_type=False)) for subtype in subtypes]
+        rows.append((type, counts, sum(count for count, _ in counts), where([(type, "")], is_type=True)))
     return Categories(subtypes, rows, sum(cells.values()))
 
 

@@ -11,6 +11,7 @@ from django.db.models.expressions import Combinable
 
 from annotation.models import Response
 from predictions.models import Model, Prediction
+from results.queries.pipeline import NO_NAME
 from results.reports.facts import Parted, Way
 from results.reports.parted import part, way_of_people
 from studies.kinds import Picture, Shown, content_hash, get_kind
@@ -38,8 +39,12 @@ class Wanted:
     subtype: str = ""
 
     def takes(self, one: Parted) -> bool:
-        pairs = ((self.study, one.study), (self.asked, asked_as(one.kind, one.variant)), (self.type, one.type))
-        same = all(wanted in ("", found) for wanted, found in (*pairs, (self.subtype, one.subtype)))
+        pairs = (
+            (self.study, one.study),
+            (self.asked, asked_as(one.kind, one.variant)),
+            (self.type, one.type or NO_NAME),
+        )
+        same = all(wanted in ("", found) for wanted, found in (*pairs, (self.subtype, one.subtype or NO_NAME)))
         return same and self.way == one.way
 
 

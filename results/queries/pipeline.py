@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from django.db.models import Case, Count, When
 
@@ -13,6 +14,8 @@ from studies.actions.questions import questions_per_instance
 from studies.models import Instance, Project, Study, StudyState
 
 Category = tuple[str, str]
+# What stands in addresses for a type, subtype or split that the source does not name.
+NO_NAME = "(none)"
 
 
 def studies_in_order(project: Project) -> list[Study]:
@@ -73,10 +76,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Row:
-    """The instances of a type, or of one of its subtypes."""
+    """The instances of a type, or of one of its subtypes; `where` leads to them in the list of instances."""
 
     name: str
     is_type: bool
+    where: str
     imported: int
     cells: Sequence[Cell]
 
@@ -110,7 +114,16 @@ class _Counter:
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
             left = counts.accepted if accepts else counts.asked
             cells.append(Cell(counts, left, left * 100 / imported if imported else 0.0))
-        return Row(name, is_type, imported, cells)
+        return Row(name, is_type, where(categories, is_type=is_type), imported, cells)
+
+
+def where(categories: Sequence[Category], *, is_type: bool) -> str:
+    """Return the query that narrows the list of instances to the type of all `categories`, or to the one that they are;
+    "" where they are of several types, and for none."""
+    if len({type for type, _ in categories}) != 1:
+        return ""
+    type, subtype = (name or NO_NAME for name in categories[0])
+    return urlencode({"type": type} if is_type else {"type": type, "subtype": subtype})
 
 
 def _imported(project: Project) -> dict[Category, int]:

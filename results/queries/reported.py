@@ -1,11 +1,11 @@
 """What annotators reported against the questions of a study, question by question."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from annotation.models import Removal, Report
 from results.models import Pseudonym
@@ -49,11 +49,17 @@ class Reported:
     lines: Sequence[ReportedQuestion]
 
 
+def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
+    """Return what was reported in `studies`; what somebody wrote goes with their consent."""
+    withdrawn = Removal.objects.withdrawals().filter(
+        project=OuterRef("study__project"), annotator=OuterRef("annotator_id")
+    )
+    return Report.objects.filter(~Exists(withdrawn), study__in=studies)
+
+
 def study_reports(study: Study) -> Reported:
-    """Return what was reported in `study`; what somebody wrote goes with their consent."""
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    withdrawn = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
-    reports = Report.objects.filter(~Exists(withdrawn), study=study).order_by("question_id", "-at", "-pk")
+    reports = reports_heard([study]).order_by("question_id", "-at", "-pk")
     found: dict[int, list[Report]] = {}
     for report in reports.select_related("question__instance").annotate(pseudonym=Subquery(name[:1])):
         found.setdefault(report.question_id, []).append(report)

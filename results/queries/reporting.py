@@ -1,6 +1,6 @@
 """The rows that reports are made of, a fixed number of queries per study whatever its size."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session, Skip
 from predictions.models import Prediction
 from predictions.queries.contents import stale_predictions
-from results.queries.added import planned_surveys
+from results.queries.added import Planned, planned_surveys
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
 from results.queries.parted import parted_questions, predicted_in
@@ -159,8 +159,8 @@ def study_outline(study: Study) -> StudyFacts:
         purpose=study.purpose,
         accepts=study.accepts,
         fed_by=study.fed_by.slug if study.fed_by else "",
-        answers_wanted=design.answers,
-        max_answers=max(design.answers, design.max_answers),
+        answers_wanted=study.answers,
+        max_answers=study.most_answers,
         currency=design.pay.currency,
         per_session=design.pay.per_session,
         per_wait=design.lobby.pay,
@@ -248,15 +248,13 @@ def _answers(study: Study) -> list[AnswerFacts]:
     planned = planned_surveys(study)
     once = _Once()
     labelled = [
-        AnswerFacts(
-            question, once.keep(annotator), survey, once.keep(choice), seat, survey > planned.get(question, survey)
-        )
+        AnswerFacts(question, once.keep(annotator), survey, once.keep(choice), seat, planned.is_added(question, survey))
         for question, annotator, survey, seat, choice in rows.exclude(choice="").iterator(chunk_size=CHUNK)
     ]
     return labelled + _answers_of_several_labels(study, planned)
 
 
-def _answers_of_several_labels(study: Study, planned: Mapping[int, int]) -> list[AnswerFacts]:
+def _answers_of_several_labels(study: Study, planned: Planned) -> list[AnswerFacts]:
     """Return the labels of the counted answers that have no one label, as their kinds tell them apart."""
     if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return []
@@ -266,7 +264,7 @@ def _answers_of_several_labels(study: Study, planned: Mapping[int, int]) -> list
         "question__kind", "question__content", "question_id", "annotator_id", *seat_columns, "answer"
     )
     return [
-        AnswerFacts(question, annotator, survey, label, seat, survey > planned.get(question, survey), unit)
+        AnswerFacts(question, annotator, survey, label, seat, planned.is_added(question, survey), unit)
         for kind, content, question, annotator, survey, seat, answer in rows.iterator(chunk_size=CHUNK)
         for unit, label in get_kind(kind).labels(content, "", answer).items()
     ]

@@ -1,11 +1,11 @@
 """Questions that annotators went on without, because their images could not be shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from annotation.models import Skip
 from results.models import Pseudonym
@@ -46,10 +46,14 @@ class Skips:
     lines: Sequence[SkipLine]
 
 
+def failed_to_show(studies: Iterable[Study]) -> QuerySet[Skip]:
+    """Return the skips of `studies` because of images. Those without images were reported: `reported` has them."""
+    return Skip.objects.filter(study__in=studies).exclude(images=[])
+
+
 def study_skips(study: Study) -> Skips:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    # Those without images were reported: `reported` has them.
-    skips = Skip.objects.filter(study=study).exclude(images=[])
+    skips = failed_to_show([study])
     latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
     columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
     lines = [

@@ -1,7 +1,7 @@
 """The instances of a project, and the whole history of one."""
 
-from dataclasses import asdict
-from urllib.parse import urlencode
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -10,48 +10,98 @@ from django.views.decorators.http import require_safe
 from results.actions.pseudonyms import name_annotators
 from results.queries.histories import histories, stages
 from results.queries.instances import (
+    ALIKE,
+    BY_FIGURES,
+    IMAGES,
+    ORDERS,
+    PARTED,
+    QUESTIONS,
+    REASONS,
+    SOURCE,
     STATES,
     Wanted,
     asked_about,
     categories_of,
     images_of,
-    instance_lines,
+    listed,
     named_images,
     one_origin,
+    page_of_instances,
+    tags_of,
     told_of,
 )
-from results.queries.pipeline import studies_in_order
+from results.queries.paging import neighbours
+from results.queries.pipeline import NO_NAME, studies_in_order
 from results.queries.simulated import played_in, simulated_in_project
 from results.reports.simulated import notice_of
-from results.views.guards import project_view
-from studies.models import Instance, Project
+from results.views.asked import Asked
+from results.views.guards import may_do, project_view
+from results.views.kept_numbers import figures_for
+from studies.models import Instance, Project, Study
 from studies.permissions import Verb
+
+TABLE = "table"
 
 
 @project_view(Verb.VIEW)
 @require_safe
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
+    """The explorer: the instances that the address asks for, as a gallery or a table."""
+    asked = Asked.of(request)
+    kept = figures_for(project) if asked.needs_figures else None
     studies = studies_in_order(project)
-    wanted = _wanted(request)
-    categories = categories_of(project)
+    shown = listed(project, studies, asked.wanted, asked.order)
+    page, count = page_of_instances(
+        shown,
+        studies,
+        study=asked.wanted.study,
+        after=request.GET.get("after", ""),
+        before=request.GET.get("before", ""),
+    )
+    may = may_do(request, project)
     context = {
         "project": project,
+        "may": may,
+        "may_choose": any(may[verb] for verb in (Verb.TAG, Verb.EXPORT, Verb.DESIGN)),
         "simulated": simulated_in_project(project),
-        "wanted": wanted,
-        "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
-        "lines": instance_lines(project, studies, wanted, request.GET.get("page")),
-        "types": sorted({type for type, _ in categories if type}),
-        "subtypes": sorted({subtype for _, subtype in categories if subtype}),
-        "studies": studies,
-        "states": STATES,
+        "asked": asked,
+        "is_table": asked.look == TABLE,
+        "gallery": asked.query(look=""),
+        "table": asked.query(look=TABLE),
+        "is_unsorted": asked.order in BY_FIGURES and not asked.wanted.study,
+        "kept": kept,
+        "count": count,
+        "page": page,
+        **_choices(project, asked.wanted, studies),
     }
     return render(request, "results/instances/list.html", context)
 
 
-def _wanted(request: HttpRequest) -> Wanted:
-    given = {name: request.GET.get(name, "").strip() for name in Wanted.__dataclass_fields__}
-    # PostgreSQL takes no text with a zero character.
-    return Wanted(**{name: value.replace("\0", "") for name, value in given.items()})
+def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
+    """Return what can be chosen in the form of filters."""
+    categories = categories_of(project)
+    fixed = {
+        "state": ("State", "Any", STATES),
+        "question": ("With a question", "Any", QUESTIONS),
+        "alike": ("Answers", "Any", ALIKE),
+        "reason": ("Spoken against", "Any or not", REASONS),
+        "parted": ("People and models", "Any", PARTED),
+    }
+    return {
+        "splits": _named(split for split, _, _ in categories),
+        "types": _named(type for _, type, _ in categories),
+        "subtypes": _named(subtype for _, _, subtype in categories),
+        "tags": list(project.tags.values_list("name", flat=True)),
+        "studies": [study.slug for study in studies],
+        "images": IMAGES,
+        "orders": {name: order.title for name, order in ORDERS.items() if name != SOURCE},
+        "fixed": [(name, *labels, getattr(wanted, name)) for name, labels in fixed.items()],
+    }
+
+
+def _named(names: Iterable[str]) -> list[str]:
+    found = set(names)
+    return sorted({name or NO_NAME for name in found}) if found - {""} else []
 
 
 @project_view(Verb.VIEW)
@@ -69,13 +119,25 @@ def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpResponse:
     name_annotators(project=project)
-    indices = {study.pk: index for index, study in enumerate(studies_in_order(project))}
+    studies = studies_in_order(project)
+    indices = {study.pk: index for index, study in enumerate(studies)}
     history = histories(asked_about(instance), project=project)
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
     images = images_of([instance])[instance.pk]
     told = told_of(instance)
+    asked = Asked.of(request)
+    if asked.needs_figures:
+        figures_for(project)
+    shown = listed(project, studies, asked.wanted, asked.order)
+    previous, following = neighbours(shown.instances, shown.order, instance.pk)
     context = {
         "project": project,
+        "asked": asked,
+        "previous": previous,
+        "following": following,
+        # The page of the list that begins with it.
+        "up": asked.query(after=str(previous.pk) if previous else ""),
+        "tags": tags_of([instance])[instance.pk],
         "simulated": notice_of(played_in(asked.question.study for asked in history)),
         "instance": instance,
         "captions": [

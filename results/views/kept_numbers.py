@@ -5,6 +5,7 @@ from django.utils import timezone
 from background.tasks import send
 from results.actions import kept_numbers
 from results.models import KeptNumbers
+from results.queries.overview import answers_sent
 from studies.models import Project, Study
 
 
@@ -15,6 +16,21 @@ def numbers_for(
     if not kept_numbers.is_large(answers):
         return None
     found = kept_numbers.look_up(page=page, project=project, study=study, now=timezone.now())
+    if found.to_send is not None:
+        send(found.to_send)
+    return found
+
+
+def figures_for(project: Project) -> kept_numbers.Found | None:
+    """Have the figures of the instances of `project` counted: at once where it is small, else behind the page.
+
+    `project` is read with its `answers_sent`.
+    """
+    page, now = KeptNumbers.Page.INSTANCES, timezone.now()
+    if not kept_numbers.is_large_to_count(project, answers_sent(project)):
+        kept_numbers.made_at_once(page=page, project=project, now=now)
+        return None
+    found = kept_numbers.look_up(page=page, project=project, now=now)
     if found.to_send is not None:
         send(found.to_send)
     return found

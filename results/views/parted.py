@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from results.queries.parted import Wanted, asked_as, page_of_parted, parted_questions
+from results.queries.pipeline import NO_NAME
 from results.queries.simulated import simulated_in_project
 from results.reports.facts import Parted, Way
 from results.reports.funnel import ALL
@@ -44,11 +45,11 @@ def parted(request: HttpRequest, project: Project) -> HttpResponse:
 
 @dataclass(frozen=True)
 class CountedLine:
-    """A row of the table of counts: study, type and subtype; for each way the query that leads to what was counted, the
-    questions and the instances."""
+    """A row of the table of counts: study, type and subtype; for each way the queries that lead to the questions and
+    to the instances that were counted, and how many they are."""
 
     names: Sequence[str]
-    counts: Sequence[tuple[str, int, int]]
+    counts: Sequence[tuple[str, str, int, int]]
 
 
 def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
@@ -56,8 +57,11 @@ def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
     lines = []
     for line in counted_lines(parted):
         named = {"study": line.study, "type": line.category[0], "subtype": line.category[1]}
-        where = {name: value for name, value in named.items() if value != ALL}
-        counts = [(urlencode({"way": way, **where}), *numbers) for way, numbers in line.counts.items()]
+        where = {name: value or NO_NAME for name, value in named.items() if value != ALL}
+        counts = [
+            (urlencode({"way": way, **where}), urlencode({"parted": way, **where}), *numbers)
+            for way, numbers in line.counts.items()
+        ]
         lines.append(CountedLine(list(named.values()), counts))
     return {"parted": lines, "parted_titles": list(TITLES.values()), "parted_in": project}
 

@@ -1,24 +1,22 @@
 """Whether a person's answers count: what a researcher does about it, after having seen what follows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import removals
 from annotation.actions.removals import CannotRemove, Followed
 from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
 from results.actions import people
+from results.actions.changes import ACTS
 from results.actions.people import Named
 from results.errors import UnknownPerson
 from results.sentences import in_numbers, told
@@ -28,7 +26,6 @@ from studies.permissions import Verb
 
 LONGEST_REASON = 2000
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
-Act = Callable[[Named, Project, str, User, datetime], Followed | int]
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,6 @@ class Change:
 
     button: str
     what: str
-    act: Act
     wants_reason: bool = False
     dangerous: bool = False
 
@@ -48,9 +44,6 @@ CHANGES = {
         "They have taken their consent back. From now on their answers count nowhere in the project and leave in no "
         "file; files and releases that hold them are no longer offered; what they have open ends, and they can start "
         "nothing more here. This has no way back.",
-        lambda person, project, _, by, now: people.withdraw(
-            annotator=person.annotator, project=project, by=by, now=now
-        ),
         dangerous=True,
     ),
     "exclude": Change(
@@ -58,9 +51,6 @@ CHANGES = {
         "Their answers stay stored and marked, and count nowhere in the project until you count them again. What they "
         "have open ends, and they can start nothing more here. Their pay does not change: whoever finished keeps the "
         "completion code.",
-        lambda person, project, reason, by, now: removals.exclude(
-            annotator=person.annotator, project=project, reason=reason, by=by, now=now
-        ),
         wants_reason=True,
         dangerous=True,
     ),
@@ -68,17 +58,11 @@ CHANGES = {
         "Count again",
         "Their answers count again, but those whose place somebody else has taken since. Sessions that were ended stay "
         "ended.",
-        lambda person, project, _, by, now: removals.include(
-            annotator=person.annotator, project=project, by=by, now=now
-        ),
     ),
     "reopen": Change(
         "Open their slots again",
         "The places of their answers are offered to other people, and will be paid for again. An answer whose place "
         "somebody else takes cannot count again.",
-        lambda person, project, _, by, now: removals.reopen_slots(
-            annotator=person.annotator, project=project, by=by, now=now
-        ),
     ),
 }
 
@@ -93,7 +77,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
 
     def act() -> Followed | int:
         # A look at what would follow needs a reason that nobody has typed yet.
-        return doing.act(person, project, typed if confirmed else "foreseen", by, timezone.now())
+        return ACTS[change](person, project, typed if confirmed else "foreseen", by, timezone.now())
 
     problem, followed = "", None
     try:

@@ -85,7 +85,9 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     send(job_of(export=export))
 
 
-def _release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
+def release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
+    """Give the view the release whose id stands in the address, to who may do `verb` in its project."""
+
     def guard(view: Callable[[HttpRequest, Release], HttpResponse]) -> Guarded:
         @never_cache
         @login_required
@@ -100,7 +102,7 @@ def _release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], Http
     return guard
 
 
-@_release_view(Verb.IDENTIFY_PEOPLE)
+@release_view(Verb.IDENTIFY_PEOPLE)
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
     """Send the ids behind the pseudonyms of a release to who may know them."""

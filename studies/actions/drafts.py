@@ -1,6 +1,7 @@
 """Drafts: put in from a study file, changed, copied and deleted. After its launch a study stays what it is."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -10,7 +11,10 @@ from studies.actions.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
 from studies.design import copied_source, read_design
 from studies.errors import StudyError
-from studies.models import Project, Study, StudyState
+from studies.models import Instance, Project, Study, StudyState
+
+# A file of as many lines can still be read and changed by hand.
+MOST_NAMED = 5_000
 
 
 def fingerprint(source: str) -> str:
@@ -68,6 +72,29 @@ def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: date
     source = copied_source(study.source, study.design, study=slug, title=title)
     copy = new_draft(study.project, source, by)
     told = {"original": study.slug}
+    record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
+    return copy
+
+
+@transaction.atomic
+def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], by: Actor, now: datetime) -> Study:
+    """Make a draft that asks what `study` asks about these instances (ids) of its project alone.
+
+    What its file says of which instances to take is left out, but for the study that they come from: of those that it
+    has not accepted nothing is asked. Raises DesignRefused and StudyError.
+    """
+    if not instances:
+        raise StudyError("No instance is chosen.")
+    if len(instances) > MOST_NAMED:
+        raise StudyError(
+            f"{len(instances):,} instances are chosen, and a study file names at most {MOST_NAMED:,}. Choose fewer, or "
+            "duplicate the study and select by type, subtype or split."
+        )
+    own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
+    keys = list(own.values_list("key", flat=True))
+    source = copied_source(study.source, study.design, study=slug, title=title, keys=keys)
+    copy = new_draft(study.project, source, by)
+    told = {"original": study.slug, "instances": len(keys)}
     record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
     return copy
 

@@ -4,8 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from studies.models import Event, Project, Study
 
@@ -34,6 +36,8 @@ class What(StrEnum):
     MEMBER_REMOVED = "member removed"
     IMPORT_REQUESTED = "import requested"
     IMPORT_CANCELLED = "import cancelled"
+    INSTANCES_TAGGED = "instances tagged"
+    INSTANCES_UNTAGGED = "instances untagged"
     INSTANCES_IMPORTED = "instances imported"
     PREDICTIONS_IMPORTED = "predictions imported"
     PREDICTIONS_REQUESTED = "predictions requested"
@@ -52,6 +56,12 @@ class What(StrEnum):
     STUDY_PAUSED = "study paused"
     STUDY_RESUMED = "study resumed"
     STUDY_CLOSED = "study closed"
+    STUDY_UNDERPAID = "study underpaid"
+    MORE_ANSWERS_WANTED = "more answers wanted"
+    MOST_ANSWERS_RAISED = "most answers raised"
+    INSTANCES_TAKEN_UP = "instances taken up"
+    COMPLETION_SET = "completion set"
+    STUDY_COMPLETED = "study completed"
     QUESTION_SETTLED = "question settled"
     QUESTION_UNSETTLED = "question unsettled"
     QUESTION_TAKEN_OUT = "question taken out"
@@ -67,9 +77,20 @@ class What(StrEnum):
     EXPORT_CANCELLED = "export cancelled"
     EXPORT_WRITTEN = "export written"
     RELEASE_MADE = "release made"
+    RELEASE_FROZEN = "release frozen"
     RELEASE_REQUESTED = "release requested"
     RELEASE_WRITTEN = "release written"
+    HUB_PUSH_REQUESTED = "push to the hub requested"
+    HUB_PUSH_CANCELLED = "push to the hub cancelled"
+    RELEASE_PUSHED = "release pushed to the hub"
     PROVIDER_IDS_TAKEN = "provider ids taken"
+    WEBHOOK_MADE = "webhook made"
+    WEBHOOK_DELETED = "webhook deleted"
+    WEBHOOK_KEY_CHANGED = "webhook key changed"
+    WEBHOOK_SWITCHED_OFF = "webhook switched off"
+    WEBHOOK_SWITCHED_ON = "webhook switched on"
+    WEBHOOK_TRIED = "webhook tried"
+    DELIVERY_REPEATED = "delivery repeated"
     ANSWERS_SIMULATED = "answers simulated"
     STUDY_REPLAYED = "study replayed"
 
@@ -79,12 +100,13 @@ def record(
 ) -> Event:
     """Store who did what, in the transaction that does it: what is undone leaves no event.
 
-    `details` are plain values of JSON, never a provider's id. Raises TransactionManagementError outside of a
+    `details` are plain values of JSON, never a provider's id. Whoever listens (`TOLD_OF_EVENTS`) is told in the same
+    transaction. Raises TransactionManagementError outside of a
     transaction.
     """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An event is recorded in the transaction of what it tells about.")
-    return Event.objects.create(
+    event = Event.objects.create(
         project=project,
         study=study,
         study_name=study.slug if study else "",
@@ -94,6 +116,9 @@ def record(
         details=details,
         at=now,
     )
+    for listener in settings.TOLD_OF_EVENTS:
+        import_string(listener)(event=event)
+    return event
 
 
 def person(by: Actor) -> User | None:
@@ -104,3 +129,9 @@ def person(by: Actor) -> User | None:
 def name_of(by: Actor) -> str:
     """Return the name of who acts as events tell it."""
     return by if isinstance(by, str) else by.get_full_name() or by.get_username()
+
+
+def who_launched(study: Study) -> User | None:
+    """Return the person who launched `study`; None where a command did, or somebody who has no account any more."""
+    launch = Event.objects.filter(study=study, what=What.STUDY_LAUNCHED).select_related("by").order_by("pk").last()
+    return launch.by if launch else None

@@ -47,6 +47,11 @@ def rendition_name(sha256: str, size: str) -> str:
     return f"renditions/{sha256[:2]}/{sha256}/{size}.webp"
 
 
+def facts_of(image: Image) -> PictureFacts:
+    """Return what was measured of a picture when it came."""
+    return PictureFacts(image.width, image.height, image.format)
+
+
 def names_of(sha256: str, facts: PictureFacts) -> list[str]:
     """Return the names of all the files of a picture."""
     return [original_name(sha256), *(rendition_name(sha256, size) for size in stored_sizes(facts))]
@@ -86,7 +91,7 @@ def _rendition(sha256: str, size: str) -> str:
     image = Image.objects.filter(pk=sha256).first()
     if image is None or size not in SIZES:
         raise NoSuchPicture("There is no such image here. Check the address.")
-    served = size_that_serves(size, PictureFacts(image.width, image.height, image.format))
+    served = size_that_serves(size, facts_of(image))
     name = rendition_name(sha256, served)
     if not default_storage.exists(name):
         try:

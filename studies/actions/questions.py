@@ -227,31 +227,49 @@ def make_practice(study: Study) -> None:
 def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
     """Yield the practice questions of a study (position, kind, content, right, feedback), unstored, asked as its first
     part asks. Raises StudyError at one that cannot be asked."""
-    part = study.design.parts[0]
-    kind = get_kind(part.kind)
     asked = study.design.practice.questions
     found = Instance.objects.filter(project=study.project_id, key__in=[entry.instance for entry in asked])
-    practised = [About(instance) for instance in found.values_list("pk", flat=True)]
-    if kind.asks_about_answers:
-        # The first description of each.
-        practised = list({about.instance: about for about in reversed(list(imported_answers(found)))}.values())
-    facts = {instance.key: known for _, instance, known in _with_facts(practised)}
+    facts = _facts_for_practice(study, found)
     for position, entry in enumerate(asked):
         which = f"Practice question {position + 1}"
         if entry.instance not in facts:
             raise StudyError(f"{which} names instance {entry.instance}, which is not there.")
         try:
-            built = kind.questions(facts[entry.instance], part.ask, seed=f"{study.seed}|practice|{position}")
+            kind, built = _practised(study, facts[entry.instance], position)
         except CannotAsk as error:
             raise StudyError(f"{which}: {error}") from error
-        content = built[0].content
-        options = [option.key for option in kind.options(content)]
+        options = [option.key for option in kind.options(built.content)]
         if entry.right not in options:
             raise StudyError(f"{which} says {entry.right} is right; its options are {', '.join(options)}.")
         yield {
             "position": position,
             "kind": kind.name,
-            "content": content,
+            "content": built.content,
             "right": entry.right,
             "feedback": entry.feedback,
         }
+
+
+def practice_about(study: Study, instance: Instance) -> tuple[Kind, Built]:
+    """Return what practising on `instance` would ask, as the next practice question of a draft, and its kind.
+
+    `Built.right` is the right option where the kind knows one. Raises CannotAsk.
+    """
+    facts = _facts_for_practice(study, Instance.objects.filter(pk=instance.pk))
+    if instance.key not in facts:
+        raise CannotAsk(f"instance {instance.key} has no description that could be asked about.")
+    return _practised(study, facts[instance.key], len(study.design.practice.questions))
+
+
+def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, Built]:
+    part = study.design.parts[0]
+    kind = get_kind(part.kind)
+    return kind, kind.questions(facts, part.ask, seed=f"{study.seed}|practice|{position}")[0]
+
+
+def _facts_for_practice(study: Study, instances: QuerySet[Instance]) -> dict[str, InstanceFacts]:
+    practised = [About(instance) for instance in instances.values_list("pk", flat=True)]
+    if get_kind(study.design.parts[0].kind).asks_about_answers:
+        # The first description of each.
+        practised = list({about.instance: about for about in reversed(list(imported_answers(instances)))}.values())
+    return {instance.key: known for _, instance, known in _with_facts(practised)}

@@ -36,6 +36,13 @@ def read_values(text: str) -> tuple[dict[str, Any], Lines]:
     return value, lines
 
 
+def read_value(text: str) -> Any:
+    """Return what a piece of a study file says, unchecked. Raises DesignRefused."""
+    if len(text) > LARGEST_FILE:
+        raise DesignRefused([Problem(None, "This is larger than 1 MB.")])
+    return _load(text)[0]
+
+
 def _load(text: str) -> tuple[Any, Lines]:
     try:
         loader = _Loader(text)

@@ -28,6 +28,8 @@ _END = r"$(?!\n)"
 _AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 # A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
+# A text of many lines; editors that know what it is show it as such.
+_MARKDOWN = {"contentMediaType": "text/markdown"}
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -108,7 +110,8 @@ def _addressing_properties() -> dict[str, Any]:
             "default": "",
             "description": "Whom annotators write to, and how: a name and an address. Needed at launch.",
         },
-        "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."},
+        "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."}
+        | _MARKDOWN,
     }
 
 
@@ -138,7 +141,7 @@ def _asking_properties() -> dict[str, Any]:
     return {
         "kind": {"enum": list(KINDS), "description": "What a question asks."},
         "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
-        "instructions": {"type": "string", "description": "Markdown; default: those of the kind."},
+        "instructions": {"type": "string", "description": "Markdown; default: those of the kind."} | _MARKDOWN,
     }
 
 

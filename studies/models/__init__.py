@@ -2,7 +2,7 @@ from studies.models.conditions import BlindScore
 from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.imports import Import
-from studies.models.instances import Instance, InstanceImage
+from studies.models.instances import Instance, InstanceImage, Tag
 from studies.models.projects import Invitation, Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
 from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
@@ -27,5 +27,6 @@ __all__ = [
     "StudyState",
     "Survey",
     "SurveyQuestion",
+    "Tag",
     "Upload",
 ]

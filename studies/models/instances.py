@@ -4,6 +4,8 @@ from studies.models.images import Image
 from studies.models.projects import Project
 from studies.naming import name_in_address
 
+LONGEST_TAG = 50
+
 
 class Instance(models.Model):
     """One candidate row of the benchmark: captions and images in named roles.
@@ -29,7 +31,13 @@ class Instance(models.Model):
     class Meta:
         ordering = ("id",)
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="instance_key_once_per_project"),)
-        indexes = (models.Index(fields=("project", "type", "subtype"), name="instance_by_category"),)
+        indexes = (
+            models.Index(fields=("project", "type", "subtype"), name="instance_by_category"),
+            # What is there to choose from is read from it alone.
+            models.Index(fields=("project", "split", "type", "subtype"), name="instance_by_split"),
+            # The order in which lists show them, page after page.
+            models.Index(fields=("project", "source_file", "source_row", "id"), name="instance_by_source"),
+        )
 
     def __str__(self) -> str:
         return self.key
@@ -38,6 +46,21 @@ class Instance(models.Model):
     def name_in_address(self) -> str:
         """What stands for it in the address of its page."""
         return name_in_address(self.key, pk=self.pk)
+
+
+class Tag(models.Model):
+    """A word that a project's researchers put on instances, to find them again; gone when no instance has it."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tags")
+    name = models.CharField(max_length=LONGEST_TAG)
+    instances = models.ManyToManyField(Instance, related_name="tags")
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="tag_once_per_project"),)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class InstanceImage(models.Model):

@@ -107,6 +107,11 @@ class Survey(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="surveys")
     number = models.PositiveIntegerField(help_text="From 1, in the order in which surveys are filled.")
     seats_planned = models.PositiveSmallIntegerField()
+    round = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        help_text="From 1; a later one asks every question of the study again, for more answers to each.",
+    )
 
     class Meta:
         ordering = ("number",)

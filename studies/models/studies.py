@@ -106,6 +106,23 @@ class Study(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    more_answers = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="How many answers every question gets besides those of the design, asked for after the launch.",
+    )
+    raised_to = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Up to how many answers undecided questions get, where that was raised after the launch; else 0.",
+    )
+    closes_itself = models.BooleanField(default=False, db_default=False, help_text="Once all its answers are in.")
+    mails_when_complete = models.BooleanField(
+        default=False, db_default=False, help_text="Whether who launched it is told by mail when all answers are in."
+    )
+    completed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was noticed that all its answers are in; null while some are awaited."
+    )
 
     class Meta:
         ordering = ("-created_at",)
@@ -134,6 +151,16 @@ class Study(models.Model):
     def accepts(self) -> bool:
         """Whether its answers accept and reject: a baseline accepts nothing."""
         return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.design.knows_right)
+
+    @property
+    def answers(self) -> int:
+        """How many answers each question gets by now, at least 1: those of its design, and what was added for all."""
+        return self.design.answers + self.more_answers
+
+    @property
+    def most_answers(self) -> int:
+        """Up to how many answers an undecided question gets by now: `answers` where it gets no more than any other."""
+        return max(self.design.max_answers, self.raised_to, self.answers)
 
     @property
     def entry_name(self) -> str:

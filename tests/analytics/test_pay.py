@@ -3,7 +3,14 @@ from fractions import Fraction
 
 import pytest
 
-from analytics.pay import PaidSession, hourly_wage, percentile, projected_cost
+from analytics.pay import (
+    PaidSession,
+    hourly_wage,
+    implied_hourly_pay,
+    percentile,
+    platform_fee,
+    projected_cost,
+)
 
 HALF = Fraction(1, 2)
 NINE_TENTHS = Fraction(9, 10)
@@ -91,3 +98,34 @@ def test_wage_of_nobody_is_undefined_and_says_why() -> None:
 def test_wage_refuses_a_session_that_took_no_time() -> None:
     with pytest.raises(ValueError, match="more than 0 seconds"):
         hourly_wage(Decimal("8.00"), [PaidSession(0)])
+
+
+@pytest.mark.parametrize(
+    ("cost", "percent", "fee"),
+    [("600.00", "33.33", "199.98"), ("600.00", "0", "0.00"), ("0", "33.33", "0.00"), ("1.50", "33", "0.50")],
+)
+def test_the_fee_of_a_platform_is_a_share_of_what_is_paid(cost: str, percent: str, fee: str) -> None:
+    assert platform_fee(Decimal(cost), Decimal(percent)) == Decimal(fee)
+
+
+@pytest.mark.parametrize(
+    ("session", "answer", "answers", "minutes", "hourly"),
+    [
+        ("8.00", "0", 100, 40, "12.00"),
+        ("2.00", "0.15", 20, 20, "15.00"),
+        # 7 thirds of an answer: 0.30 x 7/3 = 0.70 in 9 minutes.
+        ("0", "0.30", Fraction(7, 3), 9, "4.67"),
+        ("0", "0", 100, 40, "0.00"),
+    ],
+)
+def test_pay_by_the_hour_follows_from_the_estimated_time(
+    session: str, answer: str, answers: int | Fraction, minutes: int, hourly: str
+) -> None:
+    assert implied_hourly_pay(Decimal(session), Decimal(answer), answers=answers, minutes=minutes) == Decimal(hourly)
+
+
+def test_pay_by_the_hour_refuses_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="more than 0 minutes"):
+        implied_hourly_pay(Decimal(1), Decimal(0), answers=1, minutes=0)
+    with pytest.raises(ValueError, match="at least 0"):
+        platform_fee(Decimal(-1), Decimal(1))

@@ -1,6 +1,6 @@
 """Every address of an annotator's, in every state of a session, and once with what it stores: on PostgreSQL.
 
-The tests of single pages, which say far more of each, are run on SQLite only (`tests/pages.py`).
+The tests of single pages, which say far more of each, are run on SQLite only (`tests/homes.py`).
 """
 
 from typing import Any

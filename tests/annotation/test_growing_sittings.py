@@ -369,6 +369,7 @@ def test_whoever_comes_under_another_submission_while_waiting_for_more_has_finis
         assert (session.state, session.questions_answered) == (SessionState.FINISHED, 1)
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("attempt", range(3))
 def test_nobody_gets_both_roles_for_one_set_at_the_same_moment(attempt: int) -> None:
@@ -394,6 +395,7 @@ def test_nobody_gets_both_roles_for_one_set_at_the_same_moment(attempt: int) -> 
     assert len(of_study[0] | of_study[1]) == 2
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_of_two_sittings_that_grow_at_the_same_moment_one_gets_what_there_is() -> None:
     describe, study = make_roles(sets=5)
@@ -405,6 +407,7 @@ def test_of_two_sittings_that_grow_at_the_same_moment_one_gets_what_there_is() -
     assert Slot.objects.filter(question__study=study).count() == 3
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() -> None:
     describe, study = make_roles(sets=4)

@@ -1,6 +1,5 @@
 """What becomes of practice rounds that a person began anew with every session of the version before."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +9,6 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tests.factories import NOON
 
-pytestmark = pytest.mark.django_db(transaction=True)
 BEFORE = [("annotation", "0007_left_out_answers_and_order_keys"), ("studies", "0004_declare_what_was_guessed")]
 AFTER = [("annotation", "0011_count_more_odd_arrivals")]
 
@@ -22,10 +20,8 @@ def migrate(targets: list[tuple[str, str]]) -> Any:
 
 
 @pytest.fixture
-def before() -> Iterator[Any]:
-    yield migrate(BEFORE)
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+def before(empty_database: None) -> Any:
+    return migrate(BEFORE)
 
 
 def test_the_newest_session_keeps_its_rounds_and_older_ones_go_behind_them(before: Any) -> None:

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
-from studies.models import Image
+from studies.models import Image, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import PASSWORD, make_person
@@ -14,7 +14,11 @@ from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study
 PAGES = (
     "/projects/vases/",
     "/projects/vases/instances/",
-    "/projects/vases/instances/vase-0/",
+    "/projects/vases/instances/?look=table&study=step-3",
+    "/projects/vases/instances/vase-1/?study=step-3",
+    "/projects/vases/chosen/tag/?which=all",
+    "/projects/vases/chosen/export/?which=all",
+    "/projects/vases/chosen/ask-again/?which=all",
     "/projects/vases/results/",
     "/studies/vases/step-3/annotators/",
     "/studies/vases/step-3/disagreements/",
@@ -67,6 +71,35 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     expect(page.get_by_role("article")).to_have_count(1)
     page.keyboard.press("0")
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+
+
+def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}/projects/vases/instances/?study=step-3")
+    for key in "jjxjx":
+        page.keyboard.press(key)
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
+    expect(page.locator("[data-ticked]")).to_have_text("2")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="vase-1", level=1)).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", name="vase-2", level=1)).to_be_visible()
+    page.keyboard.press("u")
+    # The list begins with it, and those before are one page away.
+    expect(page.get_by_role("checkbox")).to_have_count(2)
+    page.get_by_role("link", name="Earlier").click()
+    expect(page.get_by_role("checkbox")).to_have_count(4)
+    for key in "jx":
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Tag…").press("Enter")
+    expect(page.get_by_role("heading", name="Tag 1 instance")).to_be_visible()
+    page.get_by_label("Tag").press_sequentially("jxk")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("1 instance got the tag jxk.")
+    assert [each.key for each in Tag.objects.get().instances.all()] == ["vase-0"]
 
 
 def test_digits_in_a_note_choose_nothing(signed_in: Page, live_server: LiveServer) -> None:

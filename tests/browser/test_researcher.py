@@ -14,6 +14,7 @@ from annotation.models import EntryEvent, Response, SessionState
 from background import jobs
 from background.models import Job, JobState
 from background.tasks import run_job
+from results.models import Release
 from studies.models import Image, Membership, Study
 from tests.browser.stage import assert_no_wider_than_the_window, draw, question_number
 from tests.browser.test_accessibility import assert_accessible
@@ -28,6 +29,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from workspace.models import Delivery, HubPush, Webhook
 
 STUDY = "/studies/birds/birds-step-3/"
 
@@ -76,18 +78,55 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         "/projects/birds/",
         "/studies/birds/draft/",
         "/studies/birds/draft/launch/",
+        "/studies/birds/draft/form/",
+        "/studies/birds/draft/design/",
+        f"/studies/birds/draft/practice/?pick={study.project.instances.all()[0].pk}",
+        "/studies/birds/draft/preview/phone/",
+        "/projects/birds/new-study/",
+        f"{STUDY}more/?what=answers&number=1",
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
         "/projects/birds/models/",
         "/projects/birds/people-and-models/",
         "/password/",
         "/tokens/",
+        "/account/",
     ):
         page.goto(f"{live_server.url}{address}")
         assert_no_wider_than_the_window(page)
         assert_accessible(page)
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
     page.get_by_role("heading", name="Sign in").wait_for()
+    assert_accessible(page)
+
+
+def test_a_webhook_is_made_by_keyboard_and_what_leaves_the_site_is_accessible(
+    signed_in: Page, live_server: LiveServer, study: Study
+) -> None:
+    Membership.objects.update(role="owner")
+    now, page = timezone.now(), signed_in
+    page.goto(f"{live_server.url}/projects/birds/webhooks/")
+    page.get_by_label("Its address").focus()
+    # Nothing is looked up for an address in numbers.
+    page.keyboard.type("https://93.184.215.14/news")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("The key")).to_have_value(re.compile("whsec_.{44}"))
+    assert_accessible(page)
+    webhook = Webhook.objects.get()
+    over = {"state": "failed", "attempts": 8, "status": 500, "answer": "oops", "problem": "The answer was 500."}
+    Delivery.objects.create(webhook=webhook, topic="release.made", body="{}", made_at=now, due_at=now, **over)
+    page.goto(f"{live_server.url}/projects/birds/webhooks/")
+    page.get_by_text("Message and answer").click()
+    assert_no_wider_than_the_window(page)
+    assert_accessible(page)
+    release = Release.objects.create(
+        project=study.project, study=study, name="v1", made_at=now, file="rows.jsonl", sha256="0"
+    )
+    asked = {"repository": "lab/birds", "requested_at": now}
+    HubPush.objects.create(project=study.project, release=release, **asked)
+    HubPush.objects.create(project=study.project, release=release, **asked, error="It failed.", finished_at=now)
+    page.goto(f"{live_server.url}/releases/{release.pk}/hub/")
+    assert_no_wider_than_the_window(page)
     assert_accessible(page)
 
 
@@ -107,6 +146,15 @@ def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
     assert_accessible(page)
     page.get_by_role("link", name="To the project").press("Enter")
     expect(page.get_by_role("heading", name="Birds", exact=True)).to_be_visible()
+
+
+def test_markdown_is_read_as_annotators_read_it_while_it_is_typed(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.goto(f"{live_server.url}/studies/birds/draft/form/")
+    signed_in.locator("summary", has_text="Consent").click()
+    signed_in.get_by_label("Consent consent", exact=True).fill("You *may* stop. <script>no</script>")
+    read = signed_in.get_by_role("region", name="Consent as annotators read it")
+    expect(read.locator("em")).to_have_text("may")
+    expect(read).to_contain_text("<script>no</script>")
 
 
 def test_progress_comes_by_itself(signed_in: Page, study: Study) -> None:

@@ -13,6 +13,7 @@ from config.environment import (
     read_database,
     read_distance,
     read_flag,
+    read_issuer,
     read_list,
     read_mail,
     read_number,
@@ -231,3 +232,36 @@ def test_a_distance_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("THING", text)
     with pytest.raises(ImproperlyConfigured, match="Write a number above 0 and at most 2"):
         read_distance("THING")
+
+
+def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for empty in (None, ""):
+        if empty is not None:
+            monkeypatch.setenv("THING", empty)
+        with pytest.raises(ImproperlyConfigured, match="THING is missing"):
+            read_text("THING", needed=True)
+    monkeypatch.delenv("THING")
+    (tmp_path / "secret").write_text("kept\n", encoding="utf-8")
+    monkeypatch.setenv("THING_FILE", str(tmp_path / "secret"))
+    assert read_text("THING", needed=True) == "kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "issuer"),
+    [
+        ("", ""),
+        (" https://login.example/realms/lab/ ", "https://login.example/realms/lab"),
+        ("https://login.example/.well-known/openid-configuration", "https://login.example"),
+        ("http://127.0.0.1:9400", "http://127.0.0.1:9400"),
+    ],
+)
+def test_a_provider_is_read_by_its_issuer(monkeypatch: pytest.MonkeyPatch, text: str, issuer: str) -> None:
+    monkeypatch.setenv("THING", text)
+    assert read_issuer("THING") == issuer
+
+
+@pytest.mark.parametrize("text", ["http://login.example", "login.example", "https://", "http://127.0.0.1.example"])
+def test_a_provider_that_is_not_reached_by_https_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match="Write the https address of the provider"):
+        read_issuer("THING")

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,12 @@ def test_what_is_compressed_is_what_was_made_smaller(tmp_path: Path) -> None:
     sizes = {file.suffix: file.stat().st_size for file in files}
     assert sizes.keys() == {".js", ".gz", ".br"}
     assert sizes[".br"] <= sizes[".gz"] < sizes[".js"] < len(text)
+
+
+def test_only_what_pages_name_is_compressed(tmp_path: Path) -> None:
+    """Compressing takes half a minute for what an API's viewer brings, most of which no browser asks for."""
+    collected(tmp_path, "js/greet.js", SCRIPT * 50)
+    collected(tmp_path, "js/viewer.js.map", SCRIPT * 50)
+    compressed = [file.name for file in (tmp_path / "collected/js").iterdir() if file.suffix in {".br", ".gz"}]
+    assert len(compressed) == 2
+    assert all(re.fullmatch(r"greet\.[0-9a-f]{12}\.js\.(br|gz)", name) for name in compressed)

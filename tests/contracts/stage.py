@@ -291,5 +291,6 @@ def researcher_pages(study: Study) -> list[str]:
     about = [here, *(f"{here}{page}/" for page in ("progress", "results", "annotators", "releases", "preview"))]
     about += [f"{here}disagreements/?show={which}" for which in ("conflicting", "disagree", "settled")]
     of_project = ["", "instances/", "results/", "events/"]
+    of_project += [f"instances/?look=table&study={study.slug}&order={order}" for order in ("least-alike", "longest")]
     of_project += [f"instances/{instance.name_in_address}/" for instance in project.instances.all()]
     return ["/", *about, *(f"/projects/{project.slug}/{page}" for page in of_project)]

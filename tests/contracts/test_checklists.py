@@ -19,7 +19,7 @@ from tests.config.translations import ROOT
 ADDED = Path(__file__).parent / "added"
 SCHEMA = "docs/study-file.schema.json"
 # Whoever adds something needs no more of the tree than what is tested there.
-NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "var", "screenshots", "node_modules", "*.sqlite3*", "*_cache")
+NOT_COPIED = shutil.ignore_patterns(".*", "var", "screenshots", "node_modules", "*.sqlite3*", "*_cache")
 # What this run's tests stand on, and those in the copy must not.
 NOT_PASSED_ON = ("PYTEST", "COV", "DATABASE", "DJANGO")
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"

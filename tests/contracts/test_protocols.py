@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analytics.scores import Floats, Score
-from predictions.protocols import PROTOCOLS, BenchmarkError, Block, evaluate, get_protocol
+from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Block, evaluate, get_protocol
 from tests.predictions.protocols.written import write
 
 every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
@@ -54,6 +54,23 @@ def test_its_example_is_read_scored_and_counted(name: str, tmp_path: Path) -> No
             assert (cell.count <= cell.n) if isinstance(cell, Score) else (cell.value is None) == bool(cell.reason)
     assert set(came_out.whole.cells) <= set(protocol.chance(data))
     assert all(share is None or 0 < share < 1 for share in protocol.chance(data).values())
+
+
+@every_protocol
+def test_what_it_asks_of_a_blind_baseline_stands_in_its_blocks(name: str, tmp_path: Path) -> None:
+    protocol = get_protocol(name)
+    data = protocol.read(example(name, tmp_path))
+    if type(protocol).choices is Benchmark.choices:
+        with pytest.raises(BenchmarkError, match=protocol.title):
+            list(protocol.choices(data))
+        return
+    for block, asked in zip(protocol.blocks(data), protocol.choices(data), strict=True):
+        shown = {"text": (block.texts, block.images), "image": (block.images, block.texts)}
+        for each in asked:
+            options, beside = shown[each.among]
+            assert 0 <= each.right < len(options)
+            assert 0 <= each.of < len(beside)
+            assert len(options) > 1
 
 
 @every_protocol

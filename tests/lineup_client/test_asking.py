@@ -9,7 +9,7 @@ import httpx
 import pandas
 import pytest
 
-from lineup_client import Lineup, LineupError, NotReached
+from lineup_client import Import, Lineup, LineupError, NotReached
 
 FINE = {"slug": "birds"}
 
@@ -170,3 +170,64 @@ def test_an_export_that_fails_says_why() -> None:
     site = Site(answer(failed, 202))
     with pytest.raises(LineupError, match="The disk is full"):
         site.client().project("birds").study("one").export("csv").wait()
+
+
+def test_a_push_to_the_hub_is_waited_for_and_says_why_it_failed() -> None:
+    waiting, failed = (
+        {"id": 3, "state": "waiting", "error": ""},
+        {"id": 3, "state": "failed", "error": "No such token."},
+    )
+    site = Site(answer(waiting, 202), answer(failed))
+    push = site.client().project("birds").push_to_hub("v1", "lab/birds", token="hf_x")
+    assert json.loads(site.asked[0].content) == {
+        "release": "v1",
+        "repository": "lab/birds",
+        "token": "hf_x",
+        "private": True,
+    }
+    with pytest.raises(LineupError, match="No such token"):
+        push.wait(look_every_seconds=0)
+    assert site.asked[1].url.path == "/api/v1/projects/birds/hub-pushes/3/"
+
+
+def test_a_webhook_is_made_and_its_key_asked_for() -> None:
+    site = Site(answer({"id": 7}, 201), answer({"key": "whsec_x"}))
+    assert site.client().project("birds").webhooks.make("https://a.example/", ["release.made"]) == (
+        {"id": 7},
+        "whsec_x",
+    )
+    assert site.asked[1].url.path == "/api/v1/projects/birds/webhooks/7/key/"
+    assert json.loads(site.asked[1].content) == {"hours": 0}
+
+
+def test_a_file_is_sent_in_pieces_and_goes_on_where_it_broke_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lineup_client.project.PIECE", 4)
+    (tmp_path / "rows.jsonl").write_bytes(b"abcdefgh")
+    misplaced = {"type": "urn:lineup:problem:misplaced", "detail": "4 bytes of this file are here."}
+    upload = {"id": "u", "rows": {"rows.jsonl": 4}, "images": {}}
+    asked, done = {"id": 3, "state": "waiting", "error": ""}, {"id": 3, "state": "done", "error": ""}
+    # The answer to the first piece is lost: sent again, it is not where the file ends.
+    pieces_sent = lost(), answer(misplaced, 409), answer(upload), answer({"have": 8})
+    site = Site(answer(upload, 201), *pieces_sent, answer(asked, 202), answer(done))
+    found = site.client().project("birds").instances.import_later(tmp_path / "rows.jsonl", "jsonl", dry_run=True)
+    assert found.wait(look_every_seconds=0).told["state"] == "done"
+    pieces = [(dict(each.url.params), each.content) for each in site.asked if each.method == "PUT"]
+    first = ({"name": "rows.jsonl", "offset": "0"}, b"abcd")
+    assert pieces == [first, first, ({"name": "rows.jsonl", "offset": "4"}, b"efgh")]
+    assert json.loads(site.asked[-2].content) == {"upload": "u", "format": "jsonl", "dry_run": True}
+
+
+def test_an_import_that_fails_says_which_rows_are_bad() -> None:
+    failed = {"id": 3, "state": "failed", "error": "Nothing was imported: 1 problem was found."}
+    bad = {"file": "rows.jsonl", "record": 2, "field": "key", "reason": "The row has no key."}
+    site = Site(answer({"results": [bad], "next": None}))
+    with pytest.raises(LineupError, match="record 2, field key: The row has no key"):
+        Import(site.client(), "projects/birds/", failed).wait()
+
+
+def test_a_name_with_any_sign_stays_one_part_of_the_address() -> None:
+    site = Site(answer({}, 200))
+    site.client().project("birds").change_role("ann/../ben", "viewer")
+    assert str(site.asked[0].url).endswith("/projects/birds/members/ann%2F..%2Fben/")

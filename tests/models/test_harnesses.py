@@ -5,6 +5,7 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -105,6 +106,39 @@ def test_clip_benchmark_reads_the_release_and_counts_it(folder: Path) -> None:
     loader = torch.utils.data.DataLoader(selection.batched(3), batch_size=None)
     scores = image_caption_selection.evaluate(PrefersDogs(), loader, tokenize, "cpu", amp=False)
     assert (scores["text_acc"], scores["image_acc"]) == (0.5, 1.0)
+
+
+def test_clip_benchmark_chooses_between_two_pictures_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = pytest.importorskip("clip_benchmark.datasets.builder", reason=ABSENT.format("clip-benchmark"))
+    pytest.importorskip("datasets", reason=ABSENT.format("datasets, which comes with lm-eval,"))
+    from clip_benchmark.metrics import image_caption_selection
+    from torchvision.transforms.functional import pil_to_tensor
+
+    monkeypatch.chdir(release("clip-benchmark", folder) / "pairs")
+    firsts = {int(np.asarray(picture)[0, 0, 0]) for picture in list(PICTURES.values())[::2]}
+
+    class LooksAtOnePixel:
+        """Takes the first pictures of both pairs for ones of dogs that chase, the second for ones that are chased, but
+        the captions of the second pair for each other."""
+
+        def encode_image(self, images: torch.Tensor) -> torch.Tensor:
+            return torch.tensor([[1.0, 0.0] if int(image[0, 0, 0]) in firsts else [0.0, 1.0] for image in images])
+
+        def encode_text(self, texts: torch.Tensor) -> torch.Tensor:
+            return texts
+
+    def tokenize(texts: list[str]) -> torch.Tensor:
+        own = [text.startswith("A dog") == text.endswith("0.") for text in texts]
+        return torch.tensor([[1.0, 0.0] if is_first else [0.0, 1.0] for is_first in own])
+
+    dataset = builder.build_dataset(
+        "winoground", root="cache", transform=lambda shown: pil_to_tensor(shown).float(), task="image_caption_selection"
+    )
+    collate = builder.get_dataset_collate_fn("winoground")
+    loader = torch.utils.data.DataLoader(dataset, batch_size=2, collate_fn=collate)
+    scores = image_caption_selection.evaluate(LooksAtOnePixel(), loader, tokenize, "cpu", amp=False)
+    # Of the first pair all is found, of the second nothing.
+    assert (scores["text_acc"], scores["image_acc"], scores["acc"]) == (0.5, 0.5, 0.5)
 
 
 # In processes of their own: data files are found from the folder that a harness is begun in, and both keep registries.

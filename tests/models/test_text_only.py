@@ -6,7 +6,15 @@ from typing import NoReturn
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 
@@ -79,3 +87,28 @@ def test_it_tells_how_fast_it_is_and_what_it_computed_under(tmp_path: Path) -> N
 def test_what_cannot_be_loaded_is_told_in_words(spec: str, sentence: str) -> None:
     with pytest.raises(CannotLoad, match=sentence):
         scorer_of(spec)
+
+
+def test_a_model_that_is_published_in_16_bits_is_computed_in_float32_and_again_in_16(tmp_path: Path) -> None:
+    folder = save(tmp_path / "tiny-llama", with_start=True)
+    torch.manual_seed(1)
+    sizes = {"vocab_size": len(WORDS), "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "initializer_range": 0.5}
+    config = LlamaConfig(**sizes, **heads, bos_token_id=0, eos_token_id=0, pad_token_id=None)
+    model = LlamaForCausalLM(config).to(torch.bfloat16)
+    model.save_pretrained(folder)
+    model.float().save_pretrained(tmp_path / "whole")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "whole")
+    pairs = [(text, "one") for text in TEXTS]
+    scorer = scorer_of(f"text-only:hf:{folder}")
+    exact = scorer.score(pairs, nobody)
+    assert exact == pytest.approx([likelihood(tmp_path / "whole", text, with_start=True) for text in TEXTS], abs=1e-5)
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    assert scorer.score(pairs, nobody) == exact
+    rounded = half.score(pairs, nobody)
+    assert rounded == pytest.approx(exact, abs=half.tolerance / 2)
+    assert rounded != exact
+    told = [(each.conditions()["dtype"], each.conditions()["weights"]) for each in (scorer, half)]
+    assert told == [("float32", "bfloat16"), ("bfloat16", "bfloat16")]
+    assert half.conditions()["tolerance"] == half.tolerance > scorer.tolerance == 0

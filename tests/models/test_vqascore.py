@@ -1,6 +1,7 @@
 """`vqascore:` on tiny models: it says how probable the library makes the answer "Yes", asked in one piece."""
 
 import json
+from copy import copy
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,43 @@ def test_in_numbers_of_16_bits_scores_are_off_by_less_than_is_supposed(
     differences = [abs(float(one) - float(other)) for one, other in both]
     assert 0 < max(differences) <= half.tolerance / 2
     assert (scorer.tolerance, scorer.conditions()["dtype"]) == (0, "float32")
+
+
+@pytest.mark.parametrize("numbers", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["llava", "qwen"])
+def test_weights_that_are_published_in_16_bits_are_kept_so_and_every_score_stays_the_same(
+    name: str, numbers: str, request: pytest.FixtureRequest, tmp_path: Path, pictures: dict[str, Image.Image]
+) -> None:
+    folder = request.getfixturevalue(name)
+    published, whole = tmp_path / "published" / "tiny", tmp_path / "whole" / "tiny"
+    model = AutoModelForImageTextToText.from_pretrained(folder).to(getattr(torch, numbers))
+    model.save_pretrained(published)
+    model.float().save_pretrained(whole)
+    for place in (published, whole):
+        AutoProcessor.from_pretrained(folder).save_pretrained(place)
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    scorer = load(published)
+    # The same numbers are the same model, however they are stored.
+    assert scorer.identity == load(whole).identity
+    assert scorer.conditions()["dtype"] == "float32"
+    exact, loose = scorer.score(pairs, pictures.__getitem__), copy(scorer)
+    loose.half = "bfloat16"
+    rounded, before = loose.score(pairs, pictures.__getitem__), bytes_of(scorer.model)
+    assert rounded != exact
+    # The tiny models are on the CPU, where memory is kept only if it is asked for.
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    # Half of it but for what cuts a picture into patches, of which such a small model has much.
+    assert bytes_of(scorer.model) < 0.75 * before
+    assert scorer.score(pairs, pictures.__getitem__) == exact
+    assert half.score(pairs, pictures.__getitem__) == rounded
+    assert [(each.conditions()["dtype"], each.conditions()["weights"]) for each in (scorer, half)] == [
+        ("float32", numbers),
+        ("bfloat16", numbers),
+    ]
+
+
+def bytes_of(model: torch.nn.Module) -> int:
+    """Return how many bytes the numbers of a model take, one that two layers share counted once."""
+    tensors = [*model.parameters(), *(kept for layer in model.modules() for kept in getattr(layer, "kept", ()))]
+    return sum(each.numel() * each.element_size() for each in {id(each): each for each in tensors}.values())

@@ -5,12 +5,14 @@ import json
 import os
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import open_clip
 import pytest
 import torch
@@ -18,7 +20,7 @@ from celery import Celery
 from PIL import Image
 
 from background.broker import transport_options
-from predictions.messages import BEGUN, DEFAULT, GPU, LOAD, LOADED, SCORE, STORE
+from predictions.messages import BEGUN, DEFAULT, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
 from tests.models.conftest import noise
 from tests.processes import running
 
@@ -113,6 +115,7 @@ def test_a_real_model_is_loaded_and_scores_by_messages_alone(
     loaded = said[LOADED]["answer"]
     assert loaded["identity"]["name"] == f"OpenCLIP {ARCHITECTURE}"
     assert loaded["pictures_per_second"] > 0
+    assert (loaded["embeds"], loaded["conditions"]["dtype"]) == (True, "float32")
 
     first, second = images
     items = [
@@ -140,3 +143,15 @@ def test_a_real_model_is_loaded_and_scores_by_messages_alone(
     expected = (said_by_text @ seen.T).tolist()
     assert one["scores"] == pytest.approx({"caption": expected[0][0], "negative_caption": expected[1][0]}, abs=1e-5)
     assert two["scores"] == pytest.approx({"image": expected[0][0], "negative_image": expected[0][1]}, abs=1e-5)
+
+    # For a blind baseline of the site: vectors of pictures alone, computed in float32.
+    wanted = {"run": 8, "chunk": 4, "spec": spec, "pictures": [first, second, "e" * 64]}
+    site.send_task(EMBED, kwargs=wanted, queue=GPU)
+    given = answers(site, EMBEDDED, log=worker)[EMBEDDED]
+    assert (given["run"], given["chunk"], given["answer"]["identity"]) == (8, 4, loaded["identity"])
+    assert given["answer"]["missing"].keys() == {"e" * 64}
+    assert given["answer"]["vectors"].keys() == {first, second}
+    for name, vector in zip((first, second), seen, strict=True):
+        found = np.frombuffer(b64decode(given["answer"]["vectors"][name]), "<f2")
+        # Half of the last of 11 bits, of numbers up to 1.
+        assert found == pytest.approx(vector.numpy(), abs=2**-12)

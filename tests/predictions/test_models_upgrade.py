@@ -1,6 +1,5 @@
 """What becomes of models that the version before shared between projects."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tests.factories import NOON
 
-pytestmark = pytest.mark.django_db(transaction=True)
 BEFORE = [("predictions", "0004_runs"), ("studies", "0018_designs_of_version_3")]
 AFTER = [("predictions", "0006_each_project_has_its_models"), BEFORE[1]]
 
@@ -21,10 +19,8 @@ def migrate(targets: list[tuple[str, str]]) -> Any:
 
 
 @pytest.fixture
-def before() -> Iterator[Any]:
-    yield migrate(BEFORE)
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+def before(empty_database: None) -> Any:
+    return migrate(BEFORE)
 
 
 def test_each_project_gets_a_model_of_its_own_with_what_is_its(before: Any) -> None:

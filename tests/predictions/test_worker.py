@@ -250,6 +250,30 @@ def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_star
     assert not {*MISSING, "sqlite3"} & found
 
 
+SCORES = """
+import json
+from predictions import worker
+scorer, _ = worker._loaded.get("onnx:demo")
+pairs = [("A red car on a meadow.", NAME), ("A blue fish.", NAME)]
+scores = scorer.score(pairs, worker.open_picture)
+print(json.dumps([score if isinstance(score, float) else str(score) for score in scores]))
+"""
+
+
+@said_by_the_worker
+def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_path: Path) -> None:
+    name, folder = draw_image(1).sha256, {"LINEUP_VECTORS": str(tmp_path / "vectors")}
+    program = SCORES.replace("NAME", repr(name))
+    first = python(program, tmp_path, **folder)
+    assert first.returncode == 0, first.stderr
+    scores = ast.literal_eval(first.stdout)
+    assert all(isinstance(score, float) for score in scores)
+    nowhere = {"LINEUP_IMAGES": str(tmp_path / "no-pictures")}
+    assert ast.literal_eval(python(program, tmp_path, **folder, **nowhere).stdout) == scores
+    # Without the folder it has to look.
+    assert "cannot be read on the worker" in python(program, tmp_path, **nowhere).stdout
+
+
 @said_by_the_worker
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
@@ -258,6 +282,12 @@ def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_star
         ("LINEUP_IMAGES", "ftp://bucket", "LINEUP_IMAGES is 'ftp://bucket'. Write the site's media folder"),
         ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
+        ("LINEUP_VECTORS_MB", "0", "LINEUP_VECTORS_MB is '0'. Write a whole number, 1 or more."),
+        (
+            "LINEUP_VECTORS",
+            "/dev/null/here",
+            "Vectors cannot be kept in /dev/null/here (Not a directory). Name another",
+        ),
         ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],

@@ -8,6 +8,7 @@ EVERYBODY, WHO_CHANGES, OWNERS = ("owner", "editor", "viewer"), ("owner", "edito
 MATRIX = {
     "view": EVERYBODY,
     "import": WHO_CHANGES,
+    "tag": WHO_CHANGES,
     "predict": WHO_CHANGES,
     "manage_models": WHO_CHANGES,
     "design": WHO_CHANGES,
@@ -17,8 +18,10 @@ MATRIX = {
     "forget_people": WHO_CHANGES,
     "export": WHO_CHANGES,
     "release": WHO_CHANGES,
+    "publish": WHO_CHANGES,
     "identify_people": OWNERS,
     "manage_members": OWNERS,
+    "manage_webhooks": OWNERS,
 }
 
 

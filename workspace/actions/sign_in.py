@@ -51,6 +51,16 @@ def begin(attempt: Attempt, *, now: datetime) -> Verdict:
     return everywhere if here.hits > FEW else here
 
 
+def begin_elsewhere(network: str, *, now: datetime) -> Verdict:
+    """Count that somebody goes to sign in with an account elsewhere, among the attempts of their network."""
+    return _hit("network", network, MOST_FROM_NETWORK, now)
+
+
+def succeed_elsewhere(network: str) -> None:
+    """They came back as somebody: it counts for none."""
+    give_back(scope=_scope("network"), key=network)
+
+
 def may_ask_for_mail(network: str, mail: str, *, now: datetime) -> Verdict:
     """Count that somebody asks for a link to a new password, and say whether they get it."""
     by_network = hit(scope="mail by network", key=network, limit=MAILS_TO_NETWORK, window=MAIL_WINDOW, now=now)

@@ -1,15 +1,16 @@
 """Pictures that are sent one by one, named by the SHA-256 of their bytes, before the rows that show them."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
-from studies.actions.images import is_stored, original_name, take_in
+from studies.actions.images import facts_of, is_stored, names_of, original_name, remove_unused, take_in
 from studies.actions.import_source import NotTaken
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut
@@ -18,6 +19,10 @@ from workspace.models import UploadedImage
 
 # More ids than this are asked for in several statements: databases take only so many values in one.
 BATCH = 1000
+
+
+# How long a picture that no row shows waits for one.
+KEPT_FOR = timedelta(days=30)
 
 
 class UploadRefused(Exception):
@@ -45,7 +50,8 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
                 },
             )
             told = {"uploaded_by": uploader, "uploaded_at": now}
-            _, is_new = UploadedImage.objects.get_or_create(project=project, image=image, defaults=told)
+            # Sent again, it waits anew for rows that show it.
+            _, is_new = UploadedImage.objects.update_or_create(project=project, image=image, defaults=told)
         # An import that was refused meanwhile takes away what it found and no row names: from now on one does.
         take_in(data, keep=True, on_write=lambda _: None)
     except NotAPicture as error:
@@ -69,6 +75,33 @@ def missing_images(project: Project, names: Iterable[str]) -> list[str]:
     wanted = list(dict.fromkeys(names))
     there = images_in(project, wanted)
     return [name for name in wanted if name not in there or not is_stored(name)]
+
+
+def discard_unused(*, now: datetime) -> int:
+    """Take away pictures that were sent long ago and that no row of their project shows; return how many.
+
+    One that other projects use, or were given, is taken from this project alone. An import that finds one gone says
+    which, and it can be sent again.
+    """
+    shown_here = InstanceImage.objects.filter(instance__project=OuterRef("project"), image=OuterRef("image"))
+    unused = UploadedImage.objects.filter(~Exists(shown_here), uploaded_at__lt=now - KEPT_FOR)
+    names = list(unused.values_list("image_id", flat=True).distinct())
+    for start in range(0, len(names), BATCH):
+        _discard(unused.filter(image__in=names[start : start + BATCH]), names[start : start + BATCH])
+    return len(names)
+
+
+def _discard(unused: QuerySet[UploadedImage], names: Sequence[str]) -> None:
+    with transaction.atomic():
+        # Whoever sends one of them, or imports rows that show it, waits; then it is used, or made anew.
+        images = Image.objects.select_for_update().filter(pk__in=names).order_by("pk")
+        files = {image.pk: names_of(image.pk, facts_of(image)) for image in images}
+        unused.delete()
+        elsewhere = UploadedImage.objects.filter(image=OuterRef("pk"))
+        shown = InstanceImage.objects.filter(image=OuterRef("pk"))
+        gone = list(images.filter(~Exists(elsewhere), ~Exists(shown)).values_list("pk", flat=True))
+        Image.objects.filter(pk__in=gone).delete()
+    remove_unused([file for sha256 in gone for file in files[sha256]])
 
 
 class UploadedImages:

@@ -69,5 +69,5 @@ class Decisions(StudyEndpoint):
         """What has become of each question, under the columns of the export `decisions`."""
         wanted = asked(request)
         found = decisions_after(self.study, after=wanted.after, limit=wanted.limit + 1)
-        records = [(pk, decision_record(row)) for pk, row in found]
+        records = [(pk, decision_record(row) | {"id": pk}) for pk, row in found]
         return answer(request, records, wanted, lambda rows: DecisionSerializer(rows, many=True).data)

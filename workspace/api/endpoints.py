@@ -124,8 +124,13 @@ class ProjectEndpoint(Endpoint):
         verb = self.verbs.get("GET" if request.method == "HEAD" else request.method or "")
         if verb is None:
             raise MethodNotAllowed(request.method or "")
-        if verb is not Verb.VIEW and not may(self.user, verb, project):
-            raise Refused(Problem("not-allowed", 403, _who_may(self.user, verb, project)))
+        if verb is not Verb.VIEW:
+            self.demand(verb)
+
+    def demand(self, verb: Verb) -> None:
+        """Raise Refused, with what the page says, unless whoever asks may do it."""
+        if not may(self.user, verb, self.project):
+            raise Refused(Problem("not-allowed", 403, _who_may(self.user, verb, self.project)))
 
     def visible_projects(self) -> Any:
         return visible_projects(self.user, self.token)

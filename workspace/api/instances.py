@@ -33,6 +33,7 @@ class InstanceQuery(PageQuery):
     subtype = serializers.CharField(required=False)
     split = serializers.CharField(required=False)
     key = serializers.CharField(required=False)
+    tag = serializers.CharField(required=False)
 
 
 FILTERS = ("type", "subtype", "split", "key")
@@ -64,7 +65,9 @@ class Instances(ProjectEndpoint):
         query = InstanceQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         wanted = {name: query.validated_data[name] for name in FILTERS if name in query.validated_data}
-        found = Instance.objects.filter(project=self.project, **wanted).prefetch_related("images")
+        found = Instance.objects.filter(project=self.project, **wanted).prefetch_related("images", "tags")
+        if tag := query.validated_data.get("tag"):
+            found = found.filter(tags__name=tag)
         return page_of(request, found, lambda rows: InstanceSerializer(map(_told, rows), many=True).data)
 
     @extend_schema(
@@ -115,7 +118,8 @@ def _names(file: Any) -> dict[str, str]:
 
 
 def _told(instance: Instance) -> dict[str, Any]:
-    told = {name: getattr(instance, name) for name in names_of(InstanceSerializer) if name != "images"}
+    told = {name: getattr(instance, name) for name in names_of(InstanceSerializer) if name not in {"images", "tags"}}
+    told["tags"] = [tag.name for tag in instance.tags.all()]
     images = sorted(instance.images.all(), key=lambda use: (use.role, use.position))
     told["images"] = [
         {
@@ -139,7 +143,7 @@ class OneInstance(ProjectEndpoint):
     @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """One instance."""
-        found = Instance.objects.filter(project=self.project, pk=pk).prefetch_related("images").first()
+        found = Instance.objects.filter(project=self.project, pk=pk).prefetch_related("images", "tags").first()
         if found is None:
             raise Refused(Problem("not-found", 404, NOTHING_HERE))
         return Response(InstanceSerializer(_told(found)).data)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
@@ -100,8 +100,16 @@ def _key(request: Request) -> str | None:
     return key
 
 
+class Shown(Response):
+    """An answer that holds what is shown this once: `kept` is what the same request is answered later."""
+
+    def __init__(self, data: Any, *, kept: Any, **more: Any) -> None:
+        super().__init__(data, **more)
+        self.kept = kept
+
+
 def _keep(kept: KeptAnswer, response: Response) -> None:
-    body = JSONRenderer().render(response.data).decode()
+    body = JSONRenderer().render(response.kept if isinstance(response, Shown) else response.data).decode()
     keep(answer=kept, status=response.status_code, body=body, location=response.headers.get("Location", ""))
 
 

@@ -10,11 +10,16 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from annotation.actions.adjudication import CannotSettle
+from annotation.actions.removals import CannotRemove
 from predictions.errors import PredictionsRefused
-from results.errors import CannotExport
+from results.errors import CannotExport, UnknownPerson
 from studies.actions.import_source import ImportRefused
+from studies.actions.uploads import Misplaced
 from studies.design import DesignRefused
 from studies.errors import StudyError
+from workspace.actions.hub import PushRefused
+from workspace.actions.webhooks import WebhookRefused
 
 CONTENT_TYPE = "application/problem+json"
 # Of a refused file more are counted, not listed.
@@ -78,10 +83,14 @@ def problem_of(error: Exception) -> Problem | None:
             errors = [{"reason": reason} for reason in error.problems[:MOST_ERRORS]]
             found = _counted(len(error.problems))
             return Problem("predictions-refused", 422, f"No prediction was imported: {found}.", errors)
+        case Misplaced():
+            return Problem("misplaced", 409, str(error))
         case StudyError():
             return Problem("not-now", 409, " ".join(error.problems), [{"reason": each} for each in error.problems])
-        case CannotExport():
+        case CannotExport() | CannotSettle() | CannotRemove() | PushRefused() | WebhookRefused():
             return Problem("not-now", 409, str(error))
+        case UnknownPerson():
+            return Problem("not-found", 404, str(error))
         case Http404():
             return Problem("not-found", 404, "There is nothing here that you may see.")
         case PermissionDenied():

@@ -1,7 +1,8 @@
-"""Who asks, the projects that they see, their members, and what has happened there."""
+"""Who asks, the projects that they see, and what has happened there."""
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -13,14 +14,14 @@ from rest_framework.response import Response
 from results.queries.events import lines_of
 from results.queries.overview import project_counts
 from studies.actions.members import may_make_projects
-from studies.actions.projects import make_project
-from studies.models import Event, Membership, Project
-from studies.permissions import Verb, role_called
+from studies.actions.projects import archive_project, make_project, rename_project, reopen_project
+from studies.models import Event, Project
+from studies.permissions import Verb
 from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
-from workspace.api.serializers import EventSerializer, MemberSerializer, MeSerializer, ProjectSerializer
+from workspace.api.serializers import EventSerializer, MeSerializer, ProjectSerializer
 
 
 class Me(Endpoint):
@@ -93,33 +94,38 @@ class Projects(Endpoint):
         return Response(ProjectSerializer(told).data, status=201, headers={"Location": address})
 
 
+class ProjectChangeSerializer(serializers.Serializer[Any]):
+    """What is not named stays."""
+
+    name = serializers.CharField(required=False, help_text="What it is called on pages; its addresses stay.")
+    archived = serializers.BooleanField(required=False, help_text="Whether it is put away.")
+
+
 class OneProject(ProjectEndpoint):
     about = "Projects"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = needs(GET=Verb.VIEW, PATCH=Verb.MANAGE_MEMBERS)
 
     @extend_schema(operation_id="read_project", responses=ProjectSerializer)
     def get(self, request: Request, project: str) -> Response:
         """One project."""
+        return self._answer()
+
+    @extend_schema(operation_id="change_project", request=ProjectChangeSerializer, responses=ProjectSerializer)
+    def patch(self, request: Request, project: str) -> Response:
+        """Rename a project, put it away or take it out of the archive; all that is asked, or nothing."""
+        form = ProjectChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told, now = form.validated_data, timezone.now()
+        with transaction.atomic():
+            if "name" in told:
+                rename_project(project=self.project, name=told["name"].strip(), by=self.user, now=now)
+            if "archived" in told:
+                change = archive_project if told["archived"] else reopen_project
+                change(project=self.project, by=self.user, now=now)
+        return self._answer()
+
+    def _answer(self) -> Response:
         return Response(ProjectSerializer(_told(_shown(Project.objects.filter(pk=self.project.pk)).get())).data)
-
-
-class Members(ProjectEndpoint):
-    about = "Projects"
-    verbs = needs(GET=Verb.VIEW)
-
-    @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=listed(MemberSerializer))
-    def get(self, request: Request, project: str) -> Response:
-        """The members of a project and their roles."""
-        members = Membership.objects.filter(project=self.project).select_related("user")
-        return page_of(request, members, lambda rows: MemberSerializer(map(_member, rows), many=True).data)
-
-
-def _member(membership: Membership) -> dict[str, str]:
-    return {
-        "username": membership.user.get_username(),
-        "name": membership.user.get_full_name(),
-        "role": str(role_called(membership.role) or membership.role),
-    }
 
 
 class Events(ProjectEndpoint):

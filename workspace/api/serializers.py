@@ -5,10 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from studies.models import StudyState
-from workspace.models import Scope
+from workspace.models import DeliveryState, Scope
 
 Plain = serializers.Serializer[Any]
 
+PUSH_STATES = ("waiting", "running", "pushed", "failed")
+IMPORT_STATES = ("waiting", "running", "done", "failed", "cancelled")
 EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
 
 
@@ -46,6 +48,71 @@ class MemberSerializer(Plain):
     role = serializers.CharField()
 
 
+class InvitationSerializer(Plain):
+    id = serializers.IntegerField()
+    role = serializers.CharField()
+    whom = serializers.CharField(allow_blank=True, help_text="For whom it is, in its maker's words.")
+    made_by = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+
+
+class NewInvitationSerializer(InvitationSerializer):
+    link = serializers.CharField(allow_null=True, help_text="Shown this once: null where the request is asked again.")
+    mailed = serializers.BooleanField(help_text="Whether a mail server took it.")
+
+
+class PersonSerializer(Plain):
+    """Somebody who has come to a study of the project."""
+
+    name = serializers.CharField(help_text="Their pseudonym in the project.")
+    counts = serializers.BooleanField(help_text="Whether their answers count.")
+    why_not = serializers.CharField(allow_blank=True, help_text="`withdrawn`, `excluded`, or nothing.")
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class FollowedSerializer(Plain):
+    """What followed from a change of whose answers count; `sentence` says it."""
+
+    sentence = serializers.CharField()
+    answers = serializers.IntegerField(help_text="Answers that count no more, or count again.")
+    decisions = serializers.IntegerField(help_text="Questions whose decision is another one now.")
+    undone = serializers.IntegerField(help_text="Questions that left the dataset.")
+    restored = serializers.IntegerField(help_text="Questions that came back to it.")
+    sessions = serializers.IntegerField(help_text="Open sessions that were ended.")
+    without_place = serializers.IntegerField(help_text="Answers whose place somebody else has.")
+    slots = serializers.IntegerField(help_text="Places that are open to others.")
+
+
+class SettledSerializer(Plain):
+    """What has become of a question that was settled, or of which that was taken back."""
+
+    id = serializers.IntegerField()
+    state = serializers.CharField()
+    winner = serializers.CharField(allow_blank=True)
+    settled_choice = serializers.CharField(allow_blank=True)
+    settled_note = serializers.CharField(allow_blank=True)
+
+
+class UploadSerializer(Plain):
+    """Files that are sent in pieces, to be imported: how many bytes of each are there, by name."""
+
+    id = serializers.UUIDField()
+    rows = serializers.DictField(child=serializers.IntegerField())
+    images = serializers.DictField(child=serializers.IntegerField())
+
+
+class PieceSerializer(Plain):
+    have = serializers.IntegerField(help_text="How many bytes of the file are there now.")
+
+
+class RowProblemSerializer(Plain):
+    file = serializers.CharField()
+    record = serializers.IntegerField(allow_null=True)
+    field = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField()
+
+
 class ImageUseSerializer(Plain):
     role = serializers.CharField()
     position = serializers.IntegerField()
@@ -66,6 +133,7 @@ class InstanceSerializer(Plain):
     original_captions = serializers.DictField(child=serializers.CharField(allow_blank=True))
     caption_rule = serializers.CharField()
     images = ImageUseSerializer(many=True)
+    tags = serializers.ListField(child=serializers.CharField(), help_text="What the project's researchers put on it.")
     source_file = serializers.CharField(allow_blank=True)
     source_row = serializers.IntegerField()
 
@@ -81,6 +149,26 @@ class ImportedSerializer(Plain):
     waiting = serializers.IntegerField(help_text="Places whose image has not been uploaded.")
     corrected = serializers.IntegerField()
     dry_run = serializers.BooleanField()
+
+
+class ImportSerializer(Plain):
+    """An import that is done in the background."""
+
+    id = serializers.IntegerField()
+    files = serializers.ListField(child=serializers.CharField())
+    format = serializers.CharField()
+    state = serializers.ChoiceField(choices=IMPORT_STATES)
+    stage = serializers.CharField(allow_blank=True)
+    done = serializers.IntegerField(help_text="Rows so far.")
+    total = serializers.IntegerField(help_text="0 while nobody knows.")
+    dry_run = serializers.BooleanField()
+    results = ImportedSerializer(many=True, help_text="What was done with each file.")
+    problems = serializers.IntegerField(help_text="How many bad rows there are; see `problems_url`.")
+    problems_url = serializers.CharField(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+    requested_by = serializers.CharField()
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class UploadedSerializer(Plain):
@@ -105,6 +193,11 @@ class StudySerializer(Plain):
     created_at = serializers.DateTimeField()
     launched_at = serializers.DateTimeField(allow_null=True)
     closed_at = serializers.DateTimeField(allow_null=True)
+    completed_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was noticed that all its answers are in; null while some are awaited."
+    )
+    answers = serializers.IntegerField(help_text="How many answers each question gets by now.")
+    most_answers = serializers.IntegerField(help_text="Up to how many an undecided one gets.")
 
 
 class StudyDetailSerializer(StudySerializer):
@@ -124,6 +217,18 @@ class PlanSerializer(Plain):
     surveys = serializers.IntegerField()
     seats = serializers.IntegerField()
     answers = serializers.IntegerField()
+
+
+class GrownSerializer(Plain):
+    """What asking more of a study brought, or would bring."""
+
+    seats = serializers.IntegerField(help_text="More places for people.")
+    answers = serializers.IntegerField(help_text="More places for answers.")
+    questions = serializers.IntegerField(help_text="New questions.")
+    left_out = serializers.IntegerField(help_text="New instances that cannot be asked about yet.")
+    decisions = serializers.IntegerField(help_text="Questions that are decided otherwise until more answers are in.")
+    undone = serializers.IntegerField(help_text="Questions of later studies that left the dataset.")
+    restored = serializers.IntegerField(help_text="Questions of later studies that are back in the dataset.")
 
 
 class CheckedSerializer(Plain):
@@ -206,6 +311,7 @@ class ResponseSerializer(Plain):
 class DecisionSerializer(Plain):
     """What has become of a question, under the columns of the export `decisions` (docs/exports.md)."""
 
+    id = serializers.IntegerField(help_text="By which it is settled.")
     task = serializers.CharField()
     study = serializers.CharField()
     kind = serializers.CharField()
@@ -292,3 +398,46 @@ class EventSerializer(Plain):
     what = serializers.CharField(help_text="The rest of a sentence about them.")
     event = serializers.CharField(help_text="The sort of event, such as `study launched`.")
     study = serializers.CharField(allow_blank=True)
+
+
+class WebhookSerializer(Plain):
+    id = serializers.IntegerField()
+    url = serializers.CharField()
+    topics = serializers.ListField(child=serializers.CharField())
+    made_at = serializers.DateTimeField()
+    answered_at = serializers.DateTimeField(allow_null=True, help_text="When it last took a message.")
+    off_at = serializers.DateTimeField(allow_null=True, help_text="Since when it is told nothing; null: it is told.")
+    off_because = serializers.CharField(allow_blank=True)
+
+
+class WebhookKeySerializer(Plain):
+    key = serializers.CharField(help_text="`whsec_` and 32 bytes in base64, as libraries of Standard Webhooks take it.")
+
+
+class DeliverySerializer(Plain):
+    id = serializers.IntegerField()
+    name = serializers.CharField(help_text="What stands in the header `webhook-id`.")
+    webhook = serializers.IntegerField()
+    topic = serializers.CharField()
+    body = serializers.CharField()
+    state = serializers.ChoiceField(choices=DeliveryState.choices)
+    attempts = serializers.IntegerField()
+    made_at = serializers.DateTimeField()
+    tried_at = serializers.DateTimeField(allow_null=True)
+    due_at = serializers.DateTimeField(allow_null=True, help_text="When it is tried next; null: it is over.")
+    status = serializers.IntegerField(allow_null=True, help_text="Of the last answer; null: none came.")
+    answer = serializers.CharField(allow_blank=True, help_text="The beginning of the last answer.")
+    problem = serializers.CharField(allow_blank=True, help_text="Why the last attempt failed.")
+
+
+class HubPushSerializer(Plain):
+    id = serializers.IntegerField()
+    release = serializers.CharField()
+    repository = serializers.CharField()
+    state = serializers.ChoiceField(choices=PUSH_STATES)
+    bytes_done = serializers.IntegerField()
+    bytes_total = serializers.IntegerField(help_text="0 while nobody knows.")
+    error = serializers.CharField(allow_blank=True)
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.CharField(allow_null=True, help_text="Of the commit; null while there is none.")

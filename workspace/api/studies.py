@@ -20,7 +20,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import launching
+from annotation.actions import asking_more, launching
+from results.actions.people import foresee
 from results.models import KeptNumbers
 from results.queries.overview import answers_sent
 from results.queries.progress import progress_of, study_progress
@@ -38,6 +39,7 @@ from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import (
     CheckedSerializer,
+    GrownSerializer,
     ProgressSerializer,
     StudyDetailSerializer,
     StudySerializer,
@@ -211,6 +213,45 @@ class Change(StudyEndpoint):
         CHANGES[change](self.study, self.user, timezone.now())
         self.study.refresh_from_db()
         return Response(_told(self.study, self.user))
+
+
+class MoreSerializer(serializers.Serializer[Any]):
+    """What is asked besides, of a study that is open or paused."""
+
+    what = serializers.ChoiceField(
+        choices=["answers", "undecided", "instances"],
+        help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
+        "undecided. `instances`: questions about those that came to the project since.",
+    )
+    number = serializers.IntegerField(min_value=1, max_value=asking_more.MOST, default=1)
+    dry_run = serializers.BooleanField(default=False, help_text="Only say what it would bring.")
+
+
+class AskMore(StudyEndpoint):
+    about = "Studies"
+    verbs = needs(POST=Verb.RUN)
+
+    @extend_schema(operation_id="ask_more", parameters=[KEY], request=MoreSerializer, responses={200: GrownSerializer})
+    def post(self, request: Request, project: str, study: str) -> Response:
+        """Ask more of a study that was launched; its design stays what it is."""
+        return self._ask(request)
+
+    @once
+    def _ask(self, request: Request) -> Response:
+        sent = MoreSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        wish = sent.validated_data
+        grown = foresee(lambda: self._grown(**wish)) if wish["dry_run"] else self._grown(**wish)
+        return Response(GrownSerializer(asdict(grown)).data)
+
+    def _grown(self, what: str, number: int, dry_run: bool) -> asking_more.Grown:
+        by, now = self.user, timezone.now()
+        match what:
+            case "answers":
+                return asking_more.ask_more(study=self.study, more=number, by=by, now=now)
+            case "undecided":
+                return asking_more.raise_most(study=self.study, to=number, by=by, now=now)
+        return asking_more.take_up_instances(study=self.study, by=by, now=now)
 
 
 class Progress(StudyEndpoint):

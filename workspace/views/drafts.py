@@ -35,11 +35,12 @@ def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited
     return {
         "typed": typed,
         "edited_from": edited_from or fingerprint(study.source),
-        "complaints": _complaints(typed, problems),
+        "complaints": complaints(typed, problems),
     }
 
 
-def _complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
+def complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
+    """Return `problems` of the study file `typed`, each with the text of its line."""
     lines = typed.split("\n")
     return [
         Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
@@ -58,14 +59,14 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             study = None if problems else _created(request, project, typed)
         except (DesignRefused, StudyError) as error:
-            study, problems = None, _problems(error)
+            study, problems = None, problems_in(error)
         if study is not None:
             messages.success(request, "The draft is made. Look at its preview, then launch it.")
             return redirect("study", project.slug, study.slug)
     context = {
         "project": project,
         "typed": typed,
-        "complaints": _complaints(typed, problems),
+        "complaints": complaints(typed, problems),
         "shipped": shipped().values(),
         "copied": copied,
     }
@@ -102,13 +103,14 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
     except (DesignRefused, StudyError) as error:
-        context = {"study": study} | file_form(study, typed, _problems(error), edited_from)
+        context = {"study": study} | file_form(study, typed, problems_in(error), edited_from)
         return render(request, "workspace/drafts/file.html", context, status=409)
     messages.success(request, "The study file is changed.")
     return redirect("study", study.project.slug, study.slug)
 
 
-def _problems(error: DesignRefused | StudyError) -> list[Problem]:
+def problems_in(error: DesignRefused | StudyError) -> list[Problem]:
+    """Return what an action says of a study file that it refuses."""
     if isinstance(error, DesignRefused):
         return error.problems
     return [Problem(None, sentence) for sentence in error.problems]
@@ -125,7 +127,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
         try:
             copy = duplicate_study(study=study, slug=given["name"], title=given["title"], by=by, now=now)
         except (DesignRefused, StudyError) as error:
-            problems = _problems(error)
+            problems = problems_in(error)
         else:
             messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
             return redirect("study", copy.project.slug, copy.slug)

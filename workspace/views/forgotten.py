@@ -4,7 +4,8 @@ from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView, PasswordResetView
 from django.contrib.messages.views import SuccessMessageMixin
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +16,8 @@ from django.utils import timezone
 from django.views.generic import TemplateView
 
 from throttle.networks import network_of
+from workspace.actions.browser_sessions import end_sessions
+from workspace.actions.own_account import confirm_mail
 from workspace.actions.sign_in import may_ask_for_mail
 from workspace.mail import can_send
 
@@ -52,3 +55,10 @@ class ChooseAnother(SuccessMessageMixin, PasswordResetConfirmView):  # type: ign
     template_name = "registration/choose_another.html"
     success_url = reverse_lazy("sign_in")
     success_message = "Your password is changed. Sign in with it."
+
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
+        response = super().form_valid(form)
+        end_sessions(user=form.user)
+        # The link was sent to the address that the account has: with another one it is not good.
+        confirm_mail(user=form.user, now=timezone.now())
+        return response

@@ -19,6 +19,7 @@ from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Role, with_article
 from workspace.actions.accounts import sign_up
+from workspace.sign_on import name_of_provider
 
 GONE = 410
 
@@ -50,6 +51,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     except StudyError as error:
         return render(request, "workspace/members/no_invitation.html", {"problem": str(error)}, status=GONE)
     context: dict[str, Any] = {"invitation": found, "role": with_article(Role(found.role))}
+    context["elsewhere"] = name_of_provider()
     if not request.user.is_authenticated:
         form = AccountForm(request.POST if request.method == "POST" else None)
         if request.method != "POST" or not form.is_valid():

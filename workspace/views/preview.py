@@ -6,12 +6,15 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import urlencode
 
+from csp.constants import SELF
+from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.actions.practice import Terms
 from annotation.language import of_texts, spoken_for
@@ -43,6 +46,16 @@ class Step:
     practice: int = 0
 
 
+@study_view(Verb.VIEW)
+@require_safe
+def on_phone(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the preview in a frame that is as large as a phone."""
+    return render(request, "workspace/preview_phone.html", {"study": study})
+
+
+# The page around it is this site's own.
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
 @csrf_exempt
 @study_view(Verb.VIEW)
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -14,6 +15,7 @@ from studies.actions import projects as actions
 from studies.actions.members import may_make_projects
 from studies.errors import StudyError
 from studies.models import Project
+from studies.naming import LONGEST_SLUG
 from studies.permissions import Verb
 
 
@@ -25,6 +27,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if not may_make_projects(signed_in(request)):
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
+    # Of a name in letters that addresses do not have, nothing is left: then it is asked for.
+    given["slug"] = given["slug"] or slugify(given["name"])[:LONGEST_SLUG].strip("-")
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:

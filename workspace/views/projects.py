@@ -11,6 +11,7 @@ from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.events import event_lines
+from results.queries.next_steps import next_steps
 from results.queries.offered import offered_exports, removed_since
 from results.queries.overview import categories, project_counts, study_lines, waiting_images
 from results.queries.pipeline import funnel, studies_in_order
@@ -43,15 +44,19 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
     releases = list(project.releases.select_related("study__project").exclude(file=""))
     removed = removed_since(releases=releases)
+    lines, counted, waiting = study_lines(project), categories(project), waiting_images(project)
     context = {
         "project": project,
+        "next_steps": next_steps(
+            project, lines=lines, waiting=waiting, instances=counted.total, releases=len(releases)
+        ),
         "may": may_do(request, project),
         "simulated": simulated_in_project(project),
-        "studies": study_lines(project),
+        "studies": lines,
         "funnel": funnel(project, studies),
         "keepers": [study for study in studies if may_keep(study)],
-        "categories": categories(project),
-        "waiting": waiting_images(project),
+        "categories": counted,
+        "waiting": waiting,
         "near_duplicates": near_duplicates_of(project).count(),
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
         "releases": [(release, removed.of_release(release)) for release in releases],

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, PasswordChangeView, redirect_to_login
 from django.contrib.messages.views import SuccessMessageMixin
 from django.core.exceptions import ValidationError
@@ -16,8 +16,10 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from throttle.networks import network_of
+from workspace.actions import browser_sessions
 from workspace.actions import sign_in as attempts
 from workspace.mail import can_send
+from workspace.sign_on import name_of_provider
 
 DEVICE_SECONDS = 365 * 86400
 
@@ -47,7 +49,7 @@ class SignIn(LoginView):
     template_name = "registration/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
-    extra_context = {"can_send": can_send}  # noqa: RUF012 (Django's own way)
+    extra_context = {"can_send": can_send, "elsewhere": name_of_provider}  # noqa: RUF012 (Django's own way)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
@@ -93,5 +95,13 @@ def _device_cookie(name: str) -> str:
 
 class ChangePassword(SuccessMessageMixin, PasswordChangeView):  # type: ignore[type-arg]
     template_name = "registration/change_password.html"
-    success_url = reverse_lazy("home")
-    success_message = "Your password is changed."
+    success_url = reverse_lazy("account")
+    success_message = "Your password is changed. Every other browser is signed out."
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        before = self.request.session.session_key or ""
+        response = super().form_valid(form)
+        here = self.request.session.session_key or ""
+        browser_sessions.note_new_key(before=before, after=here)
+        browser_sessions.end_sessions(user=form.user, but=here)
+        return response

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +19,7 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.pay import PaidSession, Wage, hourly_wage, projected_cost
+from analytics.pay import PaidSession, Wage, hourly_wage, implied_hourly_pay, platform_fee, projected_cost
 from annotation.actions import launching
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
@@ -51,11 +52,10 @@ from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import BlindScore, Study, StudyState
 from studies.permissions import Verb
+from workspace.actions.alarms import is_underpaid
 from workspace.views.drafts import file_form
 
 EXPORTS_SHOWN = 5
-# What Prolific asks researchers to pay at least, and what it recommends, an hour in dollars.
-LEAST_HOURLY = Decimal(8)
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
@@ -76,9 +76,53 @@ class Pay:
 def _pay(study: Study, *, seats: int, answers: int, sessions: Sequence[PaidSession] = ()) -> Pay:
     pay = study.design.pay
     wage = hourly_wage(pay.per_session, sessions, pay.per_answer)
-    too_low = pay.currency == "USD" and wage.median is not None and wage.median < LEAST_HOURLY
     cost = projected_cost(pay.per_session, seats) + projected_cost(pay.per_answer, answers)
+    too_low = is_underpaid(pay.currency, wage.median)
     return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage, too_low)
+
+
+@dataclass(frozen=True)
+class Outlay:
+    """What a launch would cost, and what it asks of people: `people` sittings, fewer people where one may take several;
+    `minutes` of each, `hours` of all. Money in `currency`, major units; `fee` is the platform's, None where people come
+    without one; `floor` is what an hour is to be paid at least, which is known in dollars only."""
+
+    currency: str
+    rewards: Decimal
+    fee: Decimal | None
+    hourly: Decimal
+    people: int
+    minutes: int
+    hours: float
+    several: bool
+    floor: Decimal
+
+    @property
+    def whole(self) -> Decimal:
+        return self.rewards + (self.fee or 0)
+
+    @property
+    def too_low(self) -> bool:
+        return is_underpaid(self.currency, self.hourly)
+
+
+def _outlay(study: Study, plan: Plan) -> Outlay:
+    design = study.design
+    pay, minutes = design.pay, design.time.estimated_minutes
+    rewards = projected_cost(pay.per_session, plan.seats) + projected_cost(pay.per_answer, plan.answers)
+    # Of a study whose questions come as others answer, only a full survey is known.
+    each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
+    return Outlay(
+        currency=pay.currency,
+        rewards=rewards,
+        fee=platform_fee(rewards, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
+        hourly=implied_hourly_pay(pay.per_session, pay.per_answer, answers=each, minutes=minutes),
+        people=plan.seats,
+        minutes=minutes,
+        hours=plan.seats * minutes / 60,
+        several=design.recruitment.sessions_per_annotator != 1,
+        floor=settings.LEAST_HOURLY_PAY,
+    )
 
 
 def _pay_so_far(study: Study, *, seats: int) -> Pay:
@@ -102,6 +146,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
+        "least_hourly": settings.LEAST_HOURLY_PAY,
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }
 
@@ -346,7 +391,8 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     return {
         "plan": plan,
         "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
-        "pay": _pay(study, seats=plan.seats, answers=plan.answers),
+        "outlay": _outlay(study, plan),
+        "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "problems": (sentence,) if waiting.images else (),
         "warnings": launching.warnings(study),
     }

@@ -1,18 +1,24 @@
 import csv
 import json
 from argparse import ArgumentParser
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from analytics.results_files import ResultsFileError
+from predictions.blind import fitted, problem_with
+from predictions.blind.benchmarks import evaluate_blind
+from predictions.blind.pictures import Look
 from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
 from predictions.protocols.loaded import Loaded, ScoresPairs, text_embedder
 from predictions.protocols.pictures import Pictures
 from predictions.protocols.rendering import Line, as_json, as_text
 from predictions.protocols.score_files import ScoreFile
+from predictions.scorers import CannotLoad, scorer_of
+from predictions.scorers.contrastive import Contrastive
+from predictions.scoring import NO_VECTORS
 
 FILE = "file:"
 
@@ -27,7 +33,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="SPEC",
-            help="file:PATH, or a scorer's spec; as often as wanted.",
+            help="file:PATH, a scorer's spec, or a blind baseline's; as often as wanted.",
         )
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
         parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
@@ -47,7 +53,7 @@ class Command(BaseCommand):
             raise CommandError("Name a model with --model, or write the pairs to be scored with --pairs.")
         protocol, folder = get_protocol(options["benchmark"]), options["data"]
         try:
-            loaded = {spec: model_called(spec) for spec in options["model"] if not spec.startswith(FILE)}
+            loaded = loaded_for([spec for spec in options["model"] if not spec.startswith(FILE)])
             if options["prepare"]:
                 embed = next(filter(None, map(text_embedder, loaded.values())), None)
                 for sentence in protocol.prepare(folder, seed=options["seed"], embed=embed):
@@ -61,7 +67,7 @@ class Command(BaseCommand):
             lines = [
                 Line(called(spec), evaluated_from_file(protocol, data, Path(spec.removeprefix(FILE))))
                 if spec.startswith(FILE)
-                else Line(spec, evaluate(protocol, data, Loaded(loaded[spec], pictures)))
+                else Line(spec, evaluated_here(protocol, data, spec, loaded, pictures))
                 for spec in options["model"]
             ]
             if lines:
@@ -105,16 +111,39 @@ def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, path: Path) ->
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
 
+def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
+    """Load the models that specs need, by these; a blind baseline may need none. Raises BenchmarkError."""
+    found = {}
+    for spec in specs:
+        baseline = fitted(spec)
+        if baseline is None and (problem := problem_with(spec)):
+            raise BenchmarkError([problem])
+        if baseline is None or baseline.model:
+            found[spec] = model_called(spec if baseline is None else baseline.model)
+    return found
+
+
+def evaluated_here(
+    protocol: Benchmark[Any, Any], data: Any, spec: str, loaded: Mapping[str, ScoresPairs], pictures: Pictures
+) -> Evaluation:
+    """Evaluate a loaded model, or a blind baseline, which is fitted to the benchmark. Raises BenchmarkError."""
+    baseline = fitted(spec)
+    if baseline is None:
+        return evaluate(protocol, data, Loaded(loaded[spec], pictures))
+    look = look_by(loaded[spec], pictures) if baseline.model else baseline.look(pictures.open)
+    return evaluate_blind(protocol, data, baseline, baseline.features(look))
+
+
+def look_by(model: Any, pictures: Pictures) -> Look:
+    """Return how a model looks at the images of a benchmark. Raises BenchmarkError where it has no vectors of these."""
+    if not isinstance(model, Contrastive):
+        raise BenchmarkError([NO_VECTORS])
+    return Look({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
+
+
 def model_called(spec: str) -> ScoresPairs:
     """Load the model of a spec. Raises BenchmarkError where it cannot be."""
     try:
-        scorers: Any = import_module("predictions.scorers")
-    except ModuleNotFoundError as error:
-        raise BenchmarkError(
-            [f"Models such as {spec!r} cannot be loaded here. Give their scores as a file, file:PATH."]
-        ) from error
-    try:
-        model: ScoresPairs = scorers.scorer_of(spec)
-    except scorers.CannotLoad as error:
+        return scorer_of(spec)
+    except CannotLoad as error:
         raise BenchmarkError([str(error)]) from error
-    return model

@@ -53,7 +53,7 @@ class Command(BaseCommand):
         try:
             (study,) = exportable_studies(project=project, study=options["study"])
             release, created = prepare_release(study=study, about=about, by=by, now=timezone.now())
-            freeze_release(release=release)
+            freeze_release(release=release, now=timezone.now())
             self._write(release, options["format"], options["out"], by, created=created)
             if options["with_provider_ids"]:
                 path = write_provider_ids(release=release, folder=options["out"], by=by, now=timezone.now())

@@ -251,6 +251,7 @@ def test_a_second_run_scores_only_what_is_missing_and_changes_nothing_that_is_th
     assert do_all(loaded(ask(project))).total == 0
 
 
+@pytest.mark.both
 def test_two_runs_at_once_store_each_prediction_once(project: Project) -> None:
     """One about the study, one about the same questions without it."""
     study = make_launched(make_study(project))

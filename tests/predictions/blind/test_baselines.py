@@ -39,6 +39,8 @@ def test_pictures_alone_are_seen_where_options_are_pictures_and_none_is_no_pictu
         ("text-only:ngrams", "text", True),
         (" image-only:colour-and-gradient ", "image", True),
         ("text-only:hf:gpt2", "text", False),
+        ("image-only:open_clip:ViT-B-32/openai", "image", True),
+        (" image-only: onnx:demo ", "image", True),
         ("open_clip:ViT-B-32/openai", None, False),
     ],
 )
@@ -48,9 +50,15 @@ def test_a_spec_says_what_is_seen_and_where_it_is_computed(spec: str, seen: str 
     assert problem_with(spec) == ""
 
 
-@pytest.mark.parametrize("spec", ["text-only:trigrams", "text-only:hf:", "image-only:hf:clip", "image-only:"])
+@pytest.mark.parametrize(
+    "spec", ["text-only:trigrams", "text-only:hf:", "image-only:hf:", "image-only:text-only:ngrams", "image-only:"]
+)
 def test_an_unknown_baseline_is_refused_with_those_there_are(spec: str) -> None:
-    known = "text-only:ngrams or text-only:hf:NAME" if spec.startswith("text") else "image-only:colour-and-gradient"
+    known = (
+        "text-only:ngrams or text-only:hf:NAME"
+        if spec.startswith("text")
+        else "image-only:colour-and-gradient or image-only:open_clip:ARCHITECTURE/TAG"
+    )
     assert problem_with(spec) == f"There is no blind baseline {spec!r}. Use {known}."
 
 

@@ -19,7 +19,7 @@ from predictions.blind.fitting import (
     weights_of,
 )
 from predictions.blind.ngrams import Ngrams
-from predictions.blind.pictures import Pictures
+from predictions.blind.pictures import Pictures, looking
 from predictions.image_sets.embedding import ColourAndGradient
 from tests.predictions.blind.drawn import drawn, names_of
 
@@ -162,10 +162,10 @@ def test_pictures_that_are_made_otherwise_are_found_out() -> None:
     right, wrong = names_of("right", 40), names_of("wrong", 40)
     cases = [case(f"{at:02}", f"i{at}", *pair) for at, pair in enumerate(zip(right, wrong, strict=True))]
     # Wrong pictures are bluer, whatever else they show.
-    seen = outcome(cases, Pictures(ColourAndGradient(), lambda name: drawn(name, blue=name in wrong)))
+    seen = outcome(cases, Pictures(looking(ColourAndGradient(), lambda name: drawn(name, blue=name in wrong))))
     assert seen.share is not None
     assert seen.share > 0.9
-    cannot = outcome(cases, Pictures(ColourAndGradient(), lambda name: drawn(name, blue=dice.random() < 0.5)))
+    cannot = outcome(cases, Pictures(looking(ColourAndGradient(), lambda name: drawn(name, blue=dice.random() < 0.5))))
     assert cannot.low is not None
     assert cannot.high is not None
     assert cannot.low < 0.5 < cannot.high

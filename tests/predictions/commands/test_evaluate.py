@@ -1,9 +1,7 @@
 import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
+from predictions.scorers import CannotLoad
+from rehearsal.demo.drawing import draw_scene
+from rehearsal.demo.scenes import LEFT, Scene, Thing
 from tests.predictions.protocols.written import write
 
 RELEASE = {
@@ -34,10 +35,6 @@ class Painter:
         return float(np.dot(colour, COLOURS[text]))
 
 
-class CannotLoad(Exception):
-    pass
-
-
 @pytest.fixture
 def scorers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a worker's scorers load, by spec; anything else cannot be loaded."""
@@ -48,8 +45,7 @@ def scorers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise CannotLoad(f"There are no weights of {spec}. Download them.")
         return models[spec]
 
-    module = SimpleNamespace(scorer_of=scorer_of, CannotLoad=CannotLoad)
-    monkeypatch.setitem(sys.modules, "predictions.scorers", module)
+    monkeypatch.setattr("predictions.management.commands.evaluate.scorer_of", scorer_of)
     return models
 
 
@@ -170,7 +166,39 @@ def test_what_cannot_be_done_is_a_sentence(
         run(**{"benchmark": "bivlc", "data": folder} | options)
 
 
-def test_where_no_model_can_be_loaded_files_can_be_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "predictions.scorers", None)
-    with pytest.raises(CommandError, match=r"Give their scores as a file, file:PATH\."):
-        run(benchmark="bivlc", data=folder, model=["open_clip:ViT-B-32/openai"])
+def test_a_blind_baseline_is_fitted_to_the_benchmark_and_stands_among_the_models(tmp_path: Path) -> None:
+    """Each of the right captions has one word more than the wrong one of its own item."""
+    items = {
+        str(at): {"filename": f"{at}.jpg", "caption": f"{text} and a cat", "negative_caption": text}
+        for at, text in enumerate(("dog", "two mice", "red car"))
+    }
+    write(tmp_path, {"add_obj.json": json.dumps(items)})
+    printed = run(benchmark="sugarcrepe", data=tmp_path, model=["text-only:ngrams"])
+    assert "| text-only:ngrams | 100.00 | 100.00 |" in printed
+    assert "Of 3 choices between texts it tells 100.0 % (guessing gives 50.0 %" in printed
+    with pytest.raises(CommandError, match="There is no blind baseline 'text-only:bigrams'"):
+        run(benchmark="sugarcrepe", data=tmp_path, model=["text-only:bigrams"])
+
+
+def test_a_blind_baseline_sees_the_vectors_of_a_model_that_is_loaded_here(tmp_path: Path) -> None:
+    """What is described was drawn on a meadow each time, and what is not, under the stars."""
+    targets = {f"open-images-{at}_a": at for at in range(4)}
+    for name, target in targets.items():
+        (tmp_path / name).mkdir()
+        for place, where in ((target, "on a meadow"), (None, "under the stars")):
+            scene = Scene(where, Thing("car", "red"), LEFT, Thing("mug", "white"))
+            picture = draw_scene(scene, seed=f"{name} {where}")
+            for number in range(10) if place is None else [place]:
+                if not (tmp_path / name / f"img{number}.png").exists():
+                    picture.save(tmp_path / name / f"img{number}.png")
+    write(tmp_path, {"valid_data.json": json.dumps({name: {str(at): f"Sun {at}."} for name, at in targets.items()})})
+    spec = "image-only:onnx:demo"
+    assert f"| {spec} |   100.00 |" in run(benchmark="imagecode", data=tmp_path, model=[spec])
+
+
+def test_a_model_without_vectors_of_images_is_refused_as_what_a_blind_baseline_sees(
+    folder: Path, scorers: dict[str, Any]
+) -> None:
+    scorers["onnx:painter"] = Painter()
+    with pytest.raises(CommandError, match="The model gives pictures no vectors of their own"):
+        run(benchmark="bivlc", data=folder, model=["image-only:onnx:painter"])

@@ -95,7 +95,7 @@ def test_a_seat_given_back_makes_them_old(study: Study) -> None:
 
 @pytest.mark.parametrize("page", list(Page))
 def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptNumbers.Page) -> None:
-    about = None if page == Page.PROJECT_RESULTS else study
+    about = None if page in {Page.PROJECT_RESULTS, Page.INSTANCES} else study
     make(kept_numbers.look_up(page=page, project=study.project, study=about, now=NOON))
     Prediction.objects.create(
         model=make_model(study.project),
@@ -109,7 +109,7 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
         created_at=NOON,
     )
     found = kept_numbers.look_up(page=page, project=study.project, study=about, now=LATER)
-    are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}
+    are_results = page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS, Page.INSTANCES}
     assert (found.is_current, found.to_send is not None) == (not are_results, are_results)
 
 

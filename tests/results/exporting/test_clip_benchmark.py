@@ -2,9 +2,13 @@
 
 import json
 import tarfile
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from results.exporting import clip_benchmark, get_writer
 from tests.results.exporting.test_columnar import PICTURES, digests
@@ -43,6 +47,27 @@ def test_a_dataset_has_its_type_its_number_of_files_and_a_caption_a_line(
         "00000001.png": PICTURES[SHA_B],
         "00000001.txt": second.encode(),
     }
+
+
+def test_a_pair_has_both_pictures_and_both_captions_where_the_reader_of_such_looks_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loaded as CLIP_benchmark's reader of Winoground does, by a name that is a folder below the one it is begun in."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.chdir(folder_of(tmp_path) / "pairs")
+    (pair,) = datasets.load_dataset("facebook/winoground", cache_dir=str(tmp_path / "cache"))["test"]
+    assert (pair["caption_0"], pair["caption_1"], pair["key"]) == (OWN, OTHER, INSTANCE.key)
+    for name, sha256 in (("image_0", SHA_A), ("image_1", SHA_B)):
+        with Image.open(BytesIO(PICTURES[sha256])) as picture:
+            assert pair[name].tobytes() == picture.convert(pair[name].mode).tobytes()
+
+
+def test_an_instance_with_one_picture_is_no_pair(tmp_path: Path) -> None:
+    single = replace(INSTANCE, images=[image for image in INSTANCE.images if image.role == "image"])
+    with get_writer("clip-benchmark").open(tmp_path / "made", PICTURES.__getitem__) as add:
+        add(single)
+    (file,) = (tmp_path / "made" / "pairs").rglob("*.parquet")
+    assert pq.read_metadata(file).num_rows == 0
 
 
 def test_a_large_release_is_several_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

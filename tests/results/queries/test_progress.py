@@ -154,7 +154,9 @@ def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
     draw_instance(make_project("others"), 7)
     table = categories(study.project)
     assert table.subtypes == ["", "att", "rel"]
-    assert table.rows == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]
+    counted = [(type, [count for count, _ in counts], total) for type, counts, total, _ in table.rows]
+    assert counted == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]
+    assert [where for *_, where in table.rows] == ["type=%28none%29", "type=replace", "type=swap"]
     assert table.total == 6
 
 

@@ -4,11 +4,14 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Response
-from results.models import Pseudonym
-from studies.models import Instance, InstanceImage, Project
+from annotation.models import Annotator, Report, Response, Skip
+from background.models import Job
+from results.actions import kept_numbers, people
+from results.models import InstanceFigures, Pseudonym
+from studies.models import Instance, InstanceImage, Project, Tag
 from tests.databases import kept
-from tests.factories import draw_image, make_instance, make_person, make_project
+from tests.factories import NOON, draw_image, make_instance, make_person, make_project
+from tests.jobs import run_now
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
@@ -17,11 +20,21 @@ LIST = "/projects/vases/instances/"
 
 
 def make_pipeline() -> str:
-    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3."""
+    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3. Here
+    and there stand a tag, a report, and a picture that is awaited."""
     step_3 = open_study(project_of(make_person("researcher")), STEP_3)
     sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
     step_4 = open_study(step_3.project, STEP_4)
-    sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
+    session = sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
+    Instance.objects.filter(key="vase-1").update(split="val")
+    InstanceImage.objects.filter(instance__key="vase-2", role="image").update(image=None)
+    tag = Tag.objects.create(project=step_3.project, name="odd")
+    tag.instances.add(Instance.objects.get(key="vase-3"))
+    about = {"study": step_4, "session": session, "annotator": session.annotator, "at": NOON}
+    first, second = step_4.questions.order_by("instance__key")
+    Report.objects.create(question=first, reason="broken", **about)
+    failed = [{"option": "original", "image": "0" * 64, "failed_loads": 3, "missing": True}]
+    Skip.objects.create(question=second, images=failed, file_missing=True, **about)
     return step_3.project.slug
 
 
@@ -41,7 +54,7 @@ def client(project: Project) -> Client:
 
 
 def listed(client: Client, **query: str) -> list[str]:
-    return [line.instance.key for line in client.get(LIST, query).context["lines"].object_list]
+    return [line.instance.key for line in client.get(LIST, query).context["page"].rows]
 
 
 @pytest.mark.both
@@ -65,10 +78,62 @@ def listed(client: Client, **query: str) -> list[str]:
         ({"words": "caption"}, []),
         ({"words": "a\0b"}, []),
         ({"study": "no-such-study"}, []),
+        ({"split": "val"}, ["vase-1"]),
+        ({"split": "val", "type": "swap"}, []),
+        ({"tag": "odd"}, ["vase-3"]),
+        ({"tag": "even"}, []),
+        ({"images": "awaited"}, ["vase-2"]),
+        ({"images": "there"}, ["vase-0", "vase-1", "vase-3"]),
+        ({"question": "unanswered"}, ["vase-2", "vase-3"]),
+        ({"question": "complete", "study": "step-4"}, ["vase-0", "vase-1"]),
+        ({"question": "rejected"}, ["vase-1"]),
+        ({"question": "settled"}, []),
+        ({"longer": "4"}, ["vase-0", "vase-1"]),
+        ({"longer": "4.2", "shorter": "4.2", "study": "step-4"}, ["vase-0", "vase-1"]),
+        ({"longer": "4.3"}, []),
+        ({"shorter": "٤"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+        # One answer to each question: nobody to agree with.
+        ({"alike": "all"}, []),
+        ({"reason": "broken"}, ["vase-0"]),
+        ({"reason": "broken", "study": "step-3"}, []),
+        ({"reason": "any"}, ["vase-0"]),
+        ({"type": "(none)"}, []),
+        ({"split": "(none)"}, ["vase-0", "vase-2", "vase-3"]),
+        ({"reason": "not-shown"}, ["vase-1"]),
+        ({"reason": "no-such-reason"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+        ({"parted": "people"}, []),
+        ({"order": "newest"}, ["vase-3", "vase-2", "vase-1", "vase-0"]),
+        ({"order": "longest", "study": "step-3"}, ["vase-1", "vase-0"]),
+        ({"order": "shortest", "study": "step-3"}, ["vase-0", "vase-1"]),
+        ({"look": "table", "type": "swap"}, ["vase-2", "vase-3"]),
         ({"page": "nonsense"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
     ],
 )
 def test_the_list_is_narrowed(client: Client, query: dict[str, str], keys: list[str]) -> None:
+    assert listed(client, **query) == keys
+
+
+MANY = [
+    ({"tag": "odd"}, ["vase-3"]),
+    ({"images": "there"}, ["vase-0", "vase-1", "vase-3"]),
+    ({"study": "step-4"}, ["vase-0", "vase-1"]),
+    ({"state": "accepted"}, ["vase-0"]),
+    ({"state": "none-yet"}, ["vase-2", "vase-3"]),
+    ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
+    ({"question": "rejected"}, ["vase-1"]),
+    ({"longer": "4"}, ["vase-0", "vase-1"]),
+    ({"reason": "broken"}, ["vase-0"]),
+    ({"reason": "not-shown"}, ["vase-1"]),
+]
+
+
+@pytest.mark.both
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("query", "keys"), MANY)
+def test_what_leads_to_many_is_the_same(
+    client: Client, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], keys: list[str]
+) -> None:
+    monkeypatch.setattr("results.queries.instances.FEW", 0)
     assert listed(client, **query) == keys
 
 
@@ -79,7 +144,7 @@ def test_a_caption_is_found_in_any_alphabet(client: Client, project: Project) ->
 
 
 def test_each_line_says_where_its_instance_stands(client: Client, project: Project) -> None:
-    lines = client.get(LIST).context["lines"].object_list
+    lines = client.get(LIST).context["page"].rows
     assert [[(each.study.slug, each.outcome) for each in line.standings] for line in lines] == [
         [("step-3", "accepted"), ("step-4", "accepted")],
         [("step-3", "accepted"), ("step-4", "rejected")],
@@ -92,19 +157,21 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
     for number in range(30):
         make_instance(project, f"late-{number}", source_row=100 + number)
     page = client.get(LIST, {"state": "not-asked"}).content.decode()
-    assert 'href="?state=not-asked&amp;page=2"' in page
-    assert len(listed(client, state="not-asked", page="2")) == 10
+    twentieth = Instance.objects.get(key="late-19")
+    assert f'href="?state=not-asked&amp;after={twentieth.pk}"' in page
+    assert listed(client, state="not-asked", after=str(twentieth.pk)) == [f"late-{number}" for number in range(20, 30)]
 
 
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; studies, who is simulated, categories, count, page, images, decisions.
-    with django_assert_num_queries(10):
+    # Session, user, project; studies, page, images, decisions, tags; what they may do, who is simulated, categories,
+    # all tags.
+    with django_assert_num_queries(12):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         client.get(LIST)
 
 
@@ -249,10 +316,36 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
-    # images, who is simulated.
-    with django_assert_num_queries(11):
+    # images, who is simulated; where it stands in the list, the ones beside it, tags.
+    with django_assert_num_queries(15):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(15):
         client.get(f"{LIST}{key}/")
+
+
+def test_what_is_large_is_counted_behind_the_page(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.kept_numbers.send", jobs.append)
+    first = client.get(LIST, {"state": "rejected"})
+    assert (first.context["count"], "made in the background" in first.content.decode()) == (0, True)
+    run_now(jobs.pop())
+    second = client.get(LIST, {"state": "rejected"})
+    assert (second.context["count"], "nothing has changed since" in second.content.decode()) == (1, True)
+    # What rests on no figures asks for none.
+    assert client.get(LIST, {"type": "swap"}).context["kept"] is None
+    assert jobs == []
+
+
+def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:
+    assert listed(client, longer="4") == ["vase-0", "vase-1"]
+    ann = Annotator.objects.get(provider_id="ann")
+    people.withdraw(annotator=ann, project=project, by="tests", now=NOON)
+    assert not InstanceFigures.objects.exists()
+    # ben alone answered about them by now.
+    assert listed(client, longer="4", study="step-3") == []
+    assert listed(client, longer="4") == ["vase-0", "vase-1"]

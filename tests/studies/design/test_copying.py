@@ -54,6 +54,32 @@ def test_a_copy_asks_the_same_however_the_file_is_written(source: str, title: st
     assert copy == replace(design, study="best-vase-2", title=title, seed="best-vase-2")
 
 
+@pytest.mark.parametrize(
+    "written_as",
+    [
+        "instances: {from: step-3, type: [add], sample: 10}\n",
+        "instances:\n  from: step-3  # what it kept\n  subtype:\n  - obj\n  split: [val]\n",
+    ],
+)
+def test_a_copy_about_some_instances_names_them_and_nothing_else(written_as: str) -> None:
+    source = BY_HAND.replace("\n\n#", f"\n{written_as}\n#")
+    copy = copied_source(source, read_design(source), study="b", title="T", keys=["vase/1", "12", "null", "a: b"])
+    design = read_design(copy)
+    assert (design.instances.from_study, design.instances.keys) == ("step-3", ("vase/1", "12", "null", "a: b"))
+    assert (design.instances.sample, design.instances.type, design.instances.subtype) == (None, (), ())
+    assert design.instances.split == ()
+    assert copy.startswith("# The pilot of March.\ntitle: T   # annotators read this\nstudy: b\n")
+    assert "# Three, as in the paper.\nanswers: 3\n" in copy
+
+
+@pytest.mark.parametrize("source", [BY_HAND, BY_HAND.rstrip(), "{study: best-vase, title: W, kind: best_of_n}"])
+def test_a_copy_of_a_file_that_selects_nothing_can_name_instances_too(source: str) -> None:
+    copy = read_design(copied_source(source, read_design(source), study="b", title="T", keys=["vase-1"]))
+    original = read_design(source)
+    only = replace(original.instances, keys=("vase-1",))
+    assert copy == replace(original, study="b", title="T", seed="b", instances=only)
+
+
 def test_a_file_that_says_something_else_by_now_is_written_anew() -> None:
     """Ids of any form were let in before there was a line about it."""
     design = read_design(BY_HAND)

@@ -16,7 +16,7 @@ from predictions.models import Prediction
 from studies.actions.images import original_name
 from studies.actions.projects import archive_project
 from studies.models import Event, Image, Instance, InstanceImage, Membership, Project, Study
-from tests.factories import NOON, draw_image, make_instance, make_project
+from tests.factories import NOON, create_draft, draw_image, make_instance, make_project
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
 from workspace.models import UploadedImage
 
@@ -294,3 +294,19 @@ def test_of_another_project_nothing_is_found_by_its_number(script: Script) -> No
     assert script.get(f"{API}projects/vases/instances/{theirs.pk}/").status_code == 404
     assert script.get(f"{BIRDS}instances/{10**30}/").status_code == 404
     assert script.get(STUDY).status_code == 404
+
+
+def test_more_is_asked_of_a_study_once_it_was_looked_at(script: Script, project: Project) -> None:
+    create_draft(project, study="vases", instances=1)
+    more = f"{STUDIES}vases/more/"
+    assert script.ask("POST", more, {"what": "answers"}).status_code == 409
+    script.ask("POST", f"{STUDIES}vases/launch/")
+    # One survey about one instance, with two more seats.
+    brought = {"seats": 2, "answers": 2, "questions": 0, "left_out": 0, "decisions": 0, "undone": 0, "restored": 0}
+    assert script.ask("POST", more, {"what": "answers", "number": 2, "dry_run": True}).json() == brought
+    assert Study.objects.get().answers == 1
+    assert script.ask("POST", more, {"what": "answers", "number": 2}).json() == brought
+    assert script.ask("POST", more, {"what": "undecided", "number": 5}).status_code == 200
+    assert script.ask("POST", more, {"what": "instances"}).status_code == 409
+    told = script.ask("GET", f"{STUDIES}vases/").json()
+    assert (told["answers"], told["most_answers"], told["completed_at"]) == (3, 5, None)

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Removal, Session
 from results.models import Pseudonym
 from studies.actions.studies import change_state
-from studies.models import Instance, Membership, Project, Study, StudyState
+from studies.models import Instance, Membership, Project, Study, StudyState, Tag
 from tests.factories import NOON, answer, make_instance, make_person, make_project, questions, sit_down
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
 
@@ -60,6 +60,16 @@ def test_instances_are_found_by_what_they_are(script: Script) -> None:
     assert keys("type=replace&subtype=rel&limit=2") == ["row-1", "row-2"]
     assert keys("split=train") == keys("key=vase") == ["vase"]
     assert keys("type=nothing") == []
+
+
+def test_an_instance_says_its_tags_and_is_found_by_them(script: Script) -> None:
+    project = Project.objects.get()
+    rows = {key: Instance.objects.get(key=key) for key in ("row-1", "row-2")}
+    for name, key in (("odd", "row-1"), ("look again", "row-1"), ("look again", "row-2")):
+        Tag.objects.get_or_create(project=project, name=name)[0].instances.add(rows[key])
+    found = script.get(f"{BIRDS}instances/?tag=look+again").json()["results"]
+    assert [(row["key"], row["tags"]) for row in found] == [("row-1", ["look again", "odd"]), ("row-2", ["look again"])]
+    assert script.get(f"{BIRDS}instances/?tag=none-such").json()["results"] == []
 
 
 def test_an_instance_says_what_it_shows_and_not_what_is_right(script: Script) -> None:
@@ -191,5 +201,5 @@ def test_an_address_that_is_none_is_answered_with_a_problem(script: Script) -> N
     for path in ("", "v1/nothing/", "v1/projects/birds/nothing/", "v2/me/"):
         answer = script.get(f"/api/{path}")
         assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
-    refused = script.ask("PATCH", BIRDS, {})
+    refused = script.ask("PUT", BIRDS, {})
     assert (refused.status_code, refused.json()["type"]) == (405, "urn:lineup:problem:no-such-method")

@@ -24,10 +24,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from results.actions.exports import make_export, request_export
-from studies.models import Study
-from tests.factories import NOON, answer, questions, sit_down
+from results.models import Pseudonym, Release
+from studies.actions.membership import invite
+from studies.actions.uploads import begin_upload
+from studies.models import Import, Membership, Study
+from tests.factories import NOON, answer, make_member, questions, sit_down
 from tests.workspace.api.asking import Script, content, token_of
 from workspace.api.documentation import schema_of_api
+from workspace.models import Delivery, HubPush, Webhook
 
 ROOT = Path(__file__).resolve().parents[3]
 PROMISED = ROOT / "docs" / "api-v1.yaml"
@@ -156,21 +160,42 @@ def as_response(answer: Any, request: requests.PreparedRequest) -> Response:
 
 @pytest.mark.django_db
 @pytest.mark.filterwarnings("ignore")
-def test_whatever_is_sent_is_answered_as_the_schema_says(study: Study, researcher: User) -> None:
+def test_whatever_is_sent_is_answered_as_the_schema_says(
+    study: Study, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each operation, tried with what its schema allows and what it does not: never a mistake of ours, never an answer
     that the schema does not have. The addresses name what there is, since guessed ones find nothing."""
     answer(sit_down(study, "ann"), questions(study)[0], "candidate-1")
     export = request_export(study=study, format="jsonl", by=researcher, now=NOON)
     make_export(export=export, now=lambda: NOON)
+    project = study.project
+    webhook = Webhook.objects.create(project=project, url="https://example.org/", made_at=NOON)
+    delivery = Delivery.objects.create(webhook=webhook, topic="release.made", made_at=NOON, due_at=NOON)
+    release = Release.objects.create(project=project, study=study, name="v1", made_at=NOON)
+    push = HubPush.objects.create(project=project, release=release, repository="lab/birds", requested_at=NOON)
+    monkeypatch.setattr("workspace.actions.webhooks.look_up", lambda host, port: [])
+    make_member(project, "viewer")
+    Membership.objects.filter(user=researcher).update(role="owner")
+    Pseudonym.objects.update(name="A-34679")
+    wanted: dict[str, Any] = {"role": "viewer", "days": 7, "whom": "", "by": researcher, "now": NOON}
+    ids = {
+        "exports": export.pk,
+        "instances": project.instances.all()[0].pk,
+        "hub-pushes": push.pk,
+        "webhooks": webhook.pk,
+        "deliveries": delivery.pk,
+        "invitations": invite(project=project, **wanted)[0].pk,
+        "uploads": str(begin_upload(project, researcher, NOON).pk),
+        "imports": Import.objects.create(project=project, files=[], requested_at=NOON, finished_at=NOON).pk,
+        "decisions": study.decisions.all()[0].pk,
+    }
     script = Script(token_of(researcher))
     tried = set()
 
     def send(case: Any) -> None:
-        names = {
-            "project": "birds",
-            "study": "birds-step-3",
-            "pk": export.pk if "exports" in case.path else study.project.instances.all()[0].pk,
-        }
+        named = {"project": "birds", "study": "birds-step-3", "username": "viewer", "name": "A-34679", "part": "rows"}
+        of = next((of for of in ids if f"/{of}/{{pk}}/" in case.path), "")
+        names = named | ({"pk": ids[of]} if of else {})
         case.path_parameters = {name: names.get(name, value) for name, value in (case.path_parameters or {}).items()}
         request = prepared(case)
         body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()

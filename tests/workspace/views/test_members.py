@@ -255,6 +255,16 @@ def test_somebody_who_signs_in_begins_a_project() -> None:
     assert Membership.objects.get().role == "owner"
 
 
+def test_a_project_s_name_in_addresses_is_made_of_its_name_where_none_is_typed() -> None:
+    anna = Client()
+    anna.force_login(make_person("anna"))
+    assert anna.post("/new-project/", {"name": "Birds & fish, 2nd"})["Location"] == "/projects/birds-fish-2nd/"
+    # Nothing of it can stand in an address.
+    page = anna.post("/new-project/", {"name": "ΑΒΓ"})
+    assert page.status_code == 409
+    assert "Name in addresses and commands:" in page.content.decode()
+
+
 def test_a_site_may_leave_new_projects_to_superusers(settings: Settings) -> None:
     settings.ANYBODY_MAKES_PROJECTS = False
     anna, root = Client(), Client()

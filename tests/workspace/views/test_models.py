@@ -62,6 +62,29 @@ def test_a_run_that_waits_and_one_that_is_at_it_say_so(client: Client, project: 
     assert "Loading the model" in text_of(client, f"/runs/{run.pk}/")
 
 
+@pytest.mark.parametrize(
+    ("spec", "who"),
+    [
+        ("text-only:ngrams", "a worker of the site"),
+        ("image-only:colour-and-gradient", "a worker of the site"),
+        ("text-only:hf:gpt2", "a worker with models"),
+        ("image-only:onnx:demo", "a worker with models"),
+    ],
+)
+def test_a_blind_baseline_says_whom_it_waits_for(client: Client, project: Project, spec: str, who: str) -> None:
+    run = asked(project)
+    Run.objects.update(spec=spec)
+    assert f"Waiting for {who}" in text_of(client, f"/runs/{run.pk}/")
+
+
+def test_pictures_that_are_looked_at_before_any_question_is_scored_are_told(client: Client, project: Project) -> None:
+    run = asked(project, state=Run.State.RUNNING, total=2, started_at=NOON)
+    Chunk.objects.create(run=run, number=1, items=[{"picture": "a" * 64}], sent_at=NOON, begun=1)
+    assert "Looking at the pictures" in text_of(client, f"/runs/{run.pk}/")
+    Chunk.objects.update(stored_at=NOON)
+    assert "0 of 2 questions" in text_of(client, f"/runs/{run.pk}/")
+
+
 def test_progress_tells_questions_speed_and_time_left(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

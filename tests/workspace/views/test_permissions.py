@@ -38,6 +38,7 @@ from tests.factories import (
     redesign,
     sit_down,
 )
+from workspace.models import Delivery, HubPush, Webhook
 
 SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
 
@@ -72,9 +73,20 @@ PRIVATE = {
     "/projects/birds/name/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # With an open study.
     "/projects/birds/archive/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without an address; with none of the choices.
+    "/projects/birds/webhooks/": owners_alone((FINE, 409)),
+    "/projects/birds/webhooks/1/key/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/on/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/delete/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/deliveries/1/repeat/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/instances/": all_alike(LOOK),
     "/projects/birds/instances/row-1/": all_alike(LOOK),
     "/projects/birds/instances/by-id/1/": all_alike(LOOK),
+    # Without an instance.
+    "/projects/birds/chosen/tag/": changing((FINE, 409)),
+    "/projects/birds/chosen/export/": changing((FINE, 409)),
+    "/projects/birds/chosen/ask-again/": changing((FINE, 409)),
     "/projects/birds/people/A-34679/withdraw/": changing((FINE, ELSEWHERE)),
     # Without a reason.
     "/projects/birds/people/A-34679/exclude/": changing((FINE, 409)),
@@ -98,6 +110,13 @@ PRIVATE = {
     "/studies/birds-step-3/": all_alike((ELSEWHERE, 307)),
     # Without a study file; without a name.
     "/studies/birds/draft/file/": changing((ELSEWHERE, 409)),
+    # Without fields, of a study file that is none.
+    "/studies/birds/draft/form/": changing((FINE, 409)),
+    "/studies/birds/draft/design/": all_alike(LOOK),
+    # Without an instance.
+    "/studies/birds/draft/practice/": changing((FINE, 409)),
+    "/projects/birds/new-study/form/": changing((FINE, 409)),
+    "/projects/birds/markdown/": changing((NOT_ALLOWED, FINE)),
     "/studies/birds/draft/duplicate/": changing((FINE, 409)),
     "/studies/birds/draft/delete/": changing((FINE, ELSEWHERE)),
     # A draft's page, which has other buttons.
@@ -106,8 +125,12 @@ PRIVATE = {
     "/studies/birds/birds-step-3/pause/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, 409)),
     "/studies/birds/birds-step-3/close/": changing((FINE, ELSEWHERE)),
+    # Without saying what.
+    "/studies/birds/birds-step-3/more/": changing((FINE, 409)),
+    "/studies/birds/birds-step-3/completion/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/studies/birds/birds-step-3/exports/": changing((ELSEWHERE, ELSEWHERE)),
     "/studies/birds/birds-step-3/preview/": all_alike((FINE, 303)),
+    "/studies/birds/birds-step-3/preview/phone/": all_alike(LOOK),
     # Without a name.
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
@@ -137,15 +160,26 @@ PRIVATE = {
     "/exports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/exports/1/download/": changing(LOOK),
     "/releases/1/provider-ids/": owners_alone(LOOK),
+    # Without a repository; one that is over.
+    "/releases/1/hub/": changing((FINE, 409)),
+    "/hub-pushes/1/": changing(LOOK),
+    "/hub-pushes/1/cancel/": changing((NOT_ALLOWED, ELSEWHERE)),
 }
 PROBLEM = b'{"file": "birds.jsonl", "record": 1, "field": "key", "reason": "It is empty."}\n'
 PUBLIC = {
     *("/sign-in/", "/healthz", "/readyz"),
-    *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/"),
+    *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/", "/account/mail/x/"),
+    # Where no provider is configured there is nothing.
+    *("/sign-in/elsewhere/", "/sign-in/elsewhere/back/"),
 }
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
-OWN_ALONE = ("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/")
+OWN_ALONE = (
+    *("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/"),
+    *("/account/", "/account/name/", "/account/mail/"),
+    *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
+    *("/account/browsers/1/sign-out/", "/account/browsers/sign-out/"),
+)
 OWN = {"/sign-out/", *OWN_ALONE}
 # The role that a member has in the database, and the column of the table that tells what they get.
 PEOPLE = {
@@ -220,8 +254,12 @@ def make_what_the_addresses_name() -> str:
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=NOON)
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
     Model.objects.filter(pk=make_model(study.project).pk).update(id=1)
+    webhook = Webhook.objects.create(pk=1, project=project, url="https://example.org/", topics=[], made_at=NOON)
+    Delivery.objects.create(pk=1, webhook=webhook, topic="release.made", made_at=NOON, due_at=NOON)
     release = Release.objects.create(project=study.project, study=study, name="v1", made_at=NOON)
     Release.objects.filter(pk=release.pk).update(id=1)
+    over = {"repository": "lab/birds", "error": "It was cancelled.", "requested_at": NOON, "finished_at": NOON}
+    HubPush.objects.create(pk=1, project=project, release_id=1, **over)
     return researcher.get_username()
 
 
@@ -232,6 +270,7 @@ made = kept(make_what_the_addresses_name)
 def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
     monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
+    monkeypatch.setattr("workspace.tasks.deliver.delay_on_commit", lambda: None)
     monkeypatch.setattr("workspace.views.models.send_to_worker", lambda run: None)
 
 
@@ -317,6 +356,9 @@ def state_of_everything() -> dict[str, Any]:
         "sessions": dict(Session.objects.values_list("pk", "state")),
         "members": dict(Membership.objects.values_list("pk", "role")),
         "uploads": Upload.objects.count(),
+        "pushes": HubPush.objects.count(),
+        "webhooks": dict(Webhook.objects.values_list("pk", "off_at")),
+        "deliveries": dict(Delivery.objects.values_list("pk", "state")),
         "invitations": Invitation.objects.open(NOON).count(),
         "projects": list(Project.objects.values_list("name", "archived_at")),
         "removals": Removal.objects.count(),
@@ -376,6 +418,7 @@ NO_PAGES = {
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {
+    *("new_study_form", "study_form", "study_completion"),
     *(
         "exclude_person",
         "withdraw_person",
@@ -393,6 +436,7 @@ FORMS_OF_EDITORS = {
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
     *("rename_project", "archive_project"),
+    *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
 }
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}
 

@@ -1,3 +1,6 @@
+import html
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -7,7 +10,7 @@ from predictions.models import Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dossier import About
-from studies.models import Event, InstanceImage, Study
+from studies.models import Event, Instance, InstanceImage, Study
 from tests.factories import (
     NOON,
     TESTS,
@@ -40,7 +43,7 @@ def test_the_project_page_shows_studies_instances_and_commands(client: Client, s
     answer(sit_down(study, "one"), questions(study)[0], "none")
     page = " ".join(client.get("/projects/birds/").content.decode().split())
     assert "1 of 4 answers, 25 %" in page
-    assert "4 instances wait for 4 images." in page
+    assert '<a href="/projects/birds/instances/?images=awaited">4 instances</a> wait for 4 images.' in page
     assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
     assert "python manage.py create_study FILE.yaml --project birds" in page
 
@@ -65,7 +68,7 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
     assert "Releases" not in client.get("/projects/vases/").content.decode()
-    freeze_release(release=release)
+    freeze_release(release=release, now=NOON)
     page = client.get("/projects/vases/").content.decode()
     assert (
         f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">step-3 v1</a>: 1 instance, 2 responses' in page
@@ -101,7 +104,7 @@ def test_more_projects_studies_and_instances_add_no_query(
     # Session and user; then one query of the home page, and the project with thirteen parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         client.get("/projects/birds/")
 
 
@@ -112,7 +115,27 @@ def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, resear
     for state, number in (("accepted", 1), ("rejected", 1), ("none-yet", 2)):
         address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
         assert f'href="{address}"' in page
-        assert client.get(address.replace("&amp;", "&")).context["lines"].paginator.count == number
+        assert client.get(address.replace("&amp;", "&")).context["count"] == number
+
+
+def test_every_count_of_instances_leads_to_them(client: Client, researcher: User) -> None:
+    """Two of four are replace/obj; one of these was accepted, and the other rejected."""
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    Instance.objects.filter(key="vase-3").update(type="", subtype="")
+    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)">(?:<b>)?([0-9,]+)')
+    found = {
+        html.unescape(address): int(number)
+        for page in ("/", "/projects/vases/", "/studies/vases/step-3/")
+        for address, number in leading.findall(client.get(page).content.decode())
+    }
+    counted = {address: client.get(address).context["count"] for address in found}
+    assert found == counted
+    where = {address.partition("?")[2]: number for address, number in found.items()}
+    assert where[""] == 4
+    assert (where["type=replace"], where["type=%28none%29&subtype=%28none%29"]) == (2, 1)
+    assert where["type=replace&study=step-3&state=accepted"] == 1
+    assert (where["study=step-3&question=complete"], where["study=step-3&question=unanswered"]) == (2, 2)
 
 
 def choose(client: Client, name: str) -> str:

@@ -130,9 +130,9 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
     ("state", "buttons"),
     [
         (StudyState.DRAFT, ["Launch", "Duplicate", "Delete"]),
-        (StudyState.OPEN, ["Pause", "Close for good", "Duplicate"]),
-        (StudyState.PAUSED, ["Resume", "Close for good", "Duplicate"]),
-        (StudyState.CLOSED, ["Duplicate"]),
+        (StudyState.OPEN, ["Design", "Pause", "Close for good", "Ask more", "Duplicate"]),
+        (StudyState.PAUSED, ["Design", "Resume", "Close for good", "Ask more", "Duplicate"]),
+        (StudyState.CLOSED, ["Design", "Duplicate"]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
@@ -234,7 +234,13 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
     shown = text(client, f"{PAGE}launch/")
     assert "Launching freezes the design" in shown
     assert "Questions4 Surveys1 Seats1 Answers4" in shown
-    assert "USD 8.00 at 8.00 a seat, without the fee of the platform" in shown
+    # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
+    assert "RewardsUSD 8.00 8.00 a seat" in shown
+    assert "Fee of ProlificUSD 2.67 33.33 %" in shown
+    assert "Estimated costUSD 10.67" in shown
+    assert "People1 one survey each" in shown
+    assert "Pay by the hourUSD 12.00" in shown
+    assert "which is under" not in shown
 
 
 def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
@@ -337,3 +343,9 @@ def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study
     sit_down(study, "one", state=SessionState.FINISHED, comment="<script>alert(1)</script>")
     assert "<script>alert" not in client.get(PAGE).content.decode()
     assert "<b>bold" not in client.get("/projects/birds/").content.decode()
+
+
+def test_a_launch_warns_of_pay_under_the_stated_floor(client: Client, draft: Study, settings: Settings) -> None:
+    assert "which is under" not in text(client, f"{PAGE}launch/")
+    settings.LEAST_HOURLY_PAY = Decimal("12.01")
+    assert "USD 12.00, which is under 12.01" in text(client, f"{PAGE}launch/")

@@ -1,0 +1,254 @@
+"""Vectors that outlive the worker that computed them: a folder of the worker's own, which several may share.
+
+What is kept stands under a name that says all that it follows from, so that nothing is ever computed under other
+conditions than its record says: the picture (SHA-256) or the text, and what the model is and does (in
+`predictions.scorers.contrastive`). Pictures are never kept, and of a text its SHA-256 alone. When there is too much,
+what was not asked for longest goes.
+
+One SQLite file in WAL mode: a worker that is killed leaves what it had stored, and several read and write at once. It
+belongs on a disk of the machine, since that mode needs memory that the processes share. Every vector has a digest: a
+damaged one is left out, and computed anew; where the file itself is damaged, another one is begun. Whatever happens to
+it, no score is lost: then nothing is kept.
+"""
+
+import hashlib
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Where it is needed: a worker that keeps nothing does not load it.
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+logger = logging.getLogger(__name__)
+
+Vector = NDArray[np.float32]
+# How vectors are stored, and how pictures become the pixels that models see (`studies.importing.pictures.decode`):
+# another number where either changes, and all is computed anew.
+FORM = 1
+MEGABYTE = 2**20
+# When it is full, so much of it is left: room is made seldom.
+LEFT = 0.9
+# As many names as one statement asks for.
+AT_ONCE = 500
+# What was asked for in this hour is not noted again: reading is to write little.
+HOUR = 60 * 60
+# Of a file: vectors of 1,024 numbers would fill half of the usual ones.
+PAGE = 16384
+BUSY_SECONDS = 10
+# Of the digest that stands before each vector.
+DIGEST = 8
+_FILE = re.compile(r"vectors-(\d+)\.sqlite3")
+_TABLE = """
+CREATE TABLE IF NOT EXISTS vectors (name BLOB NOT NULL UNIQUE, vector BLOB NOT NULL, asked INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS vectors_by_hour ON vectors (asked);
+"""
+_DELETE_OLDEST = "DELETE FROM vectors WHERE rowid IN (SELECT rowid FROM vectors ORDER BY asked LIMIT ?)"
+
+
+class CannotKeep(Exception):
+    """A folder cannot be used; the message says why and what to do."""
+
+
+class KeptVectors:
+    """The vectors in a folder. `most`: how many bytes of it they may fill, more than 0; `clock`: seconds."""
+
+    def __init__(self, folder: Path, *, most: int, clock: Callable[[], float] = time.time) -> None:
+        """Raises CannotKeep."""
+        self._folder, self._most, self._clock = folder, most, clock
+        self._open: Connection | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise CannotKeep(f"Vectors cannot be kept in {folder} ({error.strerror}).") from error
+
+    def get(self, space: bytes, names: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors that are kept of `names` in `space`, by name; the others are missing."""
+        by_key = {_key(space, name): name for name in names}
+        found: dict[str, Vector] = {}
+        with self._trying() as file:
+            if file is None:
+                return {}
+            damaged = []
+            for keys in _some(list(by_key)):
+                places = ",".join("?" * len(keys))
+                wanted = f"SELECT name, vector, asked FROM vectors WHERE name IN ({places})"  # noqa: S608 (question marks)
+                rows = file.execute(wanted, keys).fetchall()
+                for key, content, _ in rows:
+                    vector = _read(key, content)
+                    if vector is None:
+                        damaged.append((key,))
+                    else:
+                        found[by_key[key]] = vector
+                self._note_asked(file, [key for key, _, asked in rows if asked < self._hour()])
+            if damaged:
+                logger.warning("%s kept vectors in %s are damaged; they are made anew.", len(damaged), self._folder)
+                with file:
+                    file.executemany("DELETE FROM vectors WHERE name = ?", damaged)
+        return found
+
+    def put(self, space: bytes, vectors: Mapping[str, Vector]) -> None:
+        """Keep vectors, by name, for as long as there is room. What is there already stays."""
+        hour = self._hour()
+        rows = ((key, _written(key, vector), hour) for key, vector in _keyed(space, vectors))
+        with self._trying() as file:
+            if file is None:
+                return
+            with file:
+                file.executemany("INSERT OR IGNORE INTO vectors (name, vector, asked) VALUES (?, ?, ?)", rows)
+            self._make_room(file)
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def _hour(self) -> int:
+        return int(self._clock()) // HOUR
+
+    def _note_asked(self, file: "Connection", keys: Sequence[bytes]) -> None:
+        if keys:
+            with file:
+                file.executemany("UPDATE vectors SET asked = ? WHERE name = ?", [(self._hour(), key) for key in keys])
+
+    def _make_room(self, file: "Connection") -> None:
+        """Delete what was not asked for longest, until enough is free; of one hour, in no order that means anything."""
+        page, pages, free = (
+            file.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_size", "page_count", "freelist_count")
+        )
+        if (pages - free) * page > self._most:
+            (count,) = file.execute("SELECT count(*) FROM vectors").fetchone()
+            going = count - int(count * LEFT * self._most / ((pages - free) * page))
+            with file:
+                file.execute(_DELETE_OLDEST, (going,))
+        if pages * page > self._most:
+            # Gives back what is free: the bound may be lower than when the file grew. As a script: of a single
+            # statement only the first page is done.
+            file.executescript("PRAGMA incremental_vacuum")
+
+    @contextmanager
+    def _trying(self) -> Iterator["Connection | None"]:
+        """Give the file for the length of the block, None where it cannot be used; whatever goes wrong is told in the
+        log, and nothing more comes of it."""
+        import sqlite3
+
+        try:
+            if self._open is None:
+                self._open = self._newest()
+        except (sqlite3.DatabaseError, OSError) as error:
+            self._say(error)
+            yield None
+            return
+        try:
+            yield self._open
+        except sqlite3.DatabaseError as error:
+            if _is_damage(error):
+                self._begin_anew(error)
+            else:
+                # Busy for too long, or no room on the disk.
+                self._say(error)
+
+    def _say(self, error: Exception) -> None:
+        logger.warning("Vectors are neither kept in %s nor read there for now (%s).", self._folder, error)
+
+    def _newest(self) -> "Connection":
+        """Open the file of the highest number; earlier ones are damaged, and deleted."""
+        import sqlite3
+
+        number = max(self._numbers(), default=1)
+        try:
+            found = self._opened(number)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+            number += 1
+            found = self._opened(number)
+        for earlier in self._numbers():
+            if earlier < number:
+                # Whoever has it open still writes to it, into nothing. Its name is never used again, or what that one
+                # leaves behind would be taken for part of another file.
+                for ending in ("", "-wal", "-shm"):
+                    Path(f"{self._path(earlier)}{ending}").unlink(missing_ok=True)
+        return found
+
+    def _begin_anew(self, error: Exception) -> None:
+        """Leave a damaged file for another one, unless another worker has done so."""
+        logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
+        import sqlite3
+
+        number = self._number
+        self.close()
+        try:
+            self._opened(max([*self._numbers(), number + 1])).close()
+        except (sqlite3.DatabaseError, OSError) as another:
+            self._say(another)
+
+    def _opened(self, number: int) -> "Connection":
+        import sqlite3
+
+        file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS)
+        try:
+            # Before there is a table, or never.
+            file.execute(f"PRAGMA page_size = {PAGE}")
+            file.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            file.execute("PRAGMA journal_mode = WAL")
+            # What was stored in the last moment before a loss of power may be lost; the file is whole.
+            file.execute("PRAGMA synchronous = NORMAL")
+            file.executescript(_TABLE)
+        except sqlite3.DatabaseError:
+            file.close()
+            raise
+        self._number = number
+        return file
+
+    def _numbers(self) -> list[int]:
+        return [int(found[1]) for path in self._folder.iterdir() if (found := _FILE.fullmatch(path.name))]
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"vectors-{number}.sqlite3"
+
+
+def _is_damage(error: Exception) -> bool:
+    """Tell whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
+    import sqlite3
+
+    return type(error) is sqlite3.DatabaseError
+
+
+def _some(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
+
+
+def _keyed(space: bytes, vectors: Mapping[str, Vector]) -> Iterator[tuple[bytes, Vector]]:
+    return ((_key(space, name), vector) for name, vector in vectors.items())
+
+
+def _key(space: bytes, name: str) -> bytes:
+    return hashlib.sha256(f"{FORM}|".encode() + space + b"|" + name.encode("utf-8", errors="surrogatepass")).digest()
+
+
+def _digest(key: bytes, numbers: bytes) -> bytes:
+    return hashlib.blake2b(key + numbers, digest_size=DIGEST).digest()
+
+
+def _written(key: bytes, vector: Vector) -> bytes:
+    numbers = vector.astype("<f4").tobytes()
+    return _digest(key, numbers) + numbers
+
+
+def _read(key: bytes, content: bytes) -> Vector | None:
+    """Return the vector that was written under `key`, None where it is another by now."""
+    if not isinstance(content, bytes) or content[:DIGEST] != _digest(key, content[DIGEST:]):
+        return None
+    return np.frombuffer(content[DIGEST:], "<f4").astype(np.float32)

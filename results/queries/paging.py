@@ -1,0 +1,109 @@
+"""Pages of a long list, each begun at a row and not at a number: the last page costs what the first one does.
+
+An address names the row before the page (`after`) or behind it (`before`) by its id, and its place in the order is
+looked up, so that a page stays where it is whatever comes in before it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from django.db.models import BooleanField, F, Func, Model, QuerySet, Value
+from django.db.models.expressions import Combinable
+
+M = TypeVar("M", bound=Model)
+Row = TypeVar("Row")
+# The largest number that a row's id can have.
+LARGEST_ID = 2**63 - 1
+
+
+def beyond(columns: Sequence[str], values: Sequence[Any], *, is_backward: bool) -> Func:
+    """Return whether columns, as one, come behind values: (a, b) > (x, y).
+
+    Both databases find the place in an index for that; they do not for what it means, a > x or a = x and b > y.
+    """
+    sign = "<" if is_backward else ">"
+    return Func(
+        _row_of(*map(F, columns)),
+        _row_of(*map(Value, values)),
+        template="%(expressions)s",
+        arg_joiner=f" {sign} ",
+        output_field=BooleanField(),
+    )
+
+
+def _row_of(*expressions: Combinable) -> Func:
+    return Func(*expressions, template="(%(expressions)s)", output_field=BooleanField())
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a list is sorted by: columns without nulls of which the last is the id, all one way."""
+
+    title: str
+    columns: Sequence[str]
+    is_backward: bool = False
+
+    @property
+    def turned(self) -> "Order":
+        return replace(self, is_backward=not self.is_backward)
+
+    def sort(self, rows: QuerySet[M]) -> QuerySet[M]:
+        return rows.order_by(*(f"-{column}" if self.is_backward else column for column in self.columns))
+
+    def behind(self, rows: QuerySet[M], row: Sequence[Any]) -> QuerySet[M]:
+        """Return those of `rows` that come behind the one with these values of the columns, sorted."""
+        return self.sort(rows.filter(beyond(self.columns, row, is_backward=self.is_backward)))
+
+
+@dataclass(frozen=True)
+class Slice(Generic[Row]):
+    """One page. `earlier`, `later`: the ids at which the pages beside it begin, None where there is none."""
+
+    rows: Sequence[Row]
+    earlier: int | None
+    later: int | None
+
+
+def slice_of(rows: QuerySet[M], order: Order, size: int, *, after: str = "", before: str = "") -> Slice[M]:
+    """Return a page of at most `size` of `rows`, behind the row called `after` or ahead of the one called `before`.
+
+    What names no row of them begins at the start. Two queries, one without a name.
+    """
+    start = _row(rows, order, before or after)
+    if start is None:
+        return _slice(list(order.sort(rows)[: size + 1]), size, is_first=True)
+    if not before:
+        return _slice(list(order.behind(rows, start)[: size + 1]), size, is_first=False)
+    ahead = list(order.turned.behind(rows, start)[: size + 1])
+    if len(ahead) <= size:
+        # There is no whole page ahead: the first one is shown instead, and none is short because of it.
+        return _slice(list(order.sort(rows)[: size + 1]), size, is_first=True)
+    found = ahead[:size][::-1]
+    return Slice(found, earlier=found[0].pk, later=found[-1].pk)
+
+
+def _slice(found: list[M], size: int, *, is_first: bool) -> Slice[M]:
+    shown = found[:size]
+    earlier = shown[0].pk if shown and not is_first else None
+    return Slice(shown, earlier=earlier, later=shown[-1].pk if len(found) > size else None)
+
+
+def _row(rows: QuerySet[M], order: Order, name: str) -> Sequence[Any] | None:
+    """Return the values of the columns of the row with that id, None where `rows` has none."""
+    # Digits of another alphabet are digits, too.
+    if not (name.isascii() and name.isdecimal()) or int(name) > LARGEST_ID:
+        return None
+    found: Sequence[Any] | None = rows.filter(pk=int(name)).order_by().values_list(*order.columns).first()
+    return found
+
+
+def neighbours(rows: QuerySet[M], order: Order, pk: int) -> tuple[M | None, M | None]:
+    """Return the rows before and behind the one with the id `pk`, None at an end, and two where it is not among them.
+
+    Three queries.
+    """
+    here = _row(rows, order, str(pk))
+    if here is None:
+        return None, None
+    return order.turned.behind(rows, here).first(), order.behind(rows, here).first()

@@ -1,0 +1,52 @@
+"""What the address of the explorer, and of what is done with its instances, asks for."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Self
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from results.queries.instances import ABOUT_ANSWERS, BY_FIGURES, Wanted
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`order` is one of `ORDERS`, `look` "table" or "" for the gallery."""
+
+    wanted: Wanted
+    order: str = ""
+    look: str = ""
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        given = {name: _typed(request.GET, name) for name in Wanted.__dataclass_fields__}
+        return cls(Wanted(**given), _typed(request.GET, "order"), _typed(request.GET, "look"))
+
+    @property
+    def needs_figures(self) -> bool:
+        """Whether the list is narrowed or sorted by figures, or shows them: those of the study that it is about."""
+        return self.wanted.needs_figures or self.order in BY_FIGURES or bool(self.wanted.study)
+
+    @property
+    def is_about_answers(self) -> bool:
+        """Whether anything is asked for that people or models have to do with."""
+        return bool(self.values.keys() & ABOUT_ANSWERS)
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """Everything that is asked for, by the names it has in addresses."""
+        named = asdict(self.wanted) | {"order": self.order, "look": self.look}
+        return {name: value for name, value in named.items() if value}
+
+    def query(self, **others: str) -> str:
+        """Return the address's query, with `others` in place of what is asked for."""
+        return urlencode({name: value for name, value in ({**self.values, **others}).items() if value})
+
+    def __str__(self) -> str:
+        return self.query()
+
+
+def _typed(fields: Mapping[str, str], name: str) -> str:
+    # PostgreSQL takes no text with a zero character.
+    return fields.get(name, "").replace("\0", "").strip()

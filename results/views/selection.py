@@ -1,0 +1,203 @@
+"""What is done with several instances at once: those that were ticked in the explorer, or all that its filters match.
+
+Each is a page of its own under the address of the choice, which says how many they are, and does it when it is sent.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from background.tasks import send
+from results.actions.exports import exportable_studies, job_of, request_export
+from results.errors import CannotExport
+from results.exporting import FORMATS, get_writer
+from results.queries.instances import listed
+from results.queries.paging import LARGEST_ID
+from results.queries.pipeline import studies_in_order
+from results.views.asked import Asked
+from results.views.guards import project_view, signed_in
+from results.views.kept_numbers import figures_for
+from studies.actions.drafts import MOST_NAMED, ask_again
+from studies.actions.finding import find_study_of
+from studies.actions.tags import tag_instances, untag_instances
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.models import Instance, Project, Study
+from studies.models.instances import LONGEST_TAG
+from studies.permissions import Verb
+
+ALL = "all"
+NOT_COUNTED = (
+    "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Reload the "
+    "list in a minute, and choose again once it says of when they are."
+)
+# No page of the list has as many to tick.
+MOST_TICKED = 1_000
+
+
+View = Callable[[HttpRequest, Project], HttpResponse]
+
+
+class NotCounted(Exception):
+    """Which instances match is not known yet."""
+
+
+def _once_counted(view: View) -> View:
+    """Lead back to the list where nobody can say yet what is chosen."""
+
+    @wraps(view)
+    def with_figures(request: HttpRequest, project: Project) -> HttpResponse:
+        try:
+            return view(request, project)
+        except NotCounted:
+            messages.error(request, NOT_COUNTED)
+            return redirect(_list(project, Asked.of(request)))
+
+    return with_figures
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The instances that an address names, in no order, how many they are, and the list that they were chosen from."""
+
+    instances: QuerySet[Instance]
+    count: int
+    asked: Asked
+    is_all: bool
+
+    @property
+    def ids(self) -> Sequence[int]:
+        return list(self.instances.values_list("pk", flat=True))
+
+
+def _chosen(request: HttpRequest, project: Project) -> Chosen:
+    asked = Asked.of(request)
+    is_all = request.GET.get("which") == ALL
+    if is_all:
+        if asked.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
+            raise NotCounted
+        found = listed(project, studies_in_order(project), asked.wanted, asked.order).instances.order_by()
+    else:
+        found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
+    return Chosen(found, found.count(), asked, is_all)
+
+
+def _ticked(request: HttpRequest) -> list[int]:
+    digits = [each for each in request.GET.getlist("pick") if each.isascii() and each.isdecimal()]
+    return [int(each) for each in digits[:MOST_TICKED] if int(each) <= LARGEST_ID]
+
+
+@project_view(Verb.TAG)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def tag(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen, problems = _chosen(request, project), list[str]()
+    name = request.POST.get("name", "").strip()
+    if request.method == "POST":
+        off = request.POST.get("do") == "untag"
+        by, now = signed_in(request), timezone.now()
+        act = untag_instances if off else tag_instances
+        try:
+            done = act(project=project, instances=chosen.ids, name=name, by=by, now=now)
+        except StudyError as error:
+            problems = list(error.problems)
+        else:
+            what = f"The tag {name} is off {_counted(done)}." if off else f"{_counted(done)} got the tag {name}."
+            messages.success(request, what)
+            return redirect(_list(project, chosen.asked))
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "name": name,
+        "tags": list(project.tags.values_list("name", flat=True)),
+        "longest": LONGEST_TAG,
+        "problems": problems,
+    }
+    return render(request, "results/selection/tag.html", context, status=409 if problems else 200)
+
+
+@project_view(Verb.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def export(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen, problems = _chosen(request, project), list[str]()
+    given = {"study": request.POST.get("study", chosen.asked.wanted.study), "format": request.POST.get("format", "")}
+    if request.method == "POST":
+        by, now = signed_in(request), timezone.now()
+        try:
+            (study,) = exportable_studies(project=project, study=given["study"].replace("\0", "") or "-")
+            made = request_export(study=study, format=given["format"], by=by, now=now, instances=chosen.ids)
+        except CannotExport as error:
+            problems = [str(error)]
+        else:
+            send(job_of(export=made))
+            return redirect(f"{reverse('study', args=[project.slug, study.slug])}#exports")
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "given": given,
+        "studies": _launched(project),
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "problems": problems,
+    }
+    return render(request, "results/selection/export.html", context, status=409 if problems else 200)
+
+
+def _launched(project: Project) -> list[str]:
+    try:
+        return [study.slug for study in exportable_studies(project=project)]
+    except CannotExport:
+        return []
+
+
+@project_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def ask(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make a draft out of one of the project's studies, about the chosen instances and no others."""
+    chosen, problems = _chosen(request, project), list[str]()
+    given = {name: request.POST.get(name, "").replace("\0", "").strip() for name in ("study", "name", "title")}
+    if request.method == "POST":
+        by, now = signed_in(request), timezone.now()
+        try:
+            study = find_study_of(project, given["study"])
+            title = given["title"] or study.title
+            copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, by=by, now=now)
+        except StudyError as error:
+            problems = list(error.problems)
+        except DesignRefused as error:
+            problems = [problem.message for problem in error.problems]
+        else:
+            told = (
+                f"This draft asks what {study.slug} asks, about {_counted(chosen.count)}. Look at it, then launch it."
+            )
+            messages.success(request, told)
+            return redirect("study", project.slug, copy.slug)
+    else:
+        given["study"] = chosen.asked.wanted.study
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "given": given,
+        "most": MOST_NAMED,
+        "studies": list(Study.objects.filter(project=project).order_by("-pk").values_list("slug", flat=True)),
+        "problems": problems,
+    }
+    return render(request, "results/selection/ask.html", context, status=409 if problems else 200)
+
+
+def _counted(number: int) -> str:
+    return "1 instance" if number == 1 else f"{number:,} instances"
+
+
+def _list(project: Project, asked: Asked) -> str:
+    query = asked.query()
+    return f"{reverse('instances', args=[project.slug])}{f'?{query}' if query else ''}"

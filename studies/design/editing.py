@@ -1,0 +1,184 @@
+"""A study file with other values in it: its comments, its order and all other lines stay as they were written. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from studies.design.copying import Dumper
+from studies.design.problems import DesignRefused
+from studies.design.reading import Path, read_values
+
+# What a change writes in place of a value that is left out again.
+LEFT_OUT = None
+_WIDEST = 1_000_000
+_STEP = 2
+_ANEW = "# Written by Lineup, because a value that others refer to was changed.\n"
+# A list that is longer than this on one line is written with a line for each entry.
+_LONGEST_LINE = 100
+
+
+def with_changes(source: str, changes: Mapping[Path, Any]) -> str:
+    """Return the text of a study file with other values where `changes` say so, None for a value that is left out.
+
+    Sections that are missing are made, and one that has nothing left in it goes. Only where that cannot be done in the
+    text, because of aliases, say, the file is written anew. Raises DesignRefused for a text that cannot be read.
+    """
+    for path, value in changes.items():
+        values, _ = read_values(source)
+        wanted = _changed(values, path, value)
+        edited = _edited(source, path, value)
+        source = edited if _says(edited, wanted) else _ANEW + _block(wanted)
+    return source
+
+
+def _says(source: str, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return read_values(source)[0] == wanted
+    except DesignRefused:
+        return False
+
+
+def _changed(values: Any, path: Path, value: Any) -> Any:
+    """Return plain `values` with another one at `path`; a section that comes to nothing is left out as well."""
+    first, *rest = path
+    if isinstance(first, int):
+        entries = list(values)
+        entries[first] = _changed(entries[first], tuple(rest), value) if rest else value
+        return entries
+    section = dict(values) if isinstance(values, dict) else {}
+    inner = _changed(section.get(first, {}), tuple(rest), value) if rest else value
+    if inner is LEFT_OUT or (rest and inner == {}):
+        section.pop(first, None)
+    else:
+        section[first] = inner
+    return section
+
+
+def _edited(source: str, path: Path, value: Any) -> str:
+    whole = yaml.compose(source, Loader=yaml.SafeLoader)
+    if not isinstance(whole, yaml.MappingNode):
+        return source
+    way = _way(whole, path)
+    if len(way) == len(path) and value is LEFT_OUT:
+        # The outermost section that has nothing but this goes with it.
+        while len(way) > 1 and isinstance(way[-1][0], yaml.MappingNode) and len(way[-1][0].value) == 1:
+            way.pop()
+        return _without(source, *way[-1])
+    if value is LEFT_OUT:
+        return source
+    if len(way) == len(path):
+        return _replaced(source, way[-1], value)
+    section = _value_at(*way[-1]) if way else whole
+    missing = path[len(way) :]
+    return _added(source, section, way, str(missing[0]), _nested(missing[1:], value))
+
+
+_Step = tuple[yaml.Node, int]
+"""A mapping or a list of the file, and which of its entries the way goes through."""
+
+
+def _way(node: yaml.Node, path: Path) -> list[_Step]:
+    """Return the way to `path`, as far as there is one."""
+    way: list[_Step] = []
+    for name in path:
+        found = _place(node, name)
+        if found is None:
+            break
+        way.append((node, found))
+        node = _value_at(node, found)
+    return way
+
+
+def _place(node: yaml.Node, name: str | int) -> int | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((place for place, (key, _) in enumerate(node.value) if key.value == name), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(name, int) and name < len(node.value):
+        return name
+    return None
+
+
+def _value_at(node: yaml.Node, place: int) -> yaml.Node:
+    entry = node.value[place]
+    found: yaml.Node = entry[1] if isinstance(node, yaml.MappingNode) else entry
+    return found
+
+
+def _nested(path: Path, value: Any) -> Any:
+    for name in reversed(path):
+        value = {name: value}
+    return value
+
+
+def _end(source: str, node: yaml.Node) -> int:
+    """Return where the text of a value ends: lists and sections of several lines claim the comments that follow."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        if not node.value:
+            return node.start_mark.index
+        last = node.value[-1]
+        return _end(source, last[1] if isinstance(node, yaml.MappingNode) else last)
+    end = node.end_mark.index
+    return len(source[:end].rstrip()) if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else end
+
+
+def _replaced(source: str, step: _Step, value: Any) -> str:
+    node, place = step
+    old = _value_at(node, place)
+    if not isinstance(node, yaml.MappingNode) or node.flow_style:
+        return source[: old.start_mark.index] + _line(value) + source[_end(source, old) :]
+    key = node.value[place][0]
+    colon = source.index(":", key.end_mark.index) + 1
+    return source[:colon] + _after_colon(value, key.start_mark.column) + source[max(colon, _end(source, old)) :]
+
+
+def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, value: Any) -> str:
+    """Return the text with one more entry in `section`, which `way` leads to."""
+    is_block = isinstance(section, yaml.MappingNode) and not section.flow_style and section.value
+    if is_block:
+        indent = section.value[0][0].start_mark.column
+        end = _end(source, section)
+        # Behind a comment on the same line.
+        line_end = source.find("\n", end)
+        end = len(source) if line_end < 0 else line_end
+        entry = f"\n{' ' * indent}{_line(name)}:{_after_colon(value, indent)}"
+        return source[:end] + entry + source[end:]
+    if not way:
+        return source
+    entries = yaml.safe_load(yaml.serialize(section)) if isinstance(section, yaml.MappingNode) else {}
+    return _replaced(source, way[-1], entries | {name: value})
+
+
+def _without(source: str, node: yaml.Node, place: int) -> str:
+    entry = node.value[place]
+    if not isinstance(node, yaml.MappingNode) or node.flow_style:
+        return source
+    key, value = entry
+    start = source.rfind("\n", 0, key.start_mark.index) + 1
+    line_end = source.find("\n", max(key.end_mark.index, _end(source, value)))
+    return source[:start] + (source[line_end + 1 :] if line_end >= 0 else "")
+
+
+def _after_colon(value: Any, indent: int) -> str:
+    """Return how a value stands after the colon of a name that begins in the column `indent`."""
+    if isinstance(value, str) and "\n" not in value:
+        return f" {_line(value)}"
+    if not isinstance(value, str | dict | list) or not value:
+        return f" {_line(value)}"
+    if isinstance(value, list) and not any(isinstance(entry, dict | list) for entry in value):
+        line = _line(value)
+        if len(line) <= _LONGEST_LINE and "\n" not in line:
+            return f" {line}"
+    # As the value of a name, so that a text of several lines is written as one.
+    inner = _block({"x": value}).removeprefix("x:").removesuffix("\n")
+    first, *rest = inner.split("\n")
+    return "\n".join([first, *(f"{' ' * indent}{line}" if line else "" for line in rest)])
+
+
+def _line(value: Any) -> str:
+    dumped: str = yaml.dump(value, Dumper=yaml.SafeDumper, default_flow_style=True, allow_unicode=True, width=_WIDEST)
+    return dumped.removesuffix("\n").removesuffix("\n...")
+
+
+def _block(value: Any) -> str:
+    dumped: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST, indent=_STEP)
+    return dumped

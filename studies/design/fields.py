@@ -1,0 +1,381 @@
+"""The fields of a form that shows a study file, declared by its schema and those of its kinds, and what a form that
+comes back changes in the file. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import yaml
+
+from studies.design.editing import LEFT_OUT
+from studies.design.problems import DesignRefused, Problem
+from studies.design.reading import Lines, Path, read_value
+from studies.design.schema import study_schema
+from studies.kinds import KINDS, get_kind
+
+TEXT, LONG, NUMBER, CHOICE, SWITCH, LIST, OTHER = "text", "long", "number", "choice", "switch", "list", "other"
+"""Controls: a line of text, a text of many lines in Markdown, a number, one of several, yes or no, a list with an entry
+a line, and whatever else there may be, as it stands in the file."""
+# What stands in a form for the name of an entry that is not there yet.
+NEW = "new"
+_YES, _NO = "true", "false"
+_ENTRY_OUT = "out"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of a study file. `path`: where it stands; `name`: that as one word, which the form sends.
+
+    `shown`: what the form shows, as text. `usual`: what holds where the file says nothing, as text, "" where that
+    follows from other values. `choices`: what can be chosen, "" for what is usual. `problems`: what is wrong with it.
+    """
+
+    path: Path
+    label: str
+    about: str
+    control: str
+    shown: str
+    usual: str = ""
+    choices: Sequence[str] = ()
+    is_needed: bool = False
+    problems: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    @property
+    def is_on(self) -> bool:
+        return self.shown == _YES
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The fields of one entry of a list. `removal` is sent where it is to go, "" for one that is not there yet."""
+
+    title: str
+    fields: Sequence[Field]
+    removal: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Fields that belong together, and the entries of a list. `is_used`: the file says something of it."""
+
+    title: str
+    about: str
+    fields: Sequence[Field] = ()
+    entries: Sequence[Entry] = ()
+    is_used: bool = True
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is a value in it, a usual one too, besides texts of many lines."""
+        return any(each.shown and each.control != LONG for each in self.fields) or any(
+            entry.removal for entry in self.entries
+        )
+
+    def all_fields(self) -> Iterator[Field]:
+        yield from self.fields
+        for entry in self.entries:
+            yield from entry.fields
+
+
+@dataclass(frozen=True)
+class Form:
+    """All that a study file says and could say. `elsewhere`: what is wrong with it as a whole."""
+
+    sections: Sequence[Section]
+    elsewhere: Sequence[Problem] = field(default=())
+
+
+def name_of(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+# Names of the top of a study file that are read together, and what they are about. The rest are sections of their own.
+_TOGETHER = (
+    ("What it is", ("study", "title", "purpose", "dataset", "language", "contact")),
+    ("How many answers", ("answers", "max_answers", "rule", "seed")),
+)
+_ASKING = ("kind", "ask", "instructions")
+# Which version a file was written for is no matter of taste.
+_NOT_SHOWN = {"version", "parts", *_ASKING}
+
+
+def form_of(values: Mapping[str, Any], lines: Lines | None = None, problems: Iterable[Problem] = ()) -> Form:
+    """Return the form of a study file that says `values`, with what is wrong with it beside its fields.
+
+    values: what the file says, checked or not. lines: where each value stands, which is how a problem finds its field.
+    """
+    schema = study_schema()["properties"]
+    sections = [*_sections(schema, values)]
+    fields = [each for section in sections for each in section.all_fields()]
+    beside: dict[str, list[str]] = {}
+    elsewhere = []
+    for problem in problems:
+        about = _field_of(problem, fields, lines or {})
+        if about is None:
+            elsewhere.append(problem)
+        else:
+            beside.setdefault(about.name, []).append(problem.message)
+    return Form([_with_problems(section, beside) for section in sections], elsewhere)
+
+
+def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Section]:
+    together = {name for _, names in _TOGETHER for name in names}
+    for number, (title, names) in enumerate(_TOGETHER):
+        needed = study_schema()["required"]
+        yield Section(title, "", [_field((name,), schema[name], values, name in needed) for name in names])
+        if not number:
+            yield from _parts(schema, values)
+    for name, part in schema.items():
+        if name in together or name in _NOT_SHOWN:
+            continue
+        if part.get("type") == "object" or _is_of_entries(part):
+            yield _section(name, part, values)
+        else:
+            yield Section(_words(name), "", [_field((name,), part, values)], is_used=name in values)
+
+
+def _section(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> Section:
+    if _is_of_entries(schema):
+        entries = _entries((name,), schema, values)
+        return Section(_words(name), schema.get("description", ""), entries=entries, is_used=name in values)
+    fields: list[Field] = []
+    entries = []
+    for path, part in _leaves((name,), schema):
+        if _is_of_entries(part):
+            entries += _entries(path, part, values)
+        else:
+            fields.append(_field(path, part, values))
+    return Section(_words(name), schema.get("description", ""), fields, entries, is_used=name in values)
+
+
+def _leaves(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield what stands in a section, and in the sections within it."""
+    for name, part in schema["properties"].items():
+        if part.get("type") == "object":
+            yield from _leaves((*path, name), part)
+        else:
+            yield (*path, name), part
+
+
+def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield what is asked, with the fields of its kind: once, or part by part."""
+    listed = values.get("parts")
+    if not isinstance(listed, list):
+        yield Section("What is asked", "", _asking((), schema, values))
+        return
+    for number, _ in enumerate(listed):
+        yield Section(f"What is asked in part {number + 1}", "", _asking(("parts", number), schema, values))
+
+
+def _asking(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Field]:
+    named = _value(values, (*path, "kind"))
+    kind = get_kind(named) if isinstance(named, str) and named in KINDS else None
+    fields = [_field((*path, "kind"), schema["kind"], values, is_needed=True)]
+    if kind is not None:
+        fields += [_field(where, part, values) for where, part in _leaves((*path, "ask"), kind.ask_schema)]
+    usual = kind.instructions if kind else ""
+    return [*fields, _field((*path, "instructions"), schema["instructions"] | {"default": usual}, values)]
+
+
+def _is_of_entries(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "array" and schema.get("items", {}).get("type") == "object"
+
+
+def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Entry]:
+    there = _value(values, path)
+    items = schema["items"]
+    found = []
+    for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
+        where = (*path, number)
+        fields = [_field((*where, name), part, values) for name, part in items["properties"].items()]
+        title = "One more" if number == NEW else f"{_words(str(path[-1]))} {int(number) + 1}"
+        found.append(Entry(title, fields, "" if number == NEW else name_of((*where, _ENTRY_OUT))))
+    return found
+
+
+def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_needed: bool = False) -> Field:
+    value = _value(values, path)
+    usual = schema.get("default", LEFT_OUT)
+    control = _control(schema, usual if value is LEFT_OUT else value)
+    shown = usual if value is LEFT_OUT else value
+    choices: Sequence[str] = ()
+    if control == CHOICE:
+        named = [_YES, _NO] if schema.get("type") == "boolean" else [str(each) for each in schema["enum"]]
+        choices = named if usual is not LEFT_OUT or (is_needed and value is not LEFT_OUT) else ["", *named]
+    return Field(
+        path,
+        _words(str(path[-1])),
+        schema.get("description", ""),
+        control,
+        _as_text(shown, control),
+        _as_text(usual, control),
+        choices,
+        is_needed,
+    )
+
+
+def _control(schema: Mapping[str, Any], value: Any) -> str:
+    """Return what a value is typed into. One that is not of its sort is shown as it stands in the file."""
+    sort = schema.get("type")
+    if "enum" in schema or (sort == "boolean" and "default" not in schema):
+        return CHOICE
+    if sort == "boolean":
+        return SWITCH if isinstance(value, bool) else OTHER
+    if sort in ("integer", "number"):
+        return NUMBER
+    if sort == "array":
+        is_list = value is LEFT_OUT or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+        of_texts = schema.get("items", {}).get("type") == "string"
+        return LIST if is_list and of_texts else OTHER
+    if sort == "string" and (value is LEFT_OUT or isinstance(value, str)):
+        return LONG if "contentMediaType" in schema or "\n" in str(value) else TEXT
+    return OTHER
+
+
+def _as_text(value: Any, control: str) -> str:
+    if value is LEFT_OUT:
+        return ""
+    if isinstance(value, bool):
+        return _YES if value else _NO
+    if control == LIST:
+        return "\n".join(value)
+    if control == OTHER:
+        return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False)).removesuffix("\n").removesuffix("\n...")
+    return str(value)
+
+
+def _value(values: Any, path: Path) -> Any:
+    """Return what stands at `path`, None where nothing does."""
+    for name in path:
+        if isinstance(values, Mapping) and name in values:
+            values = values[str(name)]
+        elif isinstance(values, list) and isinstance(name, int) and name < len(values):
+            values = values[name]
+        else:
+            return LEFT_OUT
+    return values
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _field_of(problem: Problem, fields: Sequence[Field], lines: Lines) -> Field | None:
+    """Return the field that a problem is about: the one on its line, or that it names."""
+    named = [each for each in fields if f"`{each.name}`" in problem.message or f"`{each.path[-1]}`" in problem.message]
+    if problem.line is None:
+        return named[0] if named else None
+    there = [each for each in fields if lines.get(each.path) == problem.line]
+    return next((each for each in there if each in named), there[0] if there else None)
+
+
+def _with_problems(section: Section, beside: Mapping[str, Sequence[str]]) -> Section:
+    def told(fields: Sequence[Field]) -> list[Field]:
+        return [replace(each, problems=beside.get(each.name, ())) for each in fields]
+
+    return replace(
+        section,
+        fields=told(section.fields),
+        entries=[replace(each, fields=told(each.fields)) for each in section.entries],
+        is_used=section.is_used or any(each.name in beside for each in section.all_fields()),
+    )
+
+
+def changes_of(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path, Any]:
+    """Return what a form that was sent changes in a study file that says `values`: by path, None for what goes.
+
+    sent: by the names of fields, as text; a field that was not sent is not touched. What comes back as it was shown
+    changes nothing, so that it stays as it was written.
+    """
+    changes: dict[Path, Any] = {}
+    for section in form_of(values).sections:
+        for each in section.fields:
+            # Compared as it comes back: what a form does not keep, such as spaces at an end, is no change either.
+            if each.name in sent and (text := _sent(each, sent)) != _sent(each, {each.name: each.shown}):
+                changes[each.path] = _read(each, text)
+        if section.entries:
+            changes |= _changed_entries(values, section.entries, sent)
+    return changes | _of_another_kind(values, changes)
+
+
+def _sent(each: Field, sent: Mapping[str, str]) -> str:
+    if each.control == SWITCH:
+        return _YES if sent[each.name] == _YES else _NO
+    text = sent[each.name].replace("\r\n", "\n")
+    if each.control == LIST:
+        return "\n".join(line.strip() for line in text.split("\n") if line.strip())
+    return text if each.control in (LONG, OTHER) else text.strip()
+
+
+def _read(each: Field, text: str) -> Any:
+    """Return the value that was typed. One that is not of its sort stays text, which the schema then refuses."""
+    if each.control == SWITCH:
+        return text == _YES
+    if each.control == LIST:
+        return text.split("\n") if text else ([] if each.usual else LEFT_OUT)
+    if not text:
+        return "" if each.control in (TEXT, LONG) and each.usual else LEFT_OUT
+    if each.control == CHOICE and text in (_YES, _NO):
+        return text == _YES
+    if each.control == NUMBER:
+        return _number(text)
+    if each.control == OTHER:
+        try:
+            return read_value(text)
+        except DesignRefused:
+            return text
+    return text
+
+
+def _number(text: str) -> int | float | str:
+    for sort in (int, float):
+        try:
+            return sort(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _changed_entries(values: Mapping[str, Any], entries: Sequence[Entry], sent: Mapping[str, str]) -> dict[Path, Any]:
+    """Return what changes in a list of entries: single values where that is all, or else the whole list."""
+    path: Path = entries[0].fields[0].path[:-2]
+    changes: dict[Path, Any] = {}
+    kept: list[Mapping[str, Any]] = []
+    is_longer_or_shorter = False
+    for number, entry in enumerate(entries):
+        typed = {
+            each.path: _read(each, text)
+            for each in entry.fields
+            if each.name in sent and (text := _sent(each, sent)) != each.shown
+        }
+        said = {str(where[-1]): value for where, value in typed.items()}
+        if not entry.removal:
+            if any(value not in (LEFT_OUT, "", False) for value in said.values()):
+                kept.append({name: value for name, value in said.items() if value is not LEFT_OUT})
+                is_longer_or_shorter = True
+        elif entry.removal in sent:
+            is_longer_or_shorter = True
+        else:
+            changes |= typed
+            whole = dict(_value(values, (*path, number)) or {}) | said
+            kept.append({name: value for name, value in whole.items() if value is not LEFT_OUT})
+    return {path: kept or LEFT_OUT} if is_longer_or_shorter else changes
+
+
+def _of_another_kind(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:
+    """Return what must go from what is asked where another kind is chosen, which has no such options, and the
+    instructions that were those of the kind before."""
+    gone: dict[Path, Any] = {}
+    for path, named in changes.items():
+        if path[-1] != "kind" or not isinstance(named, str) or named not in KINDS:
+            continue
+        before = path[:-1]
+        known = get_kind(named).ask_schema["properties"]
+        asked = _value(values, (*before, "ask"))
+        gone |= {(*before, "ask", name): LEFT_OUT for name in asked or {} if name not in known}
+        gone |= {each: LEFT_OUT for each in changes if each[:-1] == (*before, "ask") and each[-1] not in known}
+    return gone

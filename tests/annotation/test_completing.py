@@ -1,0 +1,81 @@
+"""A study is complete when all the answers that it asked for are in, and is found so once."""
+
+import pytest
+
+from annotation.actions import asking_more, completing, removals
+from studies.actions.studies import change_state
+from studies.models import Event, Study, StudyState
+from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def noted() -> list[str]:
+    return [each.study.slug for each in completing.note_completed(by=TESTS, now=NOON)]
+
+
+def test_a_study_is_complete_when_its_last_answer_is_in_and_is_found_so_once() -> None:
+    study = launch_study(instances=1, answers=2)
+    assert noted() == []
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    assert noted() == []
+    answer_all(arrive_at_work(study, "ben"), "candidate-0")
+    assert noted() == ["best-vase"]
+    assert noted() == []
+    study.refresh_from_db()
+    assert (study.state, study.completed_at) == ("open", NOON)
+    assert Event.objects.filter(what="study completed").count() == 1
+
+
+def test_it_closes_where_that_was_wished_for() -> None:
+    study = launch_study(instances=1)
+    completing.set_completion(study=study, closes=True, mails=False, by=make_person("ben"), now=NOON)
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    assert noted() == ["best-vase"]
+    study.refresh_from_db()
+    assert study.state == "closed"
+
+
+def test_answers_of_somebody_who_was_taken_out_are_missing_until_others_give_them() -> None:
+    study = launch_study(instances=1)
+    completing.set_completion(study=study, closes=True, mails=False, by=make_person("ben"), now=NOON)
+    session = arrive_at_work(study, "ann")
+    answer_all(session, "candidate-0")
+    removals.exclude(annotator=session.annotator, project=study.project, reason="Clicked", by=TESTS, now=NOON)
+    assert noted() == []
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_a_study_that_is_asked_for_more_is_complete_again_later() -> None:
+    study = launch_study(instances=1)
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    assert noted() == ["best-vase"]
+    asking_more.ask_more(study=study, more=1, by=TESTS, now=NOON)
+    assert noted() == []
+    answer_all(arrive_at_work(study, "ben"), "candidate-0")
+    assert noted() == ["best-vase"]
+
+
+def test_what_may_be_asked_again_is_awaited() -> None:
+    study = launch_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    answer_all(arrive_at_work(study, "ben"), "candidate-1")
+    assert noted() == []
+    answer_all(arrive_at_work(study, "cleo"), "candidate-1")
+    assert noted() == ["best-vase"]
+
+
+def test_a_study_that_another_feeds_waits_for_it() -> None:
+    project = make_pipeline_project(1)
+    first = launch_study(project, instances=1)
+    second = make_step_4(project)
+    answer_all(arrive_at_work(first, "ann"), "candidate-0")
+    answer_all(arrive_at_work(second, "ben"), "both")
+    assert Study.objects.get(pk=second.pk).responses.count() == 1
+    asking_more.ask_more(study=first, more=1, by=TESTS, now=NOON)
+    # All that it asks is answered; but an answer there may bring more.
+    assert noted() == []
+    change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert noted() == ["step-4"]

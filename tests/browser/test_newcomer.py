@@ -1,0 +1,136 @@
+"""A newcomer's walk, from an empty site to a release on their own disk, without a shell; its clicks are counted."""
+
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import FilePayload, Locator, Page, expect
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.actions.completing import note_completed
+from annotation.actions.drawing import UNDO
+from background.models import Job
+from rehearsal.demo.manifest import IMAGES, write_manifest
+from rehearsal.demo.scenes import SceneInstance, describe_instances
+from rehearsal.simulation import BrowserInProcess, people, take_part
+from studies.actions.events import TIMETABLE
+from studies.models import Import, Study
+from tests.factories import PASSWORD, make_person
+from tests.jobs import run_now
+
+# Every press of a button and every link that is followed; typing and choosing from lists is beside it. A walk that
+# takes more has got a stumble.
+MOST_CLICKS = 20
+
+
+class Walker:
+    """Somebody with a mouse, whose clicks are counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+
+    def press(self, name: str, *, within: Locator | None = None) -> None:
+        self.click((within or self.page).get_by_role("button", name=name))
+
+    def follow(self, name: str, *, within: Locator | None = None) -> None:
+        self.click((within or self.page).get_by_role("link", name=name))
+
+    def click(self, what: Locator) -> None:
+        self.clicks += 1
+        what.first.click()
+
+
+def scenes() -> list[SceneInstance]:
+    return list(describe_instances(seed="newcomer", per_category=1))
+
+
+@pytest.fixture
+def material(tmp_path: Path) -> tuple[bytes, bytes]:
+    """Return a manifest of seven drawn scenes and a zip of their pictures, as somebody has them on a laptop."""
+    manifest, out = write_manifest(scenes(), tmp_path), BytesIO()
+    with zipfile.ZipFile(out, "w") as pictures:
+        for file in sorted((tmp_path / IMAGES).iterdir()):
+            pictures.write(file, file.name)
+    return manifest.read_bytes(), out.getvalue()
+
+
+def do_all_jobs() -> None:
+    """Do what the worker of a site does meanwhile."""
+    for job in Job.objects.filter(finished_at=None):
+        assert run_now(job).error == ""
+
+
+def test_from_an_empty_site_to_a_release_without_a_shell(
+    page: Page,
+    live_server: LiveServer,
+    settings: Settings,
+    material: tuple[bytes, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.ANYBODY_MAKES_PROJECTS = True
+    for sends in ("workspace.views.imports.send", "results.views.exports.send", "results.views.releases.send"):
+        monkeypatch.setattr(sends, lambda job: None)
+    make_person("newcomer")
+    walker = Walker(page)
+
+    page.goto(live_server.url)
+    page.get_by_label("Name").fill("newcomer")
+    page.get_by_label("Password").fill(PASSWORD)
+    walker.press("Sign in")
+
+    walker.follow("New project")
+    page.locator("#name").fill("Drawn scenes")
+    walker.press("Make the project")
+
+    walker.follow("Import instances")
+    rows, pictures = material
+    page.get_by_label("What the file is").select_option("jsonl")
+    page.set_input_files("#rows", FilePayload(name="scenes.jsonl", mimeType="text/plain", buffer=rows))
+    page.set_input_files("#images", FilePayload(name="scenes.zip", mimeType="application/zip", buffer=pictures))
+    walker.press("Send and look over")
+    page.wait_for_url("**/imports/")
+    do_all_jobs()
+    page.reload()
+    expect(page.get_by_text("Looked over; nothing is imported yet.")).to_be_visible()
+    walker.press("Import it now")
+    do_all_jobs()
+    assert Import.objects.latest("pk").project.instances.count() == 7
+
+    walker.follow("Drawn scenes")
+    walker.follow("Make a study")
+    walker.follow("Fill in a form with bivlc-step-3")
+    for name, value in (("contact", "newcomer@lab.example"), ("surveys.size", "7"), ("surveys.double_seats", "0")):
+        page.locator(f'[name="{name}"]').last.fill(value)
+    walker.press("Make the draft")
+    walker.follow("Launch")
+    walker.press("Launch")
+    study = Study.objects.get()
+    assert study.state == "open"
+
+    for person in people(count=8, accuracy=1.0, seed="newcomer"):
+        take_part(browser=BrowserInProcess(), study=study, person=person)
+    # As the clock does once a minute; an answer can be taken back for a few seconds.
+    note_completed(by=TIMETABLE, now=timezone.now() + UNDO)
+    walker.follow("Drawn scenes")
+    expect(page.get_by_text("All answers of bivlc-step-3 are in.")).to_be_visible()
+    walker.follow("Close it, or ask more")
+    walker.follow("Close")
+    walker.press("Close")
+
+    walker.follow("Drawn scenes")
+    walker.follow("Freeze a release")
+    page.locator("#name").fill("v1")
+    page.get_by_label("Format", exact=True).select_option("jsonl")
+    walker.press("Freeze")
+    do_all_jobs()
+    page.reload()
+    with page.expect_download() as waited:
+        walker.follow("Download")
+    # Everybody chose the picture that the scene was drawn for, so what is released are the scenes that have one.
+    with zipfile.ZipFile(str(waited.value.path())) as released:
+        (name,) = [name for name in released.namelist() if name.endswith("/instances.jsonl")]
+        assert len(released.read(name).splitlines()) == sum(each.right is not None for each in scenes())
+    assert walker.clicks <= MOST_CLICKS, walker.clicks

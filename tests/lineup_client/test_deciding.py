@@ -1,0 +1,45 @@
+"""What owners decide, by the client."""
+
+import pytest
+
+from lineup_client import LineupError
+from results.models import Pseudonym
+from studies.actions.membership import join
+from studies.models import Membership, Study
+from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
+from tests.lineup_client.inside import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_project_and_its_members(study: Study) -> None:
+    project = client_of(make_member(study.project, "owner")).project("birds")
+    assert project.rename("Finches")["name"] == "Finches"
+    made, open_one = project.invite("viewer", whom="Amaia"), project.invite("viewer")
+    amaia = make_person("amaia")
+    join(secret=made["link"].split("/")[-2], by=amaia, now=NOON)
+    assert [each["id"] for each in project.invitations()] == [open_one["id"]]
+    project.cancel_invitation(open_one["id"])
+    assert project.change_role("amaia", "editor")["role"] == "editor"
+    project.remove_member("amaia")
+    assert not Membership.objects.filter(user=amaia).exists()
+    project.study("birds-step-3").close()
+    assert project.archive()["archived_at"]
+    assert project.reopen()["archived_at"] is None
+
+
+def test_people_and_questions(study: Study) -> None:
+    answer(sit_down(study, "ann"), questions(study)[0], "candidate-1")
+    project = client_of(make_member(study.project, "editor")).project("birds")
+    (person,) = project.people()
+    name = Pseudonym.objects.get().name
+    assert (person["name"], person["counts"]) == (name, True)
+    assert project.withdraw(name, dry_run=True)["answers"] == project.exclude(name, "clicked")["answers"] == 1
+    assert project.reopen_slots(name, dry_run=True)["slots"] == 1
+    assert project.include(name)["answers"] == 1
+    decided = project.study("birds-step-3")
+    waiting = next(each for each in decided.decisions() if not each["settled"] and not each["answers"])
+    assert decided.settle(waiting["id"], "candidate-2", "Clear.")["winner"] == "candidate-2"
+    assert decided.unsettle(waiting["id"])["winner"] == ""
+    with pytest.raises(LineupError, match="Nobody has settled"):
+        decided.unsettle(waiting["id"])

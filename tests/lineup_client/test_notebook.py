@@ -1,0 +1,49 @@
+"""The notebook of the documentation, cell after cell, against a running site."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from rehearsal.simulation import BrowserInProcess, people, take_part
+from studies.models import Study
+from tests.factories import make_person
+from tests.workspace.api.asking import token_of
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebook.ipynb"
+
+
+def cells() -> list[dict[str, Any]]:
+    return list(json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"])
+
+
+@pytest.mark.once(on="sqlite", because="the walk of test_walk is the same on the way to the site, and run on both")
+@pytest.mark.django_db(transaction=True)
+def test_it_leads_from_pictures_to_agreement(
+    live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LINEUP_URL", live_server.url)
+    monkeypatch.setenv("LINEUP_TOKEN", token_of(make_person("ann")))
+    names: dict[str, Any] = {}
+    try:
+        for cell in (cell for cell in cells() if cell["cell_type"] == "code"):
+            exec(compile("".join(cell["source"]), f"{NOTEBOOK.name}:{cell['id']}", "exec"), names)  # noqa: S102
+            if "people-answer" in cell["metadata"].get("tags", []):
+                for person in people(count=3, accuracy=1.0, seed="1"):
+                    take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
+    finally:
+        names["site"].close()
+    # Everybody gave the reference's answer to each of the three, and it is not the same for all.
+    assert names["by_person"].shape == (3, 3)
+    assert names["alpha"] == 1
+    assert "100.0%" in names["plot"].to_html()
+    assert list(names["decisions"]["winner"]) == ["candidate-0", "candidate-1", "candidate-2"]
+
+
+def test_it_is_committed_without_what_was_shown_when_somebody_ran_it() -> None:
+    code = [cell for cell in cells() if cell["cell_type"] == "code"]
+    assert {(cell["execution_count"], len(cell["outputs"])) for cell in code} == {(None, 0)}
+    assert len({cell["id"] for cell in cells()}) == len(cells())

@@ -1,0 +1,301 @@
+"""Vectors that outlive a worker: looked at once, whoever asks, and never those of another model."""
+
+import logging
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from predictions.scorers import ModelIdentity, NoPicture
+from predictions.scorers.contrastive import TRIED_TEXT, Contrastive
+from predictions.scorers.kept import HOUR, MEGABYTE, CannotKeep, KeptVectors, Vector
+from tests.waiting import wait_until
+
+ROOT = Path(__file__).resolve().parents[3]
+COLOURS = {"red": (255, 0, 0), "yellow": (255, 255, 0), "black": (0, 0, 0)}
+TEXTS = {TRIED_TEXT: (3, 2, 1), "it is red": (1, 0, 0), "it is red and green": (3, 4, 0)}
+PAIRS = [(text, picture) for text in ("it is red", "it is red and green") for picture in COLOURS]
+SPACE = b"of a model"
+
+
+class Eye(Contrastive):
+    """The vector of a picture is its mean colour times `gain`, that of a text is looked up."""
+
+    def __init__(
+        self, folder: KeptVectors, *, weights: str = "w1", cut: int = 0, gain: float = 1, dtype: str = "float32"
+    ) -> None:
+        super().__init__(ModelIdentity("eye", "", weights), batch=4)
+        self.cut, self.gain, self.dtype = cut, gain, dtype
+        self.opened: Counter[str] = Counter()
+        self.read: Counter[str] = Counter()
+        self.keep_in(folder)
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"dtype": self.dtype}
+
+    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
+        mean: NDArray[Any] = np.asarray(picture, dtype=np.float32)[self.cut :].mean(axis=(0, 1))
+        return mean
+
+    def tokenize(self, text: str) -> NDArray[Any]:
+        self.read[text] += 1
+        return np.array(TEXTS[text], dtype=np.float32)
+
+    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+        return (batch * self.gain).astype(np.float32)
+
+    def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
+        return batch.astype(np.float32)
+
+    def open(self, name: str) -> Image.Image:
+        if name not in COLOURS:
+            raise NoPicture("There is no such picture.")
+        self.opened[name] += 1
+        return Image.new("RGB", (5, 4), COLOURS[name])
+
+    def looked_at(self) -> tuple[int, int]:
+        """Return how many pictures were opened, and how many texts read besides the one that is tried."""
+        return self.opened.total(), sum(self.read[text] for text in TEXTS if text != TRIED_TEXT)
+
+
+def kept(folder: Path, **settings: Any) -> KeptVectors:
+    return KeptVectors(folder, **{"most": 8 * MEGABYTE} | settings)
+
+
+def numbered(names: Sequence[str], *, numbers: int = 4) -> dict[str, Vector]:
+    return {name: np.full(numbers, len(name) + at, dtype=np.float32) for at, name in enumerate(names)}
+
+
+def same(found: Mapping[str, Vector], expected: Mapping[str, Vector]) -> bool:
+    return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in found)
+
+
+def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_path: Path) -> None:
+    first = Eye(kept(tmp_path))
+    scores = first.score(PAIRS, first.open)
+    # Cosines with red, yellow and black, worked out by hand: 1, 1/sqrt(2), 0; 3/5, 7/(5 sqrt(2)), 0.
+    assert scores == pytest.approx([1, 0.5**0.5, 0, 0.6, 1.4 * 0.5**0.5, 0], abs=1e-6)
+    assert first.looked_at() == (3, 2)
+    second = Eye(kept(tmp_path))
+    assert second.score(PAIRS, second.open) == scores
+    assert second.looked_at() == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "pictures", "texts"),
+    [
+        ({"weights": "w2"}, 3, 2),
+        ({"dtype": "float16"}, 3, 2),
+        # What no name tells: another preprocessing, and other numbers made of the same weights.
+        ({"cut": 1}, 3, 0),
+        ({"gain": 1.5}, 3, 0),
+    ],
+)
+def test_another_model_or_preprocessing_looks_for_itself(
+    tmp_path: Path, changed: dict[str, Any], pictures: int, texts: int
+) -> None:
+    first = Eye(kept(tmp_path))
+    first.score(PAIRS, first.open)
+    other = Eye(kept(tmp_path), **changed)
+    other.score(PAIRS, other.open)
+    assert other.looked_at() == (pictures, texts)
+
+
+def test_vectors_of_another_shape_of_batches_are_not_mixed_in(tmp_path: Path) -> None:
+    first = Eye(kept(tmp_path))
+    first.score(PAIRS, first.open)
+    halved = Eye(kept(tmp_path))
+    halved.batch = 2
+    halved.score(PAIRS, halved.open)
+    assert halved.looked_at() == (3, 2)
+
+
+def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path) -> None:
+    eye = Eye(kept(tmp_path))
+    (gone,) = eye.score([("it is red", "nowhere")], eye.open)
+    assert isinstance(gone, NoPicture)
+    (gone,) = Eye(kept(tmp_path)).score([("it is red", "nowhere")], eye.open)
+    assert isinstance(gone, NoPicture)
+
+
+def test_neither_texts_nor_names_can_be_read_in_the_folder(tmp_path: Path) -> None:
+    eye = Eye(kept(tmp_path))
+    eye.score(PAIRS, eye.open)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert len(content) > 0
+    assert not [text for text in (*TEXTS, *COLOURS) if text.encode() in content]
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from predictions.scorers.kept import KeptVectors, MEGABYTE
+
+class Endless(dict):
+    def items(self):
+        for number in range(2000):
+            yield f"lost {number}", np.ones(1024, dtype=np.float32)
+        (folder / "reached").touch()
+        time.sleep(600)
+
+folder = Path(sys.argv[1])
+vectors = KeptVectors(folder, most=64 * MEGABYTE)
+vectors.put(b"of a model", {"before": np.arange(4, dtype=np.float32)})
+vectors.put(b"of a model", Endless())
+"""
+
+
+def test_a_worker_that_is_killed_while_it_writes_leaves_what_was_whole(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT)
+    try:
+        wait_until((tmp_path / "reached").exists, seconds=60, why=lambda: process.poll())
+    finally:
+        process.kill()
+        process.wait()
+    vectors = kept(tmp_path)
+    assert same(vectors.get(SPACE, ["before", "lost 0", "lost 1999"]), {"before": np.arange(4, dtype=np.float32)})
+    vectors.put(SPACE, numbered(["after"]))
+    assert same(kept(tmp_path).get(SPACE, ["after"]), numbered(["after"]))
+
+
+def test_two_workers_at_once_do_each_other_no_harm(tmp_path: Path) -> None:
+    names = [f"picture {number}" for number in range(200)]
+    expected = numbered(names, numbers=64)
+    wrong: list[str] = []
+
+    def work() -> None:
+        vectors = kept(tmp_path)
+        for start in range(0, len(names), 10):
+            some = names[start : start + 10]
+            vectors.put(SPACE, {name: expected[name] for name in some})
+            if not same(vectors.get(SPACE, some), {name: expected[name] for name in some}):
+                wrong.append(some[0])
+        vectors.close()
+
+    threads = [Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert same(kept(tmp_path).get(SPACE, names), expected)
+
+
+def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ["one", "two"]
+    vectors = kept(tmp_path)
+    vectors.put(SPACE, numbered(names))
+    vectors.close()
+    with sqlite3.connect(tmp_path / "vectors-1.sqlite3") as file:
+        (row, content) = file.execute("SELECT rowid, vector FROM vectors").fetchone()
+        file.execute("UPDATE vectors SET vector = ? WHERE rowid = ?", (content[:-1] + b"\x7f", row))
+    file.close()
+    with caplog.at_level(logging.WARNING):
+        (left,) = vectors.get(SPACE, names)
+    assert caplog.messages == [f"1 kept vectors in {tmp_path} are damaged; they are made anew."]
+    (lost,) = set(names) - {left}
+    vectors.put(SPACE, {lost: numbered(names)[lost]})
+    assert same(vectors.get(SPACE, names), numbered(names))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_damaged_file_is_left_for_another_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, is_open: bool
+) -> None:
+    names = [f"picture {number}" for number in range(50)]
+    vectors = kept(tmp_path)
+    vectors.put(SPACE, numbered(names, numbers=1024))
+    vectors.close()
+    if is_open:
+        assert len(vectors.get(SPACE, names[:1])) == 1
+    file = tmp_path / "vectors-1.sqlite3"
+    with file.open("r+b") as out:
+        out.write(b"\xff" * file.stat().st_size)
+    with caplog.at_level(logging.WARNING):
+        assert vectors.get(SPACE, names) == {}
+    assert f"The vectors kept in {tmp_path} are damaged" in caplog.messages[0]
+    vectors.put(SPACE, numbered(names))
+    assert same(kept(tmp_path).get(SPACE, names), numbered(names))
+    assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
+
+
+def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path) -> None:
+    folder = tmp_path / "vectors"
+    eye = Eye(kept(folder))
+    folder.rmdir()
+    assert eye.score(PAIRS[:1], eye.open) == pytest.approx([1])
+
+
+def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Locked by somebody for longer than anybody waits, here not at all."""
+    vectors = kept(tmp_path)
+    vectors.put(SPACE, numbered(["before"]))
+    assert vectors._open is not None
+    vectors._open.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(tmp_path / "vectors-1.sqlite3", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with caplog.at_level(logging.WARNING):
+        vectors.put(SPACE, numbered(["lost"]))
+    assert caplog.messages == [f"Vectors are neither kept in {tmp_path} nor read there for now (database is locked)."]
+    other.execute("ROLLBACK")
+    other.close()
+    vectors.put(SPACE, numbered(["after"]))
+    assert vectors.get(SPACE, ["before", "lost", "after"]).keys() == {"before", "after"}
+    assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-1.sqlite3"]
+
+
+def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
+    """A vector of 1,024 numbers is 4,104 bytes, of which three stand on a page of 16,384: 180 fill 60 of the 64 pages
+    of a MiB, and their names more than the other four."""
+    hour = 0
+
+    def now() -> float:
+        return hour * HOUR
+
+    vectors = kept(tmp_path, most=MEGABYTE, clock=now)
+    old, newer, newest = ([f"{age} {number}" for number in range(60)] for age in ("old", "newer", "newest"))
+    vectors.put(SPACE, numbered(old, numbers=1024))
+    hour = 1
+    vectors.put(SPACE, numbered(newer, numbers=1024))
+    hour = 2
+    # Asked for again, so that they are the last to go.
+    assert len(vectors.get(SPACE, old)) == 60
+    hour = 3
+    vectors.put(SPACE, numbered(newest, numbers=1024))
+    vectors.put(SPACE, numbered([f"more {number}" for number in range(60)], numbers=1024))
+    assert len(vectors.get(SPACE, newer)) == 0
+    assert len(vectors.get(SPACE, newest)) == 60
+    assert 0 < len(vectors.get(SPACE, old)) < 60
+
+
+def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path) -> None:
+    names = [f"picture {number}" for number in range(600)]
+    vectors = kept(tmp_path)
+    vectors.put(SPACE, numbered(names, numbers=1024))
+    vectors.close()
+    file = tmp_path / "vectors-1.sqlite3"
+    assert file.stat().st_size > 2 * MEGABYTE
+    smaller = kept(tmp_path, most=MEGABYTE)
+    smaller.put(SPACE, numbered(["one more"], numbers=1024))
+    smaller.close()
+    assert file.stat().st_size <= MEGABYTE
+
+
+def test_a_folder_that_cannot_be_used_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*file/vectors"):
+        kept(tmp_path / "file" / "vectors")

@@ -1,0 +1,127 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.actions.completing import note_completed
+from annotation.actions.drawing import UNDO
+from results.actions.releases import freeze_release, prepare_release
+from results.exporting.dossier import About
+from results.queries.next_steps import NextStep, Todo, next_steps
+from results.queries.overview import categories, study_lines, waiting_images
+from studies.actions.projects import archive_project
+from studies.actions.studies import change_state, create_study
+from studies.models import InstanceImage, Project, Study, StudyState
+from tests.factories import CONTACT, NOON, TESTS
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+pytestmark = pytest.mark.django_db
+
+
+def steps(project: Project) -> list[tuple[str, str, int]]:
+    project.refresh_from_db()
+    found = next_steps(
+        project,
+        lines=study_lines(project),
+        waiting=waiting_images(project),
+        instances=categories(project).total,
+        releases=project.releases.exclude(file="").count(),
+    )
+    return [(step.todo.value, step.study.slug if step.study else "", step.number) for step in found]
+
+
+def test_an_empty_project_wants_an_import_and_then_a_study(researcher: User) -> None:
+    empty = project_of(researcher, instances=0)
+    assert steps(empty) == [("import", "", 0)]
+
+
+def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(researcher: User) -> None:
+    project = project_of(researcher, instances=2)
+    InstanceImage.objects.filter(role="image").update(image=None)
+    assert steps(project) == [("upload images", "", 2), ("make a study", "", 0)]
+
+
+def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
+    """Two instances, an answer each; the second person's contradicts nobody, for nobody else was asked."""
+    project = project_of(researcher, instances=2)
+    draft = create_study(
+        project=project, source=f"study: later\ntitle: T\nkind: best_of_n\ncontact: {CONTACT}\n", by=TESTS, now=NOON
+    )
+    assert steps(project) == [("launch", "later", 0)]
+    draft.delete()
+    study = open_study(project, STEP_3)
+    assert steps(project) == [("wait", "step-3", 2)]
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1=""))
+    assert steps(project) == [("wait", "step-3", 1)]
+    change_state(study=study, to=StudyState.PAUSED, by=TESTS, now=NOON)
+    assert steps(project) == [("resume", "step-3", 1)]
+    change_state(study=Study.objects.get(), to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert steps(project) == [("release", "step-3", 0)]
+    release, _ = prepare_release(study=Study.objects.get(), about=About(release="v1"), by=TESTS, now=NOON)
+    freeze_release(release=release, now=NOON)
+    assert steps(project) == [("nothing", "", 0)]
+
+
+def test_conflicts_are_settled_before_a_study_is_closed(researcher: User) -> None:
+    """Two people choose differently about one instance and alike about the other, and all that was asked is said."""
+    project = project_of(researcher, instances=2)
+    study = open_study(project, {**STEP_3, "answers": 2, "rule": "majority-v1"})
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
+    sit_through(study, "ben", by_key(vase_0="candidate-0", vase_1="candidate-2"))
+    assert steps(project) == [("settle", "step-3", 1), ("wait", "step-3", 0)]
+    # As soon as the clock has looked.
+    note_completed(by=TESTS, now=NOON + UNDO)
+    assert steps(project) == [("settle", "step-3", 1), ("close", "step-3", 0)]
+
+
+def test_what_is_asked_again_when_somebody_comes_is_not_to_be_settled_yet(researcher: User) -> None:
+    """Two of at most three answers, one for each of two options: a third person decides."""
+    project = project_of(researcher, instances=1)
+    study = open_study(project, {**STEP_3, "answers": 2, "max_answers": 3, "rule": "majority-v1"})
+    sit_through(study, "ann", by_key(vase_0="candidate-0"))
+    sit_through(study, "ben", by_key(vase_0="candidate-1"))
+    note_completed(by=TESTS, now=NOON + UNDO)
+    assert steps(project) == [("wait", "step-3", 0)]
+
+
+def test_a_study_that_is_fed_waits_for_the_one_before_it(researcher: User) -> None:
+    project = project_of(researcher, instances=2)
+    first = open_study(project, STEP_3)
+    open_study(project, STEP_4)
+    # Two of the first, none yet of the second: one line for both.
+    assert steps(project) == [("wait", "", 2)]
+    change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert steps(project) == [("wait", "step-4", 0)]
+
+
+def test_nothing_is_to_be_done_in_an_archive(researcher: User) -> None:
+    project = project_of(researcher, instances=0)
+    archive_project(project=project, by=researcher, now=NOON)
+    assert steps(project) == []
+
+
+def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
+    project = project_of(researcher, instances=2)
+    for file in (STEP_3, {**STEP_3, "study": "other"}):
+        change_state(study=open_study(project, file), to=StudyState.CLOSED, by=TESTS, now=NOON)
+    project.refresh_from_db()
+    project.dataset = Study.objects.get(slug="step-3")
+    project.save()
+    assert steps(project) == [("release", "step-3", 0)]
+
+
+@pytest.mark.parametrize(
+    ("todo", "words", "button"),
+    [
+        (NextStep(Todo.IMPORT), "Nothing has been imported yet", "Import instances"),
+        (NextStep(Todo.UPLOAD_IMAGES, number=1), "1 picture that an import announced has not come", "Upload pictures"),
+    ],
+)
+def test_the_page_says_the_step_with_its_button(
+    todo: NextStep, words: str, button: str, client: Client, researcher: User
+) -> None:
+    project = project_of(researcher, instances=1 if todo.number else 0)
+    InstanceImage.objects.filter(role="image").update(image=None)
+    client.force_login(researcher)
+    page = client.get("/projects/vases/").content.decode()
+    assert words in page
+    assert f'href="/projects/{project.slug}/imports/new/">{button}</a>' in page

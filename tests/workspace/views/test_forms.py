@@ -1,0 +1,105 @@
+"""A draft is changed in a form: what was not touched stays as it was written, and what is wrong stands beside its
+field."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from studies.models import Study
+from tests.factories import create_draft, make_member
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/studies/vases/best-vase/form/"
+FILE = """\
+# Two answers each, as in the pilot.
+study: best-vase
+title: Which vase?   # short
+kind: best_of_n
+answers: 2
+instructions: |
+  # Look
+
+  **Well**, <script>alert(1)</script>
+"""
+
+
+@pytest.fixture
+def study() -> Study:
+    study = create_draft(instances=1)
+    study.source = FILE
+    study.save()
+    return study
+
+
+@pytest.fixture
+def editor(study: Study) -> Client:
+    client = Client()
+    client.force_login(make_member(study.project, "editor"))
+    return client
+
+
+def save(
+    editor: Client, address: str = ADDRESS, *, source: str = FILE, do: str = "save", **typed: str
+) -> tuple[int, str]:
+    answer = editor.post(address, {"source": source, "do": do, **typed})
+    return answer.status_code, answer.content.decode()
+
+
+def test_only_what_was_changed_is_written(editor: Client) -> None:
+    assert save(editor, title="Which vase?", answers="3")[0] == 302
+    study = Study.objects.get()
+    assert study.source == FILE.replace("answers: 2", "answers: 3")
+    assert (study.title, study.design.answers) == ("Which vase?", 3)
+
+
+def test_a_mistake_stands_beside_its_field_and_names_its_line(editor: Client) -> None:
+    status, shown = save(editor, answers="many")
+    assert status == 409
+    assert "Line 5: `answers` must be a whole number" in shown
+    field = shown[shown.index('<input id="answers"') :]
+    assert 'value="many"' in field[:200]
+    assert 'aria-invalid="true"' in field[:200]
+    assert '<p class="problem">`answers` must be a whole number' in field[:600]
+    assert Study.objects.get().source == FILE
+
+
+def test_it_can_be_looked_at_and_taken_along_as_a_file_without_saving(editor: Client) -> None:
+    status, shown = save(editor, do="file", answers="3")
+    assert (status, "answers: 3" in shown) == (200, True)
+    status, shown = save(editor, do="look", answers="3")
+    assert status == 200
+    assert re.search(r'<input id="answers"[^>]*value="3"', shown)
+    assert Study.objects.get().source == FILE
+
+
+def test_what_somebody_else_changed_meanwhile_is_not_lost(editor: Client) -> None:
+    assert save(editor, edited_from="another", answers="3")[0] == 409
+    assert Study.objects.get().source == FILE
+
+
+def test_a_draft_is_made_from_an_empty_form(editor: Client) -> None:
+    address = "/projects/vases/new-study/form/"
+    source = editor.get(address).context["typed"]
+    assert save(editor, address, source=source, study="second", title="Second", answers="2", contact="Ada")[0] == 302
+    made = Study.objects.get(slug="second")
+    assert made.source == "study: second\ntitle: Second\nkind: best_of_n\ncontact: Ada\nanswers: 2\n"
+
+
+def test_a_text_that_is_no_study_file_is_mended_as_text(editor: Client) -> None:
+    status, shown = save(editor, source="study: [")
+    assert status == 409
+    assert "cannot be read" in shown
+
+
+def test_markdown_is_shown_as_annotators_read_it_and_runs_nothing(editor: Client) -> None:
+    shown = editor.get(ADDRESS).content.decode()
+    assert "<strong>Well</strong>, &lt;script&gt;" in shown
+    sent = editor.post("/projects/vases/markdown/?field=consent", {"consent": "*Yes* <b>no</b>"}).content.decode()
+    assert "<em>Yes</em> &lt;b&gt;no&lt;/b&gt;" in sent
+
+
+def test_the_design_of_a_study_can_be_read(editor: Client) -> None:
+    shown = editor.get("/studies/vases/best-vase/design/").content.decode()
+    assert "Estimated minutes" in shown

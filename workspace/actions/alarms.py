@@ -1,0 +1,53 @@
+"""What is wrong with a study and nobody has done: found by the clock, and told once."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+
+from analytics.pay import hourly_wage
+from results.queries.progress import paid_sessions
+from studies.actions.events import Actor, What, record
+from studies.models import Event, Study, StudyState
+
+# The currency that the least is said in.
+CURRENCY = "USD"
+
+
+def least_hourly(currency: str) -> Decimal | None:
+    """Return what an hour is to be paid at least, in major units; None where nobody has said so for the currency."""
+    return settings.LEAST_HOURLY_PAY if currency == CURRENCY else None
+
+
+def is_underpaid(currency: str, hourly: Decimal | None) -> bool:
+    """Tell whether what an hour is paid, or would be, is under the least that there is for the currency; False where
+    nobody has earned anything yet."""
+    least = least_hourly(currency)
+    return least is not None and hourly is not None and hourly < least
+
+
+def note_underpaid(*, by: Actor, now: datetime) -> None:
+    """Note of each study in the field that it pays too little, once: a median around the least goes up and down."""
+    in_field = Study.objects.filter(state__in=(StudyState.OPEN, StudyState.PAUSED), project__archived_at=None)
+    for study in in_field.select_related("project").order_by("pk"):
+        pay = study.design.pay
+        least = least_hourly(pay.currency)
+        if least is not None and (pay.per_session or pay.per_answer) and not _is_noted(study):
+            wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
+            if is_underpaid(pay.currency, wage.median):
+                told = {"currency": pay.currency, "median": f"{wage.median:.2f}", "least": f"{least:.2f}"}
+                _note(study, told, by=by, now=now)
+
+
+def _is_noted(study: Study) -> bool:
+    return Event.objects.filter(project=study.project_id, study=study, what=What.STUDY_UNDERPAID).exists()
+
+
+@transaction.atomic
+def _note(study: Study, told: Mapping[str, str], *, by: Actor, now: datetime) -> None:
+    # Of two that look at once the second finds what the first has noted.
+    Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
+    if not _is_noted(study):
+        record(project=study.project, study=study, what=What.STUDY_UNDERPAID, by=by, now=now, **told)

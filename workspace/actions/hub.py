@@ -1,0 +1,133 @@
+"""Pushes releases to the Hugging Face Hub, as jobs. What opens the repository is kept sealed until the push is over."""
+
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from background.errors import Failed
+from background.jobs import ask, cancel
+from background.models import Job
+from background.work import Running, Work
+from results.actions.releases import check_frozen, check_offered, write_release
+from results.errors import CannotExport
+from results.models import Release
+from studies.actions.events import COMMAND_LINE, What, record
+from studies.models import Project
+from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
+from workspace.models import HubPush
+from workspace.sealing import CannotUnseal, seal, unseal
+
+KIND = "workspace.hub"
+# The form in which the Hub shows a dataset.
+FORMAT = "hf"
+# A job that waits for longer is not begun any more: nobody expects it.
+TOKEN_KEPT = timedelta(days=1)
+LONGEST_TOKEN = 500
+CANCELLED = "It was cancelled."
+
+
+class PushRefused(Exception):
+    """No push was asked for, or none cancelled; the message is a sentence for whoever asked."""
+
+
+@transaction.atomic
+def request_push(*, release: Release, repository: str, private: bool, token: str, by: User, now: datetime) -> HubPush:
+    """Note that `by` wants a frozen release in a repository of the Hub; its job pushes it. Raises PushRefused.
+
+    The token is forgotten with the end of the job, however it ends.
+    """
+    if not is_repository(repository):
+        raise PushRefused("Write the repository as OWNER/NAME, as the Hub has it: my-lab/captions, for instance.")
+    if not token or len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise PushRefused("Give a token of the Hub that may write to the repository. It begins with hf_.")
+    try:
+        check_offered(release)
+        check_frozen(release)
+    except CannotExport as error:
+        raise PushRefused(str(error)) from error
+    # One at a time: two would commit into each other. The Hub knows no large and small letters in a name.
+    Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
+    under_way = HubPush.objects.filter(project=release.project, repository__iexact=repository, finished_at=None)
+    if under_way.exists():
+        raise PushRefused(f"A release is being pushed to {repository} already. Wait until that is over.")
+    push = HubPush.objects.create(
+        project=release.project,
+        release=release,
+        repository=repository,
+        private=private,
+        sealed_token=seal(token),
+        requested_by=by,
+        requested_at=now,
+    )
+    push.job, _ = ask(kind=KIND, arguments={"push": push.pk}, by=by, now=now, key=str(push.pk))
+    push.save(update_fields=["job"])
+    _record(push, What.HUB_PUSH_REQUESTED, by=by, now=now)
+    return push
+
+
+def _record(push: HubPush, what: What, *, by: User | str, now: datetime) -> None:
+    told = {"release": push.release.name, "repository": push.repository}
+    record(project=push.project, study=push.release.study, what=what, by=by, now=now, **told)
+
+
+@transaction.atomic
+def cancel_push(*, push: HubPush, by: User, now: datetime) -> None:
+    """Give a push up: at once if it waits, before its next file if it is under way. Raises PushRefused."""
+    if push.job is None or not HubPush.objects.filter(pk=push.pk, finished_at=None).exists():
+        raise PushRefused("This push is over already, so there was nothing to cancel.")
+    _record(push, What.HUB_PUSH_CANCELLED, by=by, now=now)
+    cancel(job=push.job, now=now)
+
+
+def _push(job: Running) -> None:
+    """Write the release that a job is about and push it; what the Hub has of it already is not sent again."""
+    found = HubPush.objects.filter(pk=job.arguments["push"], finished_at=None)
+    push = found.select_related("project", "release__study__project", "requested_by").first()
+    if push is None:
+        return
+    try:
+        token = unseal(push.sealed_token, within=TOKEN_KEPT)
+    except CannotUnseal as error:
+        raise Failed("The token was kept for too long, or the site has another secret by now. Ask again.") from error
+    if push.project.archived_at is not None:
+        raise Failed("The project was archived meanwhile. An owner takes it out of the archive.")
+
+    def progress(done: int, total: int) -> None:
+        job.advance(done=done, total=total)
+        if done == total:
+            # The last moment at which nothing is public yet.
+            job.check()
+
+    target = Target(push.repository, token, push.private, push.release.name)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            written = write_release(
+                release=push.release, format=FORMAT, folder=Path(folder), report=lambda done, total: job.advance()
+            )
+            # Somebody may have withdrawn while it was written.
+            check_offered(push.release)
+            url = push_folder(written.path, target, progress)
+    except (CannotExport, HubRefused) as error:
+        raise Failed(str(error)) from error
+    # Whoever wanted it cancelled meanwhile: it is on the Hub, and they have to know where.
+    with transaction.atomic():
+        if found.update(finished_at=job.now(), url=url, sealed_token=""):
+            _record(push, What.RELEASE_PUSHED, by=push.requested_by or COMMAND_LINE, now=job.now())
+
+
+def _ended(job: Job) -> None:
+    """Note on a push why nothing came of it, and forget what was to open the repository."""
+    found = HubPush.objects.filter(pk=job.arguments["push"], finished_at=None)
+    found.update(finished_at=job.finished_at, error=job.error or CANCELLED, sealed_token="")
+
+
+PUSH = Work(
+    run=_push,
+    unit="bytes",
+    trouble="The server could not push this release. Ask for it again.",
+    minutes=110,
+    ended=_ended,
+)

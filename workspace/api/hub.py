@@ -1,0 +1,125 @@
+"""Pushing releases to the Hugging Face Hub: asked for, watched, cancelled. The token leaves by no answer."""
+
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from background.tasks import send
+from results.models import Release
+from studies.permissions import Verb
+from workspace.actions.hub import LONGEST_TOKEN, cancel_push, request_push
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import HubPushSerializer
+from workspace.models import HubPush
+
+ABOUT = "Exports and releases"
+
+
+def _told(push: HubPush) -> Any:
+    job = push.job
+    return HubPushSerializer(
+        {
+            "id": push.pk,
+            "release": push.release.name,
+            "repository": push.repository,
+            "state": _state(push),
+            "bytes_done": job.done if job else 0,
+            "bytes_total": job.total if job else 0,
+            "error": push.error,
+            "requested_at": push.requested_at,
+            "finished_at": push.finished_at,
+            "url": push.url or None,
+        }
+    ).data
+
+
+def _state(push: HubPush) -> str:
+    if push.finished_at is not None:
+        return "failed" if push.error else "pushed"
+    return "running" if push.job and push.job.started_at else "waiting"
+
+
+class HubPushWantedSerializer(serializers.Serializer[Any]):
+    release = serializers.CharField(max_length=40)
+    repository = serializers.CharField(max_length=200, help_text="OWNER/NAME.")
+    private = serializers.BooleanField(
+        default=True, help_text="Whether a repository that is not there yet is made private."
+    )
+    token = serializers.CharField(
+        max_length=LONGEST_TOKEN, write_only=True, help_text="Of the Hub; kept encrypted until the push is over."
+    )
+
+
+class HubPushes(ProjectEndpoint):
+    about = ABOUT
+    verbs = needs(GET=Verb.EXPORT, POST=Verb.PUBLISH)
+
+    @extend_schema(operation_id="list_hub_pushes", parameters=[PageQuery], responses=listed(HubPushSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """What was pushed to the Hub, newest first."""
+        pushes = HubPush.objects.filter(project=self.project).select_related("release", "job")
+        return page_of(request, pushes, lambda rows: [_told(each) for each in rows], newest_first=True)
+
+    @extend_schema(
+        operation_id="push_to_hub",
+        parameters=[KEY],
+        request=HubPushWantedSerializer,
+        responses={202: HubPushSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Push a frozen release to a dataset repository, in the background. Watch it at the `Location`."""
+        return self._ask(request)
+
+    @once
+    def _ask(self, request: Request) -> Response:
+        form = HubPushWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = dict(form.validated_data)
+        name = wanted.pop("release")
+        release = Release.objects.select_related("project", "study").filter(project=self.project, name=name).first()
+        if release is None:
+            raise Refused(Problem("not-now", 409, f"{self.project.name} has no release called {name}."))
+        push = request_push(release=release, **wanted, by=self.user, now=timezone.now())
+        if push.job:
+            send(push.job)
+        address = request.build_absolute_uri(reverse("api_hub_push", args=[self.project.slug, push.pk]))
+        return Response(_told(push), status=202, headers={"Location": address})
+
+
+class _PushEndpoint(ProjectEndpoint):
+    about = ABOUT
+
+    def one(self, pk: int) -> HubPush:
+        """Return the push of the project with this id. Raises Refused."""
+        push = HubPush.objects.select_related("project", "release", "job").filter(project=self.project, pk=pk).first()
+        if push is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        return push
+
+
+class OneHubPush(_PushEndpoint):
+    verbs = needs(GET=Verb.EXPORT)
+
+    @extend_schema(operation_id="read_hub_push", responses=HubPushSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """How far a push is, and where its commit is once it is over."""
+        return Response(_told(self.one(pk)))
+
+
+class CancelHubPush(_PushEndpoint):
+    verbs = needs(POST=Verb.EXPORT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="cancel_hub_push", request=None, responses=HubPushSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Give a push up: at once if it waits, before its next file if it is under way."""
+        cancel_push(push=self.one(pk), by=self.user, now=timezone.now())
+        return Response(_told(self.one(pk)))

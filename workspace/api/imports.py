@@ -1,0 +1,262 @@
+"""Imports in the background: files sent in pieces, an import of them asked for, watched, given up and tried again."""
+
+import json
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.core.files.storage import default_storage
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from background.models import JobState
+from background.tasks import send
+from studies.actions.imports import CANCELLED, cancel_import, request_again, request_import
+from studies.actions.uploads import (
+    IMAGES,
+    LARGEST_PIECE,
+    PARTS,
+    begin_upload,
+    folder_of,
+    receive,
+    received,
+    rows_of,
+)
+from studies.importing import IMPORTERS
+from studies.importing.captions import CAPTION_RULES
+from studies.models import Import, Upload
+from studies.permissions import Verb
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.files import refuse_too_large
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, answer, asked, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import ImportSerializer, PieceSerializer, RowProblemSerializer, UploadSerializer
+
+NOTHING = Problem("not-found", 404, NOTHING_HERE)
+NO_ROWS = "Send the file with the rows first, as one of the part `rows`."
+
+
+def _upload(upload: Upload) -> Any:
+    return UploadSerializer({"id": upload.pk} | {part: received(upload, part) for part in PARTS}).data
+
+
+class _UploadEndpoint(ProjectEndpoint):
+    about = "Instances"
+
+    def own(self, pk: UUID) -> Upload:
+        """Return the upload into the project that who asks has begun. Raises Refused."""
+        found = Upload.objects.filter(project=self.project, made_by=self.user, pk=pk).select_related("project").first()
+        if found is None:
+            raise Refused(NOTHING)
+        return found
+
+
+class Uploads(_UploadEndpoint):
+    verbs = needs(POST=Verb.IMPORT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="begin_upload", parameters=[KEY], request=None, responses={201: UploadSerializer})
+    def post(self, request: Request, project: str) -> Response:
+        """Begin to send files that are to be imported. They are kept for a week."""
+        return self._begin(request)
+
+    @once
+    def _begin(self, request: Request) -> Response:
+        made = begin_upload(self.project, self.user, timezone.now())
+        address = request.build_absolute_uri(reverse("api_upload", args=[self.project.slug, made.pk]))
+        return Response(_upload(made), status=201, headers={"Location": address})
+
+
+class OneUpload(_UploadEndpoint):
+    verbs = needs(GET=Verb.IMPORT)
+
+    @extend_schema(operation_id="read_upload", responses=UploadSerializer)
+    def get(self, request: Request, project: str, pk: UUID) -> Response:
+        """How many bytes of each file are there: where to go on after a lost connection."""
+        return Response(_upload(self.own(pk)))
+
+
+class PieceQuery(serializers.Serializer[Any]):
+    name = serializers.CharField(
+        help_text="The file's name, with its folders: as the rows name it.", trim_whitespace=False
+    )
+    offset = serializers.IntegerField(min_value=0, max_value=10**15, help_text="Where in the file the piece begins.")
+
+
+class Piece(_UploadEndpoint):
+    verbs = needs(PUT=Verb.IMPORT)
+
+    @extend_schema(
+        operation_id="send_piece",
+        parameters=[PieceQuery, OpenApiParameter("part", str, "path", enum=PARTS)],
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses=PieceSerializer,
+    )
+    def put(self, request: Request, project: str, pk: UUID, part: str) -> Response:
+        """Add bytes to a file; `images` may be single ones or zips. One that does not begin where the file ends is
+        refused."""
+        query = PieceQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        refuse_too_large(request._request, LARGEST_PIECE)
+        name, offset = query.validated_data["name"], query.validated_data["offset"]
+        return Response(
+            PieceSerializer({"have": receive(self.own(pk), part, name, request._request, offset=offset)}).data
+        )
+
+
+class ImportWantedSerializer(serializers.Serializer[Any]):
+    """What is imported: the files of an upload."""
+
+    upload = serializers.UUIDField()
+    format = serializers.ChoiceField(choices=list(IMPORTERS))
+    caption_rule = serializers.ChoiceField(choices=list(CAPTION_RULES), default="as-is-v1")
+    images_later = serializers.BooleanField(default=False, help_text="Let rows wait for images that are not there.")
+    dry_run = serializers.BooleanField(default=False, help_text="Check everything and change nothing.")
+
+
+def _state(one: Import) -> str:
+    if one.is_unfinished:
+        return "waiting" if one.job is None or one.job.state == JobState.WAITING else "running"
+    if not one.error:
+        return "done"
+    return "cancelled" if one.error == CANCELLED else "failed"
+
+
+def _told(request: Request, one: Import) -> dict[str, Any]:
+    address = reverse("api_import_problems", args=[one.project.slug, one.pk])
+    return {
+        "id": one.pk,
+        "files": one.names,
+        "format": one.format,
+        "state": _state(one),
+        "stage": one.stage,
+        "done": one.job.done if one.job else 0,
+        "total": one.job.total if one.job else 0,
+        "dry_run": one.dry_run,
+        "results": one.summaries,
+        "problems": one.problem_count,
+        "problems_url": request.build_absolute_uri(address) if one.problems_file else None,
+        "error": one.error,
+        "requested_by": one.by_name,
+        "requested_at": one.requested_at,
+        "finished_at": one.finished_at,
+    }
+
+
+def _accepted(request: Request, one: Import) -> Response:
+    if one.job is not None:
+        send(one.job)
+    address = request.build_absolute_uri(reverse("api_import", args=[one.project.slug, one.pk]))
+    return Response(ImportSerializer(_told(request, one)).data, status=202, headers={"Location": address})
+
+
+class Imports(_UploadEndpoint):
+    verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
+
+    @extend_schema(operation_id="list_imports", parameters=[PageQuery], responses=listed(ImportSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The imports that were asked for to be done in the background, newest first."""
+        found = Import.objects.filter(project=self.project).select_related("job", "project")
+        return page_of(request, found, lambda rows: self._all(request, rows), newest_first=True)
+
+    def _all(self, request: Request, rows: list[Import]) -> Any:
+        return ImportSerializer([_told(request, one) for one in rows], many=True).data
+
+    @extend_schema(
+        operation_id="request_import",
+        parameters=[KEY],
+        request=ImportWantedSerializer,
+        responses={202: ImportSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Have the files of an upload imported in the background. Watch it at the `Location` of the answer."""
+        return self._ask(request)
+
+    @once
+    def _ask(self, request: Request) -> Response:
+        form = ImportWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told = dict(form.validated_data)
+        upload = self.own(told.pop("upload"))
+        rows, images = rows_of(upload), folder_of(upload, IMAGES)
+        if not rows:
+            raise Refused(Problem("not-now", 409, NO_ROWS))
+        asked_for = request_import(
+            project=self.project,
+            files=rows,
+            images_dir=images if images.is_dir() else None,
+            upload=upload,
+            by=self.user,
+            now=timezone.now(),
+            **told,
+        )
+        return _accepted(request, asked_for)
+
+
+class _ImportEndpoint(ProjectEndpoint):
+    about = "Instances"
+
+    def one(self, pk: int) -> Import:
+        """Return the import into the project with this id. Raises Refused."""
+        found = Import.objects.filter(project=self.project, pk=pk).select_related("job", "project", "upload").first()
+        if found is None:
+            raise Refused(NOTHING)
+        return found
+
+
+class OneImport(_ImportEndpoint):
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_import", responses=ImportSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """How far an import is, and what has come of it."""
+        return Response(ImportSerializer(_told(request, self.one(pk))).data)
+
+
+class CancelImport(_ImportEndpoint):
+    verbs = needs(POST=Verb.IMPORT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Give an import up that is not done yet; nothing of it is kept."""
+        cancel_import(wanted=self.one(pk), by=self.user, now=timezone.now())
+        return Response(ImportSerializer(_told(request, self.one(pk))).data)
+
+
+class ImportAgain(_ImportEndpoint):
+    verbs = needs(POST=Verb.IMPORT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="import_again", parameters=[KEY], request=None, responses={202: ImportSerializer})
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Try an import again that came to nothing, or do one that was only looked over."""
+        return self._again(request, pk)
+
+    @once
+    def _again(self, request: Request, pk: int) -> Response:
+        return _accepted(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
+
+
+class ImportProblems(_ImportEndpoint):
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_import_problems", parameters=[PageQuery], responses=listed(RowProblemSerializer))
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """Every bad row of an import, in the order in which they were found."""
+        one, wanted = self.one(pk), asked(request)
+        found: list[tuple[int, Any]] = []
+        if one.problems_file and default_storage.exists(one.problems_file):
+            first = wanted.after or 0
+            with default_storage.open(one.problems_file) as lines:
+                numbered = enumerate(lines, start=1)
+                found = [
+                    (number, json.loads(line)) for number, line in islice(numbered, first, first + wanted.limit + 1)
+                ]
+        return answer(request, found, wanted, lambda rows: RowProblemSerializer(rows, many=True).data)

@@ -1,0 +1,147 @@
+"""Who is a member of a project: the list, invitations, and what somebody is in it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from studies.actions.membership import DAYS, cancel_invitation, change_role, invite, remove_member
+from studies.models import Invitation, Membership
+from studies.permissions import Role, Verb, role_called
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.once import KEY, Shown, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
+from workspace.mail import send_invitation
+
+ROLES = [role.value for role in Role]
+
+
+def _member(membership: Membership) -> dict[str, str]:
+    return {
+        "username": membership.user.get_username(),
+        "name": membership.user.get_full_name(),
+        "role": str(role_called(membership.role) or membership.role),
+    }
+
+
+class Members(ProjectEndpoint):
+    about = "Projects"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=listed(MemberSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The members of a project and their roles."""
+        members = Membership.objects.filter(project=self.project).select_related("user")
+        return page_of(request, members, lambda rows: MemberSerializer(map(_member, rows), many=True).data)
+
+
+class RoleSerializer(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(choices=ROLES)
+
+
+class OneMember(ProjectEndpoint):
+    about = "Projects"
+    # One's own membership anybody may end.
+    verbs = needs(PATCH=Verb.MANAGE_MEMBERS, DELETE=Verb.VIEW)
+
+    @extend_schema(operation_id="change_role", request=RoleSerializer, responses=MemberSerializer)
+    def patch(self, request: Request, project: str, username: str) -> Response:
+        """Make a member something else in the project."""
+        form = RoleSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        role = form.validated_data["role"]
+        change_role(membership=self._called(username), role=role, by=self.user, now=timezone.now())
+        return Response(MemberSerializer(_member(self._called(username))).data)
+
+    @extend_schema(operation_id="remove_member", responses={204: None})
+    def delete(self, request: Request, project: str, username: str) -> Response:
+        """End a membership; what they made stays."""
+        if username != self.user.get_username():
+            self.demand(Verb.MANAGE_MEMBERS)
+        remove_member(membership=self._called(username), by=self.user, now=timezone.now())
+        return Response(status=204)
+
+    def _called(self, username: str) -> Membership:
+        # PostgreSQL can be asked for no NUL characters.
+        named = self.project.memberships.select_related("user", "project").filter(
+            user__username=username.replace("\0", "")
+        )
+        found = named.first()
+        if found is None:
+            raise Refused(Problem("not-found", 404, "Nobody of that name is a member of the project."))
+        return found
+
+
+class WantedInvitationSerializer(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(choices=ROLES)
+    days = serializers.ChoiceField(choices=DAYS, default=7, help_text="How long it can be used.")
+    whom = serializers.CharField(required=False, default="", allow_blank=True, help_text="For whom it is, in words.")
+    mail = serializers.EmailField(
+        required=False, default="", allow_blank=True, help_text="Where the link is sent, if the site sends mail."
+    )
+
+
+def _invitation(invitation: Invitation) -> dict[str, Any]:
+    return {
+        "id": invitation.pk,
+        "role": invitation.role,
+        "whom": invitation.whom,
+        "made_by": invitation.made_by.get_username(),
+        "made_at": invitation.made_at,
+        "expires_at": invitation.expires_at,
+    }
+
+
+class Invitations(ProjectEndpoint):
+    about = "Projects"
+    verbs = needs(GET=Verb.MANAGE_MEMBERS, POST=Verb.MANAGE_MEMBERS)
+
+    @extend_schema(operation_id="list_invitations", parameters=[PageQuery], responses=listed(InvitationSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The invitations that can still be used; their links are known to who made them."""
+        found = Invitation.objects.open(timezone.now()).filter(project=self.project).select_related("made_by")
+        return page_of(request, found, lambda rows: InvitationSerializer(map(_invitation, rows), many=True).data)
+
+    @extend_schema(
+        operation_id="invite",
+        parameters=[KEY],
+        request=WantedInvitationSerializer,
+        responses={201: OpenApiResponse(NewInvitationSerializer, description="The link is shown this once.")},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Make a link by which one person becomes a member. It is shown once, and mailed where `mail` says so."""
+        return self._invite(request)
+
+    @once
+    def _invite(self, request: Request) -> Response:
+        form = WantedInvitationSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = form.validated_data
+        role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
+        days, now = wanted["days"], timezone.now()
+        made, secret = invite(project=self.project, role=role, days=days, whom=whom, by=self.user, now=now)
+        link = f"{settings.SITE_URL}{reverse('invitation', args=[secret])}"
+        told = _invitation(made) | {"mailed": bool(mail) and send_invitation(made, link, to=mail)}
+        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (link, None))
+        return Shown(shown, kept=kept, status=201)
+
+
+class OneInvitation(ProjectEndpoint):
+    about = "Projects"
+    verbs = needs(DELETE=Verb.MANAGE_MEMBERS)
+
+    @extend_schema(operation_id="cancel_invitation", responses={204: None})
+    def delete(self, request: Request, project: str, pk: int) -> Response:
+        """Make the link of an invitation worthless."""
+        found = Invitation.objects.filter(project=self.project, pk=pk).first()
+        if found is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        cancel_invitation(invitation=found, by=self.user, now=timezone.now())
+        return Response(status=204)

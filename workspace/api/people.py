@@ -1,0 +1,155 @@
+"""Whose answers count, and what a question is settled with: what researchers decide about answers.
+
+People are known here by their pseudonyms in the project; who stands behind one does not leave by the API.
+"""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import adjudication
+from annotation.actions.removals import Followed
+from annotation.models import Decision, Removal, Session
+from results import tasks
+from results.actions import people
+from results.actions.changes import ACTS
+from results.actions.pseudonyms import name_annotators
+from results.models import Pseudonym
+from results.sentences import told
+from studies.permissions import Verb
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import FollowedSerializer, PersonSerializer, SettledSerializer
+
+LONGEST_REASON = LONGEST_NOTE = 2000
+
+
+class People(ProjectEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_people", parameters=[PageQuery], responses=listed(PersonSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """Who has come to the studies of a project, by pseudonym, and whether their answers count."""
+        name_annotators(project=self.project)
+        came = Session.objects.filter(study__project=self.project, annotator=OuterRef("annotator"))
+        named = Pseudonym.objects.filter(Exists(came), project=self.project)
+        return page_of(request, named, self._told)
+
+    def _told(self, named: list[Pseudonym]) -> Any:
+        in_force = Removal.objects.in_force().filter(
+            project=self.project, annotator__in=[p.annotator_id for p in named]
+        )
+        # The person's own wish stands before a researcher's.
+        removals = {each.annotator_id: each for each in in_force.order_by("why")}
+        lines = []
+        for each in named:
+            removal = removals.get(each.annotator_id)
+            why, since = (removal.why, removal.at) if removal else ("", None)
+            lines.append({"name": each.name, "counts": removal is None, "why_not": why, "since": since})
+        return PersonSerializer(lines, many=True).data
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_REASON, help_text="Needed to exclude somebody."
+    )
+    dry_run = serializers.BooleanField(default=False, help_text="Say what would follow, and change nothing.")
+
+
+class ChangePerson(ProjectEndpoint):
+    about = "Answers"
+    verbs = needs(POST=Verb.REMOVE_PEOPLE)
+
+    @extend_schema(parameters=[KEY], request=ReasonSerializer, responses=FollowedSerializer)
+    def post(self, request: Request, project: str, name: str, change: str) -> Response:
+        """Withdraw, exclude or include a person, or open the places of answers that count no more to others.
+
+        `withdraw` has no way back.
+        """
+        return self._change(request, name, change)
+
+    @once
+    def _change(self, request: Request, name: str, change: str) -> Response:
+        form = ReasonSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        dry_run, reason = form.validated_data["dry_run"], form.validated_data["reason"]
+        person = people.person_called(project=self.project, name=name.replace("\0", ""))
+
+        def act() -> Followed | int:
+            # A look at what would follow needs no reason.
+            why = reason or ("foreseen" if dry_run else "")
+            return ACTS[change](person, self.project, why, self.user, timezone.now())
+
+        followed = people.foresee(act) if dry_run else act()
+        if change == "withdraw" and not dry_run:
+            tasks.discard_files.delay_on_commit()
+        return Response(FollowedSerializer(_numbers(followed) | {"sentence": told(change, followed)}).data)
+
+
+def _numbers(followed: Followed | int) -> dict[str, Any]:
+    names = [name for name in FollowedSerializer().get_fields() if name != "sentence"]
+    if isinstance(followed, int):
+        return dict.fromkeys(names, 0) | {"slots": followed}
+    return {name: getattr(followed, name, 0) for name in names}
+
+
+class SettlementSerializer(serializers.Serializer[Any]):
+    choice = serializers.CharField(help_text="The option that the question is settled with.")
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NOTE)
+
+
+class _DecisionEndpoint(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(POST=Verb.SETTLE)
+
+    def decision(self, pk: int) -> Decision:
+        """Return the decision of the study with this id. Raises Refused."""
+        found = Decision.objects.filter(study=self.study, pk=pk).select_related("question__instance", "question__study")
+        if (one := found.first()) is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        return one
+
+
+def _settled(decision: Decision) -> Any:
+    names = SettledSerializer().get_fields()
+    return SettledSerializer({name: getattr(decision, name, decision.pk) for name in names}).data
+
+
+class Settle(_DecisionEndpoint):
+    @extend_schema(
+        operation_id="settle", parameters=[KEY], request=SettlementSerializer, responses={200: SettledSerializer}
+    )
+    def post(self, request: Request, project: str, study: str, pk: int) -> Response:
+        """Decide a question that the answers have left undecided. `pk` is the `id` of its decision."""
+        return self._settle(request, pk)
+
+    @once
+    def _settle(self, request: Request, pk: int) -> Response:
+        form = SettlementSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        question = self.decision(pk).question
+        choice, note = form.validated_data["choice"], form.validated_data["note"]
+        made = adjudication.settle(question=question, choice=choice, by=self.user, note=note, now=timezone.now())
+        return Response(_settled(made))
+
+
+class Unsettle(_DecisionEndpoint):
+    parser_classes = ()
+
+    @extend_schema(operation_id="unsettle", parameters=[KEY], request=None, responses={200: SettledSerializer})
+    def post(self, request: Request, project: str, study: str, pk: int) -> Response:
+        """Take a settlement back: the answers decide again."""
+        return self._unsettle(request, pk)
+
+    @once
+    def _unsettle(self, request: Request, pk: int) -> Response:
+        made = adjudication.unsettle(question=self.decision(pk).question, by=self.user, now=timezone.now())
+        return Response(_settled(made))

@@ -1,0 +1,172 @@
+"""Webhooks: made, tried, given other keys, and what they were sent."""
+
+from typing import Any
+
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from studies.permissions import Verb
+from workspace import tasks
+from workspace.actions import webhooks as actions
+from workspace.actions.webhooks import OVERLAPS
+from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.problems import Problem, Refused
+from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, names_of
+from workspace.models import Delivery, Topic, Webhook
+from workspace.outgoing import LONGEST_URL
+
+ABOUT = "Webhooks"
+BOTH = needs(GET=Verb.MANAGE_WEBHOOKS, POST=Verb.MANAGE_WEBHOOKS)
+
+
+def _told(webhook: Webhook) -> Any:
+    return WebhookSerializer({name: getattr(webhook, name) for name in names_of(WebhookSerializer)}).data
+
+
+def _delivery(delivery: Delivery) -> Any:
+    names = [name for name in names_of(DeliverySerializer) if name not in {"webhook", "due_at"}]
+    told = {name: getattr(delivery, name) for name in names} | {"webhook": delivery.webhook_id}
+    return DeliverySerializer(told | {"due_at": delivery.due_at if delivery.state == "waiting" else None}).data
+
+
+class WebhookWantedSerializer(serializers.Serializer[Any]):
+    url = serializers.CharField(max_length=LONGEST_URL)
+    topics = serializers.ListField(child=serializers.ChoiceField(choices=Topic.choices), min_length=1, max_length=10)
+
+
+class Webhooks(ProjectEndpoint):
+    about = ABOUT
+    verbs = BOTH
+
+    @extend_schema(operation_id="list_webhooks", parameters=[PageQuery], responses=listed(WebhookSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """The webhooks of a project."""
+        webhooks = Webhook.objects.filter(project=self.project)
+        return page_of(request, webhooks, lambda rows: [_told(each) for each in rows])
+
+    @extend_schema(
+        operation_id="make_webhook",
+        parameters=[KEY],
+        request=WebhookWantedSerializer,
+        responses={201: WebhookSerializer},
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Have an address told what happens. Ask for its key next: the one that it has now is shown nowhere."""
+        form = WebhookWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        actions.check_address(form.validated_data["url"])
+        return self._make(request, form.validated_data)
+
+    @once
+    def _make(self, request: Request, wanted: dict[str, Any]) -> Response:
+        # Its key is not answered here: what is answered to a request with a key of its own is kept.
+        made, _ = actions.make_webhook(project=self.project, **wanted, by=self.user, now=timezone.now())
+        address = request.build_absolute_uri(reverse("api_webhook", args=[self.project.slug, made.pk]))
+        return Response(_told(made), status=201, headers={"Location": address})
+
+
+class _WebhookEndpoint(ProjectEndpoint):
+    about = ABOUT
+
+    def one(self, pk: int) -> Webhook:
+        """Return the webhook of the project with this id. Raises Refused."""
+        webhook = Webhook.objects.select_related("project").filter(project=self.project, pk=pk).first()
+        if webhook is None:
+            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        return webhook
+
+
+class OneWebhook(_WebhookEndpoint):
+    verbs = needs(GET=Verb.MANAGE_WEBHOOKS, DELETE=Verb.MANAGE_WEBHOOKS)
+
+    @extend_schema(operation_id="read_webhook", responses=WebhookSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """One webhook."""
+        return Response(_told(self.one(pk)))
+
+    @extend_schema(operation_id="delete_webhook", responses={204: None})
+    def delete(self, request: Request, project: str, pk: int) -> Response:
+        """Tell an address nothing more, and forget what it was sent."""
+        actions.delete_webhook(webhook=self.one(pk), by=self.user, now=timezone.now())
+        return Response(status=204)
+
+
+class KeyWantedSerializer(serializers.Serializer[Any]):
+    hours = serializers.IntegerField(
+        default=OVERLAPS[0],
+        min_value=0,
+        max_value=max(OVERLAPS),
+        help_text=f"For how long the key before goes on signing: {', '.join(map(str, OVERLAPS))} (it ends now).",
+    )
+
+
+class Key(_WebhookEndpoint):
+    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+
+    @extend_schema(operation_id="change_webhook_key", request=KeyWantedSerializer, responses=WebhookKeySerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Give a webhook a new key. It is answered this once; asked again, there is another one."""
+        form = KeyWantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        hours = form.validated_data["hours"]
+        key = actions.change_key(webhook=self.one(pk), hours=hours, by=self.user, now=timezone.now())
+        return Response(WebhookKeySerializer({"key": key}).data)
+
+
+class TryOut(_WebhookEndpoint):
+    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    parser_classes = ()
+
+    @extend_schema(operation_id="try_webhook", request=None, responses={202: DeliverySerializer})
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Send a message that says nothing, to see whether the address takes it."""
+        delivery = actions.try_webhook(webhook=self.one(pk), by=self.user, now=timezone.now())
+        tasks.deliver.delay_on_commit()
+        return Response(_delivery(delivery), status=202)
+
+
+class SwitchOn(_WebhookEndpoint):
+    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    parser_classes = ()
+
+    @extend_schema(operation_id="switch_webhook_on", request=None, responses=WebhookSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Go on with a webhook that was switched off, and with what waits for it."""
+        actions.switch_on(webhook=self.one(pk), by=self.user, now=timezone.now())
+        tasks.deliver.delay_on_commit()
+        return Response(_told(self.one(pk)))
+
+
+class Deliveries(_WebhookEndpoint):
+    verbs = needs(GET=Verb.MANAGE_WEBHOOKS)
+
+    @extend_schema(operation_id="list_deliveries", parameters=[PageQuery], responses=listed(DeliverySerializer))
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """What a webhook was sent in the last 30 days, and what waits, newest first."""
+        deliveries = Delivery.objects.filter(webhook=self.one(pk))
+        return page_of(request, deliveries, lambda rows: [_delivery(each) for each in rows], newest_first=True)
+
+
+class Repeat(ProjectEndpoint):
+    about = ABOUT
+    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    parser_classes = ()
+
+    @extend_schema(operation_id="repeat_delivery", request=None, responses={202: DeliverySerializer})
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Send a message again under its name, whatever came of it before."""
+        found = Delivery.objects.filter(webhook__project=self.project).select_related("webhook__project")
+        delivery = found.filter(pk=pk).first()
+        if delivery is None:
+            raise Http404
+        actions.repeat(delivery=delivery, by=self.user, now=timezone.now())
+        tasks.deliver.delay_on_commit()
+        delivery.refresh_from_db()
+        return Response(_delivery(delivery), status=202)

@@ -1,0 +1,163 @@
+"""The page of a launched study that asks more of it, and says what follows once all its answers are in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from analytics.pay import projected_cost
+from annotation.actions import asking_more
+from annotation.actions.asking_more import Grown
+from annotation.actions.completing import set_completion
+from results.actions.people import foresee
+from results.views.guards import signed_in, study_view
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+from studies.permissions import Verb
+from workspace import mail
+
+# The study, the number that was typed, who and when, and how many answers each question got when it was foreseen.
+Act = Callable[[Study, int, User, datetime, int | None], Grown]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One way to ask more: `label` of the number that it takes, "" for none, and the sentence when it is done."""
+
+    name: str
+    heading: str
+    about: str
+    label: str
+    done: str
+    act: Act
+
+
+LONGEST_NUMBER = 10
+
+
+WISHES = {
+    wish.name: wish
+    for wish in (
+        Wish(
+            "answers",
+            "More answers to every question",
+            "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
+            "ones in every number: they were asked for whatever had been answered.",
+            "How many more each",
+            "Every question gets more answers now. Raise the number of places on Prolific too.",
+            lambda study, number, by, now, beyond: asking_more.ask_more(
+                study=study, more=number, by=by, now=now, beyond=beyond
+            ),
+        ),
+        Wish(
+            "undecided",
+            "More answers while undecided",
+            "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
+            "and nothing else is left. These answers decide, but stand apart where agreement is measured.",
+            "Up to how many each",
+            "Undecided questions get more answers as people arrive.",
+            lambda study, number, by, now, beyond: asking_more.raise_most(study=study, to=number, by=by, now=now),
+        ),
+        Wish(
+            "instances",
+            "New instances",
+            "Instances that came to the project after the launch, and that the study file selects, are asked about in "
+            "surveys of their own.",
+            "",
+            "The new instances are asked about now.",
+            lambda study, number, by, now, beyond: asking_more.take_up_instances(study=study, by=by, now=now),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a wish would lead to, and what it costs in the currency of the pay, without the platform's fee."""
+
+    wish: Wish
+    number: int
+    grown: Grown
+    cost: Decimal
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what can be asked besides, say what would follow from it, and do it when that is confirmed."""
+    if study.state not in {StudyState.OPEN, StudyState.PAUSED}:
+        messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
+        return redirect("study", study.project.slug, study.slug)
+    sent = request.POST if request.method == "POST" else request.GET
+    wish = WISHES.get(sent.get("what", ""))
+    typed = sent.get("number", "").strip()
+    foreseen, problems = None, tuple[str, ...]()
+    if wish is not None:
+        try:
+            number = _number(typed, wish)
+            if request.method == "POST":
+                seen = sent.get("beyond", "")
+                beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
+                wish.act(study, number, signed_in(request), timezone.now(), beyond)
+                messages.success(request, wish.done)
+                return redirect("study", study.project.slug, study.slug)
+            foreseen = _foreseen(study, wish, number, signed_in(request))
+        except StudyError as error:
+            problems = error.problems
+    context = {
+        "study": study,
+        "wishes": _offered(study),
+        "asked": wish,
+        "typed": typed,
+        "foreseen": foreseen,
+        "problems": problems,
+        "can_mail": mail.can_send(),
+    }
+    refused = request.method == "POST"
+    return render(request, "workspace/asking_more.html", context, status=409 if refused else 200)
+
+
+def _number(typed: str, wish: Wish) -> int:
+    if not wish.label:
+        return 0
+    if not (typed.isascii() and typed.isdigit()) or len(typed) > len(str(asking_more.MOST)):
+        raise StudyError(f"{wish.label}: write a number from 1 to {asking_more.MOST}.")
+    return int(typed)
+
+
+def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
+    grown = foresee(lambda: wish.act(study, number, by, timezone.now(), None))
+    pay = study.design.pay
+    cost = projected_cost(pay.per_session, grown.seats) + projected_cost(pay.per_answer, grown.answers)
+    return Foreseen(wish, number, grown, cost)
+
+
+def _offered(study: Study) -> list[dict[str, Any]]:
+    """Return each way to ask more with what to suggest, or why it is not to be had."""
+    suggested = {"answers": 1, "undecided": study.most_answers + 1, "instances": 0}
+    why_not = {"instances": asking_more.why_no_new_instances(study)}
+    return [
+        {"wish": wish, "suggested": suggested[name], "why_not": why_not.get(name, "")} for name, wish in WISHES.items()
+    ]
+
+
+@study_view(Verb.RUN)
+@require_POST
+def completion(request: HttpRequest, study: Study) -> HttpResponse:
+    """Set what follows once all answers are in."""
+    wishes = {"closes": "closes" in request.POST, "mails": "mails" in request.POST}
+    try:
+        set_completion(study=study, **wishes, by=signed_in(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, " ".join(error.problems))
+        return redirect("study", study.project.slug, study.slug)
+    messages.success(request, "What follows once all answers are in is set.")
+    return redirect("ask_more", study.project.slug, study.slug)

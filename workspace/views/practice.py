@@ -1,0 +1,133 @@
+"""Picking what is practised before a study: an instance that is looked for, its right answer, what is said to it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from results.queries.instances import Wanted, categories_of, listed, page_of_instances
+from results.views.guards import signed_in, study_view
+from studies.actions.drafts import fingerprint, update_draft
+from studies.actions.questions import practice_about
+from studies.design import DesignRefused
+from studies.design.editing import with_changes
+from studies.design.reading import read_values
+from studies.errors import StudyError
+from studies.kinds import CannotAsk
+from studies.models import Instance, Study, StudyState
+from studies.permissions import Verb
+from workspace.views.drafts import problems_in
+
+QUESTIONS = ("practice", "questions")
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def practice(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what a draft practises, instances to pick from, and the one that was picked; add one, or take one out."""
+    if study.state != StudyState.DRAFT:
+        messages.info(request, "The study was launched, so what it practises stays as it is.")
+        return redirect("study", study.project.slug, study.slug)
+    problems: list[str] = []
+    if request.method == "POST":
+        try:
+            _save(request, study)
+        except (DesignRefused, StudyError) as error:
+            problems = [str(problem) for problem in problems_in(error)]
+        else:
+            return redirect("study_practice", study.project.slug, study.slug)
+    wanted = Wanted(type=_given(request, "type"), words=_given(request, "words"))
+    after, before = _given(request, "after"), _given(request, "before")
+    page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
+    query = {name: value for name, value in asdict(wanted).items() if value}
+    place = {name: value for name, value in (("after", after), ("before", before)) if value}
+    context = _picked(request, study) | {
+        "project": study.project,
+        "study": study,
+        "problems": problems,
+        "wanted": wanted,
+        "query": urlencode(query),
+        "here": urlencode(query | place),
+        "types": sorted({type for _, type, _ in categories_of(study.project) if type}),
+        "page": page,
+        "edited_from": fingerprint(study.source),
+    }
+    return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
+
+
+def _given(request: HttpRequest, name: str) -> str:
+    # PostgreSQL takes no text with a zero character.
+    return request.GET.get(name, "").strip().replace("\0", "")
+
+
+def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return the question about the instance that was picked, with its options, or why it cannot be practised."""
+    number = request.POST.get("pick") or request.GET.get("pick", "")
+    found = _instance(study, number)
+    if found is None:
+        return {"picked": None}
+    try:
+        kind, built = practice_about(study, found)
+    except CannotAsk as error:
+        return {"picked": found, "why_not": str(error)}
+    options = kind.options(built.content)
+    why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
+    shown = kind.shown(built.content)
+    right = request.POST.get("right") or built.right
+    return {
+        "picked": found,
+        "shown": shown,
+        "options": options,
+        "right": right,
+        "known": bool(built.right),
+        "feedback": request.POST.get("feedback", ""),
+        "why_not": why_not,
+    }
+
+
+def _instance(study: Study, number: str) -> Instance | None:
+    if not (number.isascii() and number.isdigit()) or len(number) > len(str(2**63 - 1)) - 1:
+        return None
+    return Instance.objects.filter(project=study.project_id, pk=int(number)).first()
+
+
+def _save(request: HttpRequest, study: Study) -> None:
+    """Write what is practised into the study file; all else in it stays as it was written."""
+    said = read_values(study.source)[0].get("practice") or {}
+    questions: list[Any] = list(said.get("questions") or [])
+    if "out" in request.POST:
+        questions = _without(questions, request.POST["out"])
+    else:
+        questions.append(_added(request, study))
+    source = with_changes(study.source, {QUESTIONS: questions or None})
+    edited_from = request.POST.get("edited_from", "")
+    update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    messages.success(request, f"Practised now: {len(questions)} question{'' if len(questions) == 1 else 's'}.")
+
+
+def _without(questions: Sequence[Any], number: str) -> list[Any]:
+    return [entry for place, entry in enumerate(questions) if str(place) != number]
+
+
+def _added(request: HttpRequest, study: Study) -> dict[str, str]:
+    found = _instance(study, request.POST.get("pick", ""))
+    if found is None:
+        raise StudyError("Pick an instance first.")
+    right = request.POST.get("right", "")
+    if not right:
+        raise StudyError("Say which answer is right.")
+    try:
+        kind, built = practice_about(study, found)
+    except CannotAsk as error:
+        raise StudyError(str(error)) from error
+    if right not in {option.key for option in kind.options(built.content)}:
+        raise StudyError("That is no answer to this question. Choose one of those that are shown.")
+    added = {"instance": found.key, "right": right}
+    feedback = request.POST.get("feedback", "").replace("\r\n", "\n").strip()
+    return added | ({"feedback": feedback} if feedback else {})

@@ -1,0 +1,146 @@
+"""Where a project's news go, and what has come of each message."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models.functions import Substr
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from results.views.guards import project_view, signed_in
+from studies.models import Project
+from studies.permissions import Verb
+from workspace import tasks
+from workspace.actions import webhooks as actions
+from workspace.actions.deliveries import BACKOFF, MOST_ATTEMPTS
+from workspace.actions.webhooks import OVERLAPS, WebhookRefused
+from workspace.models import Delivery, Topic, Webhook
+
+DELIVERIES_PER_PAGE = 25
+# Of a message no more is shown: one may name hundreds of instances.
+SHOWN = 600
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def webhooks(request: HttpRequest, project: Project) -> HttpResponse:
+    """List the webhooks of a project and what they were sent, and make more."""
+    if request.method != "POST":
+        return _page(request, project, {"topics": Topic.values})
+    given = {"url": request.POST.get("url", "").strip(), "topics": request.POST.getlist("topics")}
+    try:
+        return _page(request, project, {"topics": Topic.values}, made=_make(request, project, given))
+    except WebhookRefused as error:
+        return _page(request, project, given, problem=str(error))
+
+
+@sensitive_variables()
+def _make(request: HttpRequest, project: Project, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    actions.check_address(given["url"])
+    webhook, key = actions.make_webhook(project=project, **given, by=signed_in(request), now=timezone.now())
+    return {"webhook": webhook, "key": key}
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    given: Mapping[str, Any],
+    *,
+    made: Mapping[str, Any] | None = None,
+    problem: str = "",
+) -> HttpResponse:
+    deliveries = Delivery.objects.filter(webhook__project=project).select_related("webhook").defer("body")
+    deliveries = deliveries.annotate(shown=Substr("body", 1, SHOWN))
+    context = {
+        "project": project,
+        "webhooks": Webhook.objects.filter(project=project).select_related("made_by").prefetch_related("keys"),
+        "deliveries": Paginator(deliveries, DELIVERIES_PER_PAGE).get_page(request.GET.get("page")),
+        "topics": Topic.choices,
+        "overlaps": OVERLAPS,
+        "most_attempts": MOST_ATTEMPTS,
+        "hours_tried": round(sum(pause.total_seconds() for pause in BACKOFF) / 3600),
+        "given": given,
+        "made": made,
+        "problem": problem,
+    }
+    return render(request, "workspace/webhooks/list.html", context, status=409 if problem else 200)
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_POST
+@sensitive_variables()
+def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Give a webhook another key, and show it, this once."""
+    webhook = _one(project, pk)
+    hours = request.POST.get("hours", "")
+    try:
+        key = actions.change_key(
+            webhook=webhook,
+            hours=int(hours) if hours.isdecimal() and len(hours) < 5 else -1,
+            by=signed_in(request),
+            now=timezone.now(),
+        )
+    except WebhookRefused as error:
+        messages.error(request, str(error))
+        return redirect("webhooks", project.slug)
+    return _page(request, project, {"topics": Topic.values}, made={"webhook": webhook, "key": key, "changed": True})
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_POST
+def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    try:
+        actions.try_webhook(webhook=_one(project, pk), by=signed_in(request), now=timezone.now())
+    except WebhookRefused as error:
+        messages.error(request, str(error))
+    else:
+        tasks.deliver.delay_on_commit()
+        messages.success(request, "A message is on its way. Reload the page to see what has come of it.")
+    return redirect("webhooks", project.slug)
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_POST
+def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    webhook = _one(project, pk)
+    try:
+        actions.switch_on(webhook=webhook, by=signed_in(request), now=timezone.now())
+    except WebhookRefused as error:
+        messages.error(request, str(error))
+    else:
+        tasks.deliver.delay_on_commit()
+        messages.success(request, "The webhook is on again.")
+    return redirect("webhooks", project.slug)
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_POST
+def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    webhook = _one(project, pk)
+    actions.delete_webhook(webhook=webhook, by=signed_in(request), now=timezone.now())
+    messages.success(request, "The webhook is deleted. Its address is told nothing more.")
+    return redirect("webhooks", project.slug)
+
+
+@project_view(Verb.MANAGE_WEBHOOKS)
+@require_POST
+def repeat(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Send a message again, whatever came of it before."""
+    found = Delivery.objects.filter(webhook__project=project).select_related("webhook__project")
+    try:
+        actions.repeat(delivery=get_object_or_404(found, pk=pk), by=signed_in(request), now=timezone.now())
+    except WebhookRefused as error:
+        messages.error(request, str(error))
+    else:
+        tasks.deliver.delay_on_commit()
+        messages.success(request, "The message is on its way again. Reload the page to see what has come of it.")
+    return redirect("webhooks", project.slug)
+
+
+def _one(project: Project, pk: int) -> Webhook:
+    return get_object_or_404(Webhook.objects.select_related("project"), project=project, pk=pk)
