@@ -66,15 +66,23 @@ async function send(form, tell) {
     }
   }
   tell(done, total, "");
+  const refused = new AbortController();
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
       await sendFile(entry, address, token, (bytes, note) => {
+        // Once a file is refused the others end with their next piece, and tell nothing over what is said of it.
+        refused.signal.throwIfAborted();
         done += bytes;
         tell(done, total, note);
       });
     }
   });
-  await Promise.all(workers);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    refused.abort();
+    throw error;
+  }
   sessionStorage.removeItem(key);
   return upload;
 }

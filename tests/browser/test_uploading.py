@@ -128,6 +128,24 @@ def test_what_the_server_refuses_is_told_and_can_be_mended(
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
 
 
+def test_what_is_refused_stays_told_while_another_file_arrives(
+    signed_in: Page, live_server: LiveServer, settings: Settings
+) -> None:
+    settings.UPLOAD_MAX_BYTES = 1000
+    arriving: list[Route] = []
+    signed_in.route("**/uploads/*/rows/?*", lambda route: arriving.append(route))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose(signed_in, row("red", "1.jpg"), large_zip())
+    signed_in.get_by_role("button", name="Send and look over").click()
+    told = signed_in.get_by_role("status")
+    expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
+    with signed_in.expect_response("**/uploads/*/rows/?*"):
+        arriving.pop().continue_()
+    # Long enough for the page to have heard of it.
+    signed_in.evaluate("() => new Promise((resolve) => setTimeout(resolve, 300))")
+    expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_for_members_and_new_things_are_accessible_and_as_wide_as_the_window(
     signed_in: Page, live_server: LiveServer, scheme: str
