@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from studies.actions.importing import import_files
+from studies.actions.tags import tag_instances, untag_instances
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance
@@ -20,10 +21,10 @@ from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadedImages
 from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
 from workspace.api.files import on_disk, refuse_too_large
-from workspace.api.once import KEY, once_by_content
+from workspace.api.once import KEY, once, once_by_content
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
-from workspace.api.serializers import ImportedSerializer, InstanceSerializer, names_of
+from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, names_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -37,6 +38,9 @@ class InstanceQuery(PageQuery):
 
 
 FILTERS = ("type", "subtype", "split", "key")
+# As many as one request can tag.
+MOST_TAGGED = 10_000
+TAGGING = {"tag": tag_instances, "untag": untag_instances}
 
 
 class ManifestSerializer(serializers.Serializer[Any]):
@@ -147,3 +151,33 @@ class OneInstance(ProjectEndpoint):
         if found is None:
             raise Refused(Problem("not-found", 404, NOTHING_HERE))
         return Response(InstanceSerializer(_told(found)).data)
+
+
+class TagSerializer(serializers.Serializer[Any]):
+    tag = serializers.CharField(help_text="A word of your own.")
+    instances = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        min_length=1,
+        max_length=MOST_TAGGED,
+        help_text="Their ids.",
+    )
+
+
+class TagInstances(ProjectEndpoint):
+    about = "Instances"
+    verbs = needs(POST=Verb.TAG)
+
+    @extend_schema(parameters=[KEY], request=TagSerializer, responses={200: TaggedSerializer})
+    def post(self, request: Request, project: str, change: str) -> Response:
+        """Put a tag on instances, or take it off. Of those that another project has nothing is said or changed."""
+        return self._change(request, change)
+
+    @once
+    def _change(self, request: Request, change: str) -> Response:
+        form = TagSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told = form.validated_data
+        changed = TAGGING[change](
+            project=self.project, instances=told["instances"], name=told["tag"], by=self.user, now=timezone.now()
+        )
+        return Response(TaggedSerializer({"changed": changed}).data)

@@ -138,6 +138,10 @@ class InstanceSerializer(Plain):
     source_row = serializers.IntegerField()
 
 
+class TaggedSerializer(Plain):
+    changed = serializers.IntegerField(help_text="How many did not have the tag before, or had it.")
+
+
 class ImportedSerializer(Plain):
     """What an import did or, with `dry_run`, would do; `sentence` says it."""
 

@@ -52,6 +52,15 @@ endpoints = [
     path(f"{PROJECT}events/", projects.Events.as_view(), name="api_events"),
     path(f"{PROJECT}instances/", instances.Instances.as_view(), name="api_instances"),
     path(f"{PROJECT}instances/<int:pk>/", instances.OneInstance.as_view(), name="api_instance"),
+    *(
+        path(
+            f"{PROJECT}instances/{change}/",
+            instances.TagInstances.as_view(),
+            {"change": change},
+            name=f"api_{change}_instances",
+        )
+        for change in instances.TAGGING
+    ),
     path(f"{PROJECT}images/missing/", images.Missing.as_view(), name="api_images_missing"),
     path(f"{PROJECT}images/<str:sha256>/", images.OneImage.as_view(), name="api_image"),
     path(f"{PROJECT}predictions/", predictions.Predictions.as_view(), name="api_predictions"),

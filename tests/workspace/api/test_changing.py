@@ -310,3 +310,29 @@ def test_more_is_asked_of_a_study_once_it_was_looked_at(script: Script, project:
     assert script.ask("POST", more, {"what": "instances"}).status_code == 409
     told = script.ask("GET", f"{STUDIES}vases/").json()
     assert (told["answers"], told["most_answers"], told["completed_at"]) == (3, 5, None)
+
+
+def test_instances_are_tagged_and_untagged_and_those_of_others_are_not(script: Script, project: Project) -> None:
+    own, other = make_instance(project, "own"), make_instance(project, "other")
+    theirs = make_instance(make_project("vases"), "theirs")
+    put, take = (f"{BIRDS}instances/{change}/" for change in ("tag", "untag"))
+    told = {"tag": "look again", "instances": [own.pk, other.pk, theirs.pk, 2**63 - 1]}
+    assert script.post(put, told, Idempotency_Key="once").json() == {"changed": 2}
+    assert script.post(put, told, Idempotency_Key="once").json() == {"changed": 2}
+    assert script.post(put, told).json() == {"changed": 0}
+    assert script.get(f"{BIRDS}instances/{own.pk}/").json()["tags"] == ["look again"]
+    assert not theirs.tags.exists()
+    assert script.post(take, told | {"instances": [own.pk]}).json() == {"changed": 1}
+    assert script.get(f"{BIRDS}instances/{own.pk}/").json()["tags"] == []
+    refused = script.post(take, told | {"tag": "no such"})
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        f"No instance of {project.name} has the tag no such.",
+    )
+    assert script.post(put, told | {"instances": [2**63]}).status_code == 400
+    assert script.post(put, told | {"tag": "two\nlines"}).status_code == 409
+    events = Event.objects.filter(project=project, what__contains="tag").order_by("pk")
+    assert list(events.values_list("what", flat=True)) == [
+        "instances tagged",
+        "instances untagged",
+    ]

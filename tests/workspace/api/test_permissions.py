@@ -67,6 +67,8 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("GET", f"{BIRDS}instances/"): everybody(),
     ("POST", f"{BIRDS}instances/"): not_viewers(UNKNOWN_TYPE),
     ("GET", f"{BIRDS}instances/{{instance}}/"): everybody(),
+    # Without a tag.
+    **{("POST", f"{BIRDS}instances/{change}/"): not_viewers(STRANGE) for change in ("tag", "untag")},
     ("POST", f"{BIRDS}images/missing/"): not_viewers(STRANGE),
     ("PUT", f"{BIRDS}images/{'0' * 64}/"): not_viewers(UNUSABLE),
     ("GET", f"{BIRDS}predictions/"): not_viewers(),
