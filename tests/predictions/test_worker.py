@@ -185,6 +185,8 @@ def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, red
         with model_worker(folder=tmp_path, broker_url=redis_server, PLAIN_GATE=str(tmp_path)):
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
             with redis.Redis.from_url(redis_server) as broker:
+                # What is stored is there a moment before the message about the chunk that takes its turn.
+                wait_until(lambda: broker.llen(GPU) == WINDOW - 1, tmp_path)
                 broker.flushall()
             (tmp_path / "open").touch()
             # The three that waited in the broker are lost; those that are sent from now on are not.
