@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -13,7 +14,7 @@ from rest_framework.response import Response
 from studies.actions.membership import DAYS, cancel_invitation, change_role, invite, remove_member
 from studies.models import Invitation, Membership
 from studies.permissions import Role, Verb, role_called
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.once import KEY, Shown, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
@@ -140,8 +141,6 @@ class OneInvitation(ProjectEndpoint):
     @extend_schema(operation_id="cancel_invitation", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
         """Make the link of an invitation worthless."""
-        found = Invitation.objects.filter(project=self.project, pk=pk).first()
-        if found is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        found = get_object_or_404(Invitation, project=self.project, pk=pk)
         cancel_invitation(invitation=found, by=self.user, now=timezone.now())
         return Response(status=204)

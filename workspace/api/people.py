@@ -6,6 +6,7 @@ People are known here by their pseudonyms in the project; who stands behind one 
 from typing import Any
 
 from django.db.models import Exists, OuterRef
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -22,10 +23,9 @@ from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.sentences import told
 from studies.permissions import Verb
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import FollowedSerializer, PersonSerializer, SettledSerializer
 
 LONGEST_REASON = LONGEST_NOTE = 2000
@@ -111,11 +111,9 @@ class _DecisionEndpoint(StudyEndpoint):
     verbs = needs(POST=Verb.SETTLE)
 
     def decision(self, pk: int) -> Decision:
-        """Return the decision of the study with this id. Raises Refused."""
-        found = Decision.objects.filter(study=self.study, pk=pk).select_related("question__instance", "question__study")
-        if (one := found.first()) is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        return one
+        """Return the decision of the study with this id. Raises Http404."""
+        decisions = Decision.objects.select_related("question__instance", "question__study")
+        return get_object_or_404(decisions, study=self.study, pk=pk)
 
 
 def _settled(decision: Decision) -> Any:
