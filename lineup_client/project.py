@@ -29,11 +29,11 @@ Images = Path | Mapping[str, Path | bytes]
 class Connection(Protocol):
     """What the parts of a project need of a client."""
 
-    def json(self, method: str, path: str, **options: Any) -> dict[str, Any]: ...
+    def json(self, method: str, path: str, *, makes: bool = False, **options: Any) -> dict[str, Any]: ...
 
     def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]: ...
 
-    def request(self, method: str, path: str, *, makes: bool = False, **options: Any) -> httpx.Response: ...
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response: ...
 
 
 class Table(Protocol):
@@ -79,7 +79,7 @@ class Project:
         mail: where the site sends it, if it sends mail.
         """
         wanted = {"role": role, "days": days, "whom": whom, "mail": mail}
-        return dict(self._site.request("POST", f"{self.path}invitations/", makes=True, json=wanted).json())
+        return self._site.json("POST", f"{self.path}invitations/", makes=True, json=wanted)
 
     def invitations(self) -> Rows:
         """Return those that can still be used, without their links."""
@@ -118,7 +118,7 @@ class Project:
 
     def _change_person(self, name: str, change: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
         path = f"{self.path}people/{quote(name, safe='')}/{change}/"
-        return dict(self._site.request("POST", path, makes=True, json=wanted).json())
+        return self._site.json("POST", path, makes=True, json=wanted)
 
     def events(self) -> Rows:
         """Who did what, newest first."""
@@ -134,7 +134,7 @@ class Project:
         token: of the Hub, one that may write there. private: whether a repository that is not there yet is made so.
         """
         wanted = {"release": release, "repository": repository, "token": token, "private": private}
-        told = self._site.request("POST", f"{self.path}hub-pushes/", makes=True, json=wanted).json()
+        told = self._site.json("POST", f"{self.path}hub-pushes/", makes=True, json=wanted)
         return HubPush(self._site, self.path, told)
 
     def study(self, slug: str) -> "Study":
@@ -168,13 +168,13 @@ class Instances:
         while batch := list(islice(listed, ROWS_AT_ONCE)):
             sent = self._send_images(dict.fromkeys(name for row in batch for name in _images_of(row)), images)
             manifest = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in batch)
-            answer = self._site.request(
+            answer = self._site.json(
                 "POST",
                 f"{self._path}instances/",
                 makes=True,
                 data={"format": "jsonl", "images_later": str(images_later).lower()},
                 files={"manifest": ("rows.jsonl", manifest.encode()), "images": ("images.json", json.dumps(sent))},
-            ).json()
+            )
             told = {name: count + answer[name] for name, count in told.items()}
         return told
 
@@ -186,14 +186,12 @@ class Instances:
         names = images if isinstance(images, Mapping) else {}
         sent = self._send_images(names, images)
         with file.open("rb") as manifest:
-            return dict(
-                self._site.request(
-                    "POST",
-                    f"{self._path}instances/",
-                    makes=True,
-                    data={"format": format} | {name: str(value).lower() for name, value in options.items()},
-                    files={"manifest": (file.name, manifest.read()), "images": ("images.json", json.dumps(sent))},
-                ).json()
+            return self._site.json(
+                "POST",
+                f"{self._path}instances/",
+                makes=True,
+                data={"format": format} | {name: str(value).lower() for name, value in options.items()},
+                files={"manifest": (file.name, manifest.read()), "images": ("images.json", json.dumps(sent))},
             )
 
     def import_later(
@@ -204,13 +202,13 @@ class Instances:
         images: single ones, under their names alone, and zips. A piece whose answer is lost is looked for before it is
         sent again. options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
         """
-        upload = self._site.request("POST", f"{self._path}uploads/", makes=True).json()["id"]
+        upload = self._site.json("POST", f"{self._path}uploads/", makes=True)["id"]
         path = f"{self._path}uploads/{upload}/"
         for part, files in {"rows": [rows] if isinstance(rows, Path) else rows, "images": images}.items():
             for file in files:
                 self._send_file(path, part, file)
         wanted = {"upload": upload, "format": format} | options
-        told = self._site.request("POST", f"{self._path}imports/", makes=True, json=wanted).json()
+        told = self._site.json("POST", f"{self._path}imports/", makes=True, json=wanted)
         return Import(self._site, self._path, told)
 
     def imports(self) -> Rows:
@@ -223,14 +221,13 @@ class Instances:
             while have < size:
                 data.seek(have)
                 try:
-                    answer = self._site.request(
+                    have = self._site.json(
                         "PUT",
                         f"{path}{part}/",
                         params={"name": file.name, "offset": have},
                         content=data.read(PIECE),
                         headers={"Content-Type": "application/octet-stream"},
-                    )
-                    have = answer.json()["have"]
+                    )["have"]
                 except LineupError as error:
                     there = self._site.json("GET", path)[part].get(file.name, 0)
                     if error.type != "misplaced" or there == have:
@@ -278,7 +275,7 @@ class Import:
 
     def again(self) -> "Import":
         """Try it again where it came to nothing, or do it where it was only looked over."""
-        told = self._site.request("POST", f"{self.path}again/", makes=True).json()
+        told = self._site.json("POST", f"{self.path}again/", makes=True)
         return Import(self._site, self.path.partition("imports/")[0], told)
 
 
@@ -349,14 +346,13 @@ class Predictions:
     ) -> dict[str, Any]:
         """Bring in a model's scores, rows of the form `scores` (docs/predictions.md). Raises LineupError."""
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-        answer = self._site.request(
+        return self._site.json(
             "POST",
             f"{self._path}predictions/",
             makes=True,
             data={"format": "scores", "model": model, "version": version, "weights": weights},
             files={"file": ("scores.jsonl", lines.encode())},
         )
-        return dict(answer.json())
 
 
 class Studies:
@@ -372,7 +368,7 @@ class Studies:
 
     def create(self, source: Path | str | Mapping[str, Any]) -> "Study":
         """Make a draft from a study file, its text, or its values. Raises LineupError with the lines that are wrong."""
-        told = self._site.request("POST", f"{self._path}studies/", makes=True, **_body(source)).json()
+        told = self._site.json("POST", f"{self._path}studies/", makes=True, **_body(source))
         return Study(self._site, self._path, told["slug"])
 
     def check(self, source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
@@ -418,10 +414,10 @@ class Study:
         """Ask for `number` more `answers` to every question, for up to `number` to each that stays `undecided`, or
         about `instances` that came since; return what that brings, or with `dry_run` would bring."""
         wish = {"what": what, "number": number, "dry_run": dry_run}
-        return dict(self._site.request("POST", f"{self.path}more/", json=wish, makes=True).json())
+        return self._site.json("POST", f"{self.path}more/", json=wish, makes=True)
 
     def _change(self, name: str) -> dict[str, Any]:
-        return dict(self._site.request("POST", f"{self.path}{name}/", makes=True).json())
+        return self._site.json("POST", f"{self.path}{name}/", makes=True)
 
     def delete(self) -> None:
         """Delete it while it is a draft."""
@@ -445,11 +441,11 @@ class Study:
     def settle(self, id: int, choice: str, note: str = "") -> dict[str, Any]:
         """Decide a question that the answers have left undecided; `id` of its decision. Raises LineupError."""
         path, wanted = f"{self.path}decisions/{id}/settle/", {"choice": choice, "note": note}
-        return dict(self._site.request("POST", path, makes=True, json=wanted).json())
+        return self._site.json("POST", path, makes=True, json=wanted)
 
     def unsettle(self, id: int) -> dict[str, Any]:
         """Take a settlement back: the answers decide again. Raises LineupError."""
-        return dict(self._site.request("POST", f"{self.path}decisions/{id}/unsettle/", makes=True).json())
+        return self._site.json("POST", f"{self.path}decisions/{id}/unsettle/", makes=True)
 
     def _rows(self, name: str) -> Rows:
         return Rows(lambda: self._site.rows(f"{self.path}{name}/", limit=PAGE))
@@ -459,13 +455,13 @@ class Study:
 
     def export(self, format: str) -> "Export":
         """Ask for an export; it is made in the background."""
-        told = self._site.request("POST", f"{self.path}exports/", makes=True, json={"format": format}).json()
+        told = self._site.json("POST", f"{self.path}exports/", makes=True, json={"format": format})
         return Export(self._site, self._project, told)
 
     def release(self, name: str, format: str, **texts: str) -> "Export":
         """Freeze a release and have it written. texts: `description`, `licence`, `citation`."""
         wanted = {"name": name, "format": format, **texts}
-        told = self._site.request("POST", f"{self.path}releases/", makes=True, json=wanted).json()
+        told = self._site.json("POST", f"{self.path}releases/", makes=True, json=wanted)
         return Export(self._site, self._project, told)
 
 
@@ -482,7 +478,7 @@ class Webhooks:
     def make(self, url: str, topics: Sequence[str]) -> tuple[dict[str, Any], str]:
         """Have an address told of topics (docs/webhooks.md); return the webhook, and the key that its messages bear."""
         wanted = {"url": url, "topics": list(topics)}
-        made = dict(self._site.request("POST", f"{self._path}webhooks/", makes=True, json=wanted).json())
+        made = self._site.json("POST", f"{self._path}webhooks/", makes=True, json=wanted)
         return made, self.change_key(made["id"], hours=0)
 
     def change_key(self, id: int, *, hours: int = 24) -> str:
@@ -508,7 +504,7 @@ class Webhooks:
         return self._act("deliveries", delivery, "repeat")
 
     def _act(self, kind: str, id: int, name: str, **options: Any) -> dict[str, Any]:
-        return dict(self._site.request("POST", f"{self._path}{kind}/{id}/{name}/", **options).json())
+        return self._site.json("POST", f"{self._path}{kind}/{id}/{name}/", **options)
 
 
 class HubPush:
