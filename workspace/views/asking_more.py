@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from analytics.pay import projected_cost
+from analytics.pay import rewards
 from annotation.actions import asking_more
 from annotation.actions.asking_more import Grown, Way
 from annotation.actions.completing import set_completion
@@ -124,7 +124,7 @@ def _number(typed: str, wish: Wish) -> int:
 def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
     grown = foresee(lambda: asking_more.ask(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
     pay = study.design.pay
-    cost = projected_cost(pay.per_session, grown.seats) + projected_cost(pay.per_answer, grown.answers)
+    cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
     return Foreseen(wish, number, grown, cost)
 
 

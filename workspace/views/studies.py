@@ -1,6 +1,6 @@
 """The page of a study, its live part, and what changes its state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -19,7 +19,7 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.pay import PaidSession, Wage, hourly_wage, implied_hourly_pay, platform_fee, projected_cost
+from analytics.pay import Wage, hourly_wage, implied_hourly_pay, platform_fee, rewards
 from annotation.actions import launching
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
@@ -73,10 +73,12 @@ class Pay:
     too_low: bool
 
 
-def _pay(study: Study, *, seats: int, answers: int, sessions: Sequence[PaidSession] = ()) -> Pay:
+def _pay_so_far(study: Study, *, seats: int) -> Pay:
+    """Return what `study` costs once all places for answers that it has by now are filled."""
     pay = study.design.pay
-    wage = hourly_wage(pay.per_session, sessions, pay.per_answer)
-    cost = projected_cost(pay.per_session, seats) + projected_cost(pay.per_answer, answers)
+    answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
+    wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
+    cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
     too_low = is_underpaid(pay.currency, wage.median)
     return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage, too_low)
 
@@ -109,13 +111,13 @@ class Outlay:
 def _outlay(study: Study, plan: Plan) -> Outlay:
     design = study.design
     pay, minutes = design.pay, design.time.estimated_minutes
-    rewards = projected_cost(pay.per_session, plan.seats) + projected_cost(pay.per_answer, plan.answers)
+    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
     # Of a study whose questions come as others answer, only a full survey is known.
     each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
     return Outlay(
         currency=pay.currency,
-        rewards=rewards,
-        fee=platform_fee(rewards, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
+        rewards=paid,
+        fee=platform_fee(paid, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
         hourly=implied_hourly_pay(pay.per_session, pay.per_answer, answers=each, minutes=minutes),
         people=plan.seats,
         minutes=minutes,
@@ -123,12 +125,6 @@ def _outlay(study: Study, plan: Plan) -> Outlay:
         several=design.recruitment.sessions_per_annotator != 1,
         floor=settings.LEAST_HOURLY_PAY,
     )
-
-
-def _pay_so_far(study: Study, *, seats: int) -> Pay:
-    """Return what `study` costs once all places for answers that it has by now are filled."""
-    answers = Slot.objects.filter(seat__study=study).count() if study.design.pay.per_answer else 0
-    return _pay(study, seats=seats, answers=answers, sessions=paid_sessions(study))
 
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
