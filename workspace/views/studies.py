@@ -52,7 +52,7 @@ from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import BlindScore, Study, StudyState
 from studies.permissions import Verb
-from workspace.actions.alarms import is_underpaid
+from workspace.least_pay import is_underpaid, least_hourly
 from workspace.views.drafts import file_form
 
 EXPORTS_SHOWN = 5
@@ -70,7 +70,14 @@ class Pay:
     answers: int
     cost: Decimal
     wage: Wage
-    too_low: bool
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
+
+    @property
+    def too_low(self) -> bool:
+        return is_underpaid(self.currency, self.wage.median)
 
 
 def _pay_so_far(study: Study, *, seats: int) -> Pay:
@@ -79,15 +86,14 @@ def _pay_so_far(study: Study, *, seats: int) -> Pay:
     answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
     wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
     cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
-    too_low = is_underpaid(pay.currency, wage.median)
-    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage, too_low)
+    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
 
 
 @dataclass(frozen=True)
 class Outlay:
     """What a launch would cost, and what it asks of people: `people` sittings, fewer people where one may take several;
     `minutes` of each, `hours` of all. Money in `currency`, major units; `fee` is the platform's, None where people come
-    without one; `floor` is what an hour is to be paid at least, which is known in dollars only."""
+    without one."""
 
     currency: str
     rewards: Decimal
@@ -97,11 +103,14 @@ class Outlay:
     minutes: int
     hours: float
     several: bool
-    floor: Decimal
 
     @property
     def whole(self) -> Decimal:
         return self.rewards + (self.fee or 0)
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
 
     @property
     def too_low(self) -> bool:
@@ -123,7 +132,6 @@ def _outlay(study: Study, plan: Plan) -> Outlay:
         minutes=minutes,
         hours=plan.seats * minutes / 60,
         several=design.recruitment.sessions_per_annotator != 1,
-        floor=settings.LEAST_HOURLY_PAY,
     )
 
 
@@ -142,7 +150,6 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
-        "least_hourly": settings.LEAST_HOURLY_PAY,
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }
 
