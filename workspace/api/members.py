@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -19,7 +17,7 @@ from workspace.api.once import KEY, Shown, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
-from workspace.mail import send_invitation
+from workspace.mail import invitation_link, send_invitation
 
 ROLES = [role.value for role in Role]
 
@@ -128,10 +126,11 @@ class Invitations(ProjectEndpoint):
         role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
         days, now = wanted["days"], timezone.now()
         made, secret = invite(project=self.project, role=role, days=days, whom=whom, by=self.user, now=now)
-        link = f"{settings.SITE_URL}{reverse('invitation', args=[secret])}"
-        told = _invitation(made) | {"mailed": bool(mail) and send_invitation(made, link, to=mail)}
-        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (link, None))
-        return Shown(shown, kept=kept, status=201)
+        told = _invitation(made) | {"mailed": False}
+        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (invitation_link(secret), None))
+        return Shown(
+            shown, kept=kept, status=201, afterwards=lambda: {"mailed": send_invitation(made, secret, to=mail)}
+        )
 
 
 class OneInvitation(ProjectEndpoint):
