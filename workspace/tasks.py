@@ -1,4 +1,4 @@
-"""Work in the background. A task calls one action and mails what it noted; run twice, it does what it does once."""
+"""Work in the background. A task calls actions, and mails what they noted; run twice, it does what it does once."""
 
 from django.utils import timezone
 

@@ -16,7 +16,7 @@ from workspace.models import TRIAL, Delivery, DeliveryState, Webhook, WebhookKey
 from workspace.outgoing import AddressRefused, Answer, NotReached, post
 from workspace.signatures import headers, key_of
 
-# How long a message waits after each failure; after the last one, a day and a half later, it has failed.
+# How long a message waits after each failure; after the last one, some 32 hours later, it has failed.
 BACKOFF = (
     timedelta(minutes=1),
     timedelta(minutes=5),
