@@ -47,6 +47,16 @@ def projected_cost(reward: Decimal, times: int) -> Decimal:
     return reward * times
 
 
+def rewards(per_session: Decimal, per_answer: Decimal, *, seats: int, answers: int) -> Decimal:
+    """Return what as many seats and answers are paid together, without the platform's fee and taxes.
+
+    per_session, per_answer: rewards, major units, at least 0. seats, answers: at least 0. Raises ValueError otherwise.
+
+    Example: 80 seats at 8.00 and 1600 answers at 0.05 are paid 720.00.
+    """
+    return projected_cost(per_session, seats) + projected_cost(per_answer, answers)
+
+
 def platform_fee(cost: Decimal, percent: Decimal) -> Decimal:
     """Return the fee that a platform takes on top of what is paid, to the cent, halves up.
 

@@ -13,11 +13,17 @@ It needs httpx, and pandas only where `to_pandas` is called. It knows nothing of
 
 from lineup_client.client import Lineup
 from lineup_client.errors import LineupError, NotReached
-from lineup_client.project import Export, Import, Instances, Predictions, Project, Studies, Study
+from lineup_client.instances import Instances
+from lineup_client.predictions import Predictions
+from lineup_client.project import Project
 from lineup_client.rows import Rows
+from lineup_client.studies import Studies, Study
+from lineup_client.waiting import Export, HubPush, Import
+from lineup_client.webhooks import Webhooks
 
 __all__ = [
     "Export",
+    "HubPush",
     "Import",
     "Instances",
     "Lineup",
@@ -28,4 +34,5 @@ __all__ = [
     "Rows",
     "Studies",
     "Study",
+    "Webhooks",
 ]

@@ -72,9 +72,9 @@ class Lineup:
         """Return the project called so; nothing is asked yet."""
         return Project(self, slug)
 
-    def json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        """Return what the server answers. Raises LineupError and NotReached."""
-        response = self.request(method, path, **options)
+    def json(self, method: str, path: str, *, makes: bool = False, **options: Any) -> dict[str, Any]:
+        """Return what the server answers; `makes` as in `request`. Raises LineupError and NotReached."""
+        response = self.request(method, path, makes=makes, **options)
         return dict(response.json()) if response.content else {}
 
     def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:

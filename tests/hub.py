@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.receivers import Receiver, Request, answer_with, receiving
+from tests.receivers import Request, answer_with, receiving
 
 TOKEN = "hf_aTokenThatMayWrite"
 NO_REPOSITORY = {"error": "Repository not found"}
@@ -167,7 +167,6 @@ def running_hub() -> Iterator[Hub]:
         )
         answer_with(status, json.dumps(told).encode(), **headers)(handler, request)
 
-    receiver: Receiver
     with receiving(answer) as receiver:
         hub.url = f"http://127.0.0.1:{receiver.port}"
         yield hub

@@ -153,8 +153,8 @@ STEPS = {
 }
 # What the clock sends of what others have noted.
 BY_THE_CLOCK = {
+    "workspace.actions.accepted_news.note_accepted",
     "workspace.actions.deliveries.deliver",
-    "workspace.actions.deliveries.note_accepted",
     "workspace.actions.deliveries.tidy",
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.

@@ -175,6 +175,10 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "unsettle": ("question unsettled", lambda _: with_fixed(unsettle, question=settled())),
     "take_out": ("question taken out", lambda _: with_fixed(taking_out.take_out, question=question(), reason="broken")),
     "put_back": ("question put back", lambda _: with_fixed(taking_out.put_back, question=_taken_out())),
+    "ask": (
+        "most answers raised",
+        lambda _: with_fixed(asking_more.ask, study=visited(), way=asking_more.Way.UNDECIDED, number=2),
+    ),
     "ask_more": ("more answers wanted", lambda _: with_fixed(asking_more.ask_more, study=visited(), more=1)),
     "raise_most": ("most answers raised", lambda _: with_fixed(asking_more.raise_most, study=visited(), to=2)),
     "take_up_instances": ("instances taken up", lambda _: _with_a_new_instance()),

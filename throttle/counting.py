@@ -13,6 +13,7 @@ transaction: one that is rolled back takes its count with it, and an open one ho
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -30,6 +31,11 @@ class Verdict:
     allowed: bool
     retry_after: int
     hits: int
+
+    @property
+    def minutes(self) -> int:
+        """Return how long to wait as people are told it: whole minutes, at least 1 unless allowed."""
+        return ceil(self.retry_after / 60)
 
 
 def hit(*, scope: str, key: str, limit: int, window: timedelta, now: datetime) -> Verdict:

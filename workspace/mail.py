@@ -20,12 +20,20 @@ def can_send() -> bool:
     return bool(settings.MAIL_FROM)
 
 
-def send_invitation(invitation: Invitation, link: str, *, to: str) -> bool:
-    """Mail the link of an invitation; whether a server took it. A link that was not taken is still good."""
+def invitation_link(secret: str) -> str:
+    return f"{settings.SITE_URL}{reverse('invitation', args=[secret])}"
+
+
+def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
+    """Mail the link of an invitation, unless `to` is ""; whether a server took it. A link that was not taken is still
+    good."""
+    if not to:
+        return False
     project, by = invitation.project.name, invitation.made_by.get_full_name() or invitation.made_by.get_username()
     text = (
         f"{by} invites you to {project} on Lineup, as {with_article(Role(invitation.role))}.\n\n"
-        f"Follow this link to join; it works once, until {invitation.expires_at:%-d %B %Y, %H:%M} UTC:\n\n{link}\n\n"
+        f"Follow this link to join; it works once, until {invitation.expires_at:%-d %B %Y, %H:%M} UTC:\n\n"
+        f"{invitation_link(secret)}\n\n"
         "If you do not know what this is about, do nothing.\n"
     )
     return _send(f"Invitation to {project}", text, to=to, about=f"invitation {invitation.pk}")

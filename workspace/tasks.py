@@ -1,4 +1,4 @@
-"""Work in the background. A task calls one action and mails what it noted; run twice, it does what it does once."""
+"""Work in the background. A task calls actions, and mails what they noted; run twice, it does what it does once."""
 
 from django.utils import timezone
 
@@ -6,7 +6,7 @@ from annotation.actions.completing import note_completed
 from background.decorator import task
 from studies.actions.events import TIMETABLE
 from workspace import mail
-from workspace.actions import alarms, browser_sessions, deliveries, uploaded_images
+from workspace.actions import accepted_news, alarms, browser_sessions, deliveries, uploaded_images
 
 
 @task(name="workspace.deliver", minutes=5)
@@ -20,7 +20,7 @@ def note_news() -> None:
     """What no single action knows that it brought about."""
     now = timezone.now()
     alarms.note_underpaid(by=TIMETABLE, now=now)
-    deliveries.note_accepted(now=now)
+    accepted_news.note_accepted(now=now)
     deliveries.tidy(now=now)
 
 

@@ -3,6 +3,8 @@ questions about instances that came to the project since (docs/decisions/0044-gr
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from typing import assert_never
 
 from django.db import transaction
 from django.db.models import F, Max, Min, QuerySet
@@ -26,6 +28,14 @@ BATCH = 500
 _LAUNCHED = {StudyState.OPEN, StudyState.PAUSED}
 
 
+class Way(StrEnum):
+    """What can be asked besides."""
+
+    ANSWERS = "answers"
+    UNDECIDED = "undecided"
+    INSTANCES = "instances"
+
+
 @dataclass(frozen=True)
 class Grown:
     """What asking more of a study brought, in numbers, each 0 or more.
@@ -42,6 +52,21 @@ class Grown:
     decisions: int = 0
     undone: int = 0
     restored: int = 0
+
+
+def ask(*, study: Study, way: Way, number: int, by: Actor, now: datetime, beyond: int | None = None) -> Grown:
+    """Ask more of a launched study. `number` is how many more answers, or up to how many; new instances need none.
+
+    Raises StudyError.
+    """
+    match way:
+        case Way.ANSWERS:
+            return ask_more(study=study, more=number, by=by, now=now, beyond=beyond)
+        case Way.UNDECIDED:
+            return raise_most(study=study, to=number, by=by, now=now)
+        case Way.INSTANCES:
+            return take_up_instances(study=study, by=by, now=now)
+    assert_never(way)
 
 
 @transaction.atomic

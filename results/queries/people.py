@@ -1,6 +1,6 @@
 """Who has come to a study: under which name, with how many answers, and whether they count."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotation.models import Removal, Response, Session
 from annotation.models.responses import counts
 from results.models import Pseudonym
-from studies.models import Study
+from studies.models import Project, Study
 
 PER_PAGE = 50
 
@@ -52,11 +52,16 @@ def _lines(study: Study, named: Sequence[Pseudonym]) -> list[PersonLine]:
         left=Count("pk", filter=Q(slot__isnull=False) & ~Q(left_out="")),
     )
     given = {annotator: (answers, counted, left) for annotator, answers, counted, left in numbers}
-    # The person's own wish stands before a researcher's.
-    removals = Removal.objects.in_force().filter(project=study.project_id, annotator__in=people).order_by("why")
-    why = {each.annotator_id: each for each in removals}
+    why = removals_of(people, project=study.project)
     lines = []
     for each in named:
         answers, counted, left = given.get(each.annotator_id, (0, 0, 0))
         lines.append(PersonLine(each.name, answers, counted, left, why.get(each.annotator_id)))
     return lines
+
+
+def removals_of(people: Collection[int], *, project: Project) -> dict[int, Removal]:
+    """Return of each of these annotators whose answers count nowhere in `project` why that is."""
+    # The person's own wish stands before a researcher's.
+    removals = Removal.objects.in_force().filter(project=project, annotator__in=people).order_by("why")
+    return {each.annotator_id: each for each in removals}

@@ -10,6 +10,7 @@ from analytics.pay import (
     percentile,
     platform_fee,
     projected_cost,
+    rewards,
 )
 
 HALF = Fraction(1, 2)
@@ -18,6 +19,11 @@ NINE_TENTHS = Fraction(9, 10)
 
 def test_cost_is_reward_times_seats() -> None:
     assert projected_cost(Decimal("8.00"), 81) == Decimal("648.00")
+
+
+def test_seats_and_answers_are_paid_together() -> None:
+    # 80 x 8.00 and 1600 x 0.05.
+    assert rewards(Decimal("8.00"), Decimal("0.05"), seats=80, answers=1600) == Decimal("720.00")
 
 
 def test_a_study_without_seats_costs_nothing() -> None:

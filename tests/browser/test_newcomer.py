@@ -24,6 +24,7 @@ from tests.jobs import run_now
 # Every press of a button and every link that is followed; typing and choosing from lists is beside it. A walk that
 # takes more has got a stumble.
 MOST_CLICKS = 20
+PROJECT = "Drawn scenes"
 
 
 class Walker:
@@ -63,30 +64,22 @@ def do_all_jobs() -> None:
         assert run_now(job).error == ""
 
 
-def test_from_an_empty_site_to_a_release_without_a_shell(
-    page: Page,
-    live_server: LiveServer,
-    settings: Settings,
-    material: tuple[bytes, bytes],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    settings.ANYBODY_MAKES_PROJECTS = True
-    for sends in ("workspace.views.imports.send", "results.views.exports.send", "results.views.releases.send"):
-        monkeypatch.setattr(sends, lambda job: None)
-    make_person("newcomer")
-    walker = Walker(page)
-
-    page.goto(live_server.url)
-    page.get_by_label("Name").fill("newcomer")
-    page.get_by_label("Password").fill(PASSWORD)
+def sign_in(walker: Walker, site: str) -> None:
+    walker.page.goto(site)
+    walker.page.get_by_label("Name").fill("newcomer")
+    walker.page.get_by_label("Password").fill(PASSWORD)
     walker.press("Sign in")
 
+
+def make_a_project(walker: Walker) -> None:
     walker.follow("New project")
-    page.locator("#name").fill("Drawn scenes")
+    walker.page.locator("#name").fill(PROJECT)
     walker.press("Make the project")
 
+
+def import_what_is_on_the_laptop(walker: Walker, rows: bytes, pictures: bytes) -> None:
+    page = walker.page
     walker.follow("Import instances")
-    rows, pictures = material
     page.get_by_label("What the file is").select_option("jsonl")
     page.set_input_files("#rows", FilePayload(name="scenes.jsonl", mimeType="text/plain", buffer=rows))
     page.set_input_files("#images", FilePayload(name="scenes.zip", mimeType="application/zip", buffer=pictures))
@@ -99,28 +92,39 @@ def test_from_an_empty_site_to_a_release_without_a_shell(
     do_all_jobs()
     assert Import.objects.latest("pk").project.instances.count() == 7
 
-    walker.follow("Drawn scenes")
+
+def launch_a_study(walker: Walker) -> Study:
+    walker.follow(PROJECT)
     walker.follow("Make a study")
     walker.follow("Fill in a form with bivlc-step-3")
     for name, value in (("contact", "newcomer@lab.example"), ("surveys.size", "7"), ("surveys.double_seats", "0")):
-        page.locator(f'[name="{name}"]').last.fill(value)
+        walker.page.locator(f'[name="{name}"]').last.fill(value)
     walker.press("Make the draft")
     walker.follow("Launch")
     walker.press("Launch")
     study = Study.objects.get()
     assert study.state == "open"
+    return study
 
+
+def answer_all(study: Study) -> None:
     for person in people(count=8, accuracy=1.0, seed="newcomer"):
         take_part(browser=BrowserInProcess(), study=study, person=person)
     # As the clock does once a minute; an answer can be taken back for a few seconds.
     note_completed(by=TIMETABLE, now=timezone.now() + UNDO)
-    walker.follow("Drawn scenes")
-    expect(page.get_by_text("All answers of bivlc-step-3 are in.")).to_be_visible()
+
+
+def close_the_study(walker: Walker) -> None:
+    walker.follow(PROJECT)
+    expect(walker.page.get_by_text("All answers of bivlc-step-3 are in.")).to_be_visible()
     walker.follow("Close it, or ask more")
     walker.follow("Close")
     walker.press("Close")
 
-    walker.follow("Drawn scenes")
+
+def fetch_a_release(walker: Walker) -> Path:
+    page = walker.page
+    walker.follow(PROJECT)
     walker.follow("Freeze a release")
     page.locator("#name").fill("v1")
     page.get_by_label("Format", exact=True).select_option("jsonl")
@@ -129,8 +133,28 @@ def test_from_an_empty_site_to_a_release_without_a_shell(
     page.reload()
     with page.expect_download() as waited:
         walker.follow("Download")
-    # Everybody chose the picture that the scene was drawn for, so what is released are the scenes that have one.
-    with zipfile.ZipFile(str(waited.value.path())) as released:
+    return Path(waited.value.path())
+
+
+def test_from_an_empty_site_to_a_release_without_a_shell(
+    page: Page,
+    live_server: LiveServer,
+    settings: Settings,
+    material: tuple[bytes, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.ANYBODY_MAKES_PROJECTS = True
+    for sends in ("workspace.views.imports.send", "results.views.exports.send", "results.views.releases.send"):
+        monkeypatch.setattr(sends, lambda job: None)
+    make_person("newcomer")
+    walker = Walker(page)
+    sign_in(walker, live_server.url)
+    make_a_project(walker)
+    import_what_is_on_the_laptop(walker, *material)
+    answer_all(launch_a_study(walker))
+    close_the_study(walker)
+    with zipfile.ZipFile(fetch_a_release(walker)) as released:
         (name,) = [name for name in released.namelist() if name.endswith("/instances.jsonl")]
+        # Everybody chose the picture that the scene was drawn for, so what is released are the scenes that have one.
         assert len(released.read(name).splitlines()) == sum(each.right is not None for each in scenes())
     assert walker.clicks <= MOST_CLICKS, walker.clicks

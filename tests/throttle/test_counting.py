@@ -34,6 +34,11 @@ def test_as_many_as_the_limit_are_allowed_and_the_next_is_told_how_long_to_wait(
     assert 0 < come().retry_after <= 600
 
 
+@pytest.mark.parametrize(("seconds", "minutes"), [(0, 0), (1, 1), (60, 1), (61, 2), (900, 15)])
+def test_people_are_told_whole_minutes(seconds: int, minutes: int) -> None:
+    assert Verdict(allowed=not seconds, retry_after=seconds, hits=1).minutes == minutes
+
+
 @pytest.mark.usefixtures("_each_store")
 def test_keys_and_scopes_count_apart() -> None:
     for _ in range(4):

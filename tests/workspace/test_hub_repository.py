@@ -1,13 +1,12 @@
 """Sending a folder to the Hub, tried with the Hub's own library against a stand-in of its protocol."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from tests.hub import TOKEN, Hub, running_hub
+from tests.hub import TOKEN, Hub
 from tests.receivers import Request
 from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
 
@@ -18,13 +17,6 @@ FILES = {
     "data/test-00000-of-00001.parquet": b"PAR1" + b"\0" * 2000,
     "annotations/responses.csv": b"key\nvase-1\n",
 }
-
-
-@pytest.fixture
-def hub(settings: Settings) -> Iterator[Hub]:
-    with running_hub() as hub:
-        settings.HUB_URL = hub.url
-        yield hub
 
 
 def folder_of(path: Path, files: dict[str, bytes] = FILES) -> Path:

@@ -25,6 +25,5 @@ def find(*, token: Token, key: str, now: datetime) -> KeptAnswer | None:
 
 
 def keep(*, answer: KeptAnswer, status: int, body: str, location: str) -> None:
-    """Keep what the request was answered."""
-    answer.status, answer.body, answer.location = status, body, location
-    answer.save(update_fields=["status", "body", "location"])
+    """Keep what the request was answered, unless its token went meanwhile."""
+    KeptAnswer.objects.filter(pk=answer.pk).update(status=status, body=body, location=location)

@@ -19,8 +19,6 @@ from workspace.models import UploadedImage
 
 # More ids than this are asked for in several statements: databases take only so many values in one.
 BATCH = 1000
-
-
 # How long a picture that no row shows waits for one.
 KEPT_FOR = timedelta(days=30)
 

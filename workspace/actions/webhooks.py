@@ -173,7 +173,7 @@ def _alarm(*names: str) -> Callable[[Event], Data]:
 
 # The sort of event -> what it is told under, and what is told of it besides where and when it was. Nothing of a person.
 TOLD: Mapping[str, tuple[Topic, Callable[[Event], Data]]] = {
-    "study completed": (Topic.STUDY_COMPLETED, _nothing_more),
+    What.STUDY_COMPLETED: (Topic.STUDY_COMPLETED, _nothing_more),
     What.RELEASE_FROZEN: (Topic.RELEASE_MADE, _of_release),
     What.STUDY_UNDERPAID: (Topic.ALARM_RAISED, _alarm("currency", "median", "least")),
     What.WEBHOOK_SWITCHED_OFF: (Topic.ALARM_RAISED, _alarm("host")),

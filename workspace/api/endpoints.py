@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from rest_framework.authentication import BaseAuthentication
@@ -38,7 +39,6 @@ from workspace.models import Scope, Token
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 MINUTE = timedelta(minutes=1)
-NOTHING_HERE = "There is nothing here that you may see. Check the address and whose token this is."
 
 
 class AlwaysJson(DefaultContentNegotiation):
@@ -116,10 +116,7 @@ class ProjectEndpoint(Endpoint):
         # A stranger does not learn from a token's scope that there is a project.
         self.perform_authentication(request)
         self.check_permissions(request)
-        project = self.visible_projects().filter(slug=kwargs["project"]).first()
-        if project is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        self.project = project
+        self.project = get_object_or_404(self.visible_projects(), slug=kwargs["project"])
         super().initial(request, *args, **kwargs)
         verb = self.verbs.get("GET" if request.method == "HEAD" else request.method or "")
         if verb is None:

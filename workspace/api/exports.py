@@ -6,6 +6,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -22,7 +23,7 @@ from results.exporting.dossier import About
 from results.models import Export, Release
 from results.queries.offered import OfferedExport, offered_exports
 from studies.permissions import Verb
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.files import send_file
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
@@ -110,11 +111,8 @@ def _accepted(request: Request, export: Export) -> Response:
 
 class _ExportEndpoint(ProjectEndpoint):
     def one(self, pk: int) -> OfferedExport:
-        """Return the export of the project with this id. Raises Refused."""
-        export = _read_with(Export.objects.filter(project=self.project, pk=pk)).first()
-        if export is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        return offered_exports([export])[0]
+        """Return the export of the project with this id. Raises Http404."""
+        return offered_exports([get_object_or_404(_read_with(Export.objects.filter(project=self.project)), pk=pk)])[0]
 
 
 class OneExport(_ExportEndpoint):

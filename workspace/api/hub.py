@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -13,7 +14,7 @@ from background.tasks import send
 from results.models import Release
 from studies.permissions import Verb
 from workspace.actions.hub import LONGEST_TOKEN, cancel_push, request_push
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
@@ -98,11 +99,9 @@ class _PushEndpoint(ProjectEndpoint):
     about = ABOUT
 
     def one(self, pk: int) -> HubPush:
-        """Return the push of the project with this id. Raises Refused."""
-        push = HubPush.objects.select_related("project", "release", "job").filter(project=self.project, pk=pk).first()
-        if push is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        return push
+        """Return the push of the project with this id. Raises Http404."""
+        pushes = HubPush.objects.select_related("project", "release", "job")
+        return get_object_or_404(pushes, project=self.project, pk=pk)
 
 
 class OneHubPush(_PushEndpoint):

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.files.storage import default_storage
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -31,14 +32,13 @@ from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Import, Upload
 from studies.permissions import Verb
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.files import refuse_too_large
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, answer, asked, listed, page_of
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import ImportSerializer, PieceSerializer, RowProblemSerializer, UploadSerializer
 
-NOTHING = Problem("not-found", 404, NOTHING_HERE)
 NO_ROWS = "Send the file with the rows first, as one of the part `rows`."
 
 
@@ -50,11 +50,10 @@ class _UploadEndpoint(ProjectEndpoint):
     about = "Instances"
 
     def own(self, pk: UUID) -> Upload:
-        """Return the upload into the project that who asks has begun. Raises Refused."""
-        found = Upload.objects.filter(project=self.project, made_by=self.user, pk=pk).select_related("project").first()
-        if found is None:
-            raise Refused(NOTHING)
-        return found
+        """Return the upload into the project that who asks has begun. Raises Http404."""
+        return get_object_or_404(
+            Upload.objects.select_related("project"), project=self.project, made_by=self.user, pk=pk
+        )
 
 
 class Uploads(_UploadEndpoint):
@@ -203,11 +202,8 @@ class _ImportEndpoint(ProjectEndpoint):
     about = "Instances"
 
     def one(self, pk: int) -> Import:
-        """Return the import into the project with this id. Raises Refused."""
-        found = Import.objects.filter(project=self.project, pk=pk).select_related("job", "project", "upload").first()
-        if found is None:
-            raise Refused(NOTHING)
-        return found
+        """Return the import into the project with this id. Raises Http404."""
+        return get_object_or_404(Import.objects.select_related("job", "project", "upload"), project=self.project, pk=pk)
 
 
 class OneImport(_ImportEndpoint):

@@ -5,6 +5,7 @@ import re
 from dataclasses import asdict
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -19,7 +20,7 @@ from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadedImages
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once, once_by_content
 from workspace.api.pages import PageQuery, listed, page_of
@@ -147,9 +148,8 @@ class OneInstance(ProjectEndpoint):
     @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """One instance."""
-        found = Instance.objects.filter(project=self.project, pk=pk).prefetch_related("images", "tags").first()
-        if found is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        instances = Instance.objects.filter(project=self.project).prefetch_related("images", "tags")
+        found = get_object_or_404(instances, pk=pk)
         return Response(InstanceSerializer(_told(found)).data)
 
 

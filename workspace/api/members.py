@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.conf import settings
-from django.urls import reverse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -13,12 +12,12 @@ from rest_framework.response import Response
 from studies.actions.membership import DAYS, cancel_invitation, change_role, invite, remove_member
 from studies.models import Invitation, Membership
 from studies.permissions import Role, Verb, role_called
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.once import KEY, Shown, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
-from workspace.mail import send_invitation
+from workspace.mail import invitation_link, send_invitation
 
 ROLES = [role.value for role in Role]
 
@@ -127,10 +126,11 @@ class Invitations(ProjectEndpoint):
         role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
         days, now = wanted["days"], timezone.now()
         made, secret = invite(project=self.project, role=role, days=days, whom=whom, by=self.user, now=now)
-        link = f"{settings.SITE_URL}{reverse('invitation', args=[secret])}"
-        told = _invitation(made) | {"mailed": bool(mail) and send_invitation(made, link, to=mail)}
-        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (link, None))
-        return Shown(shown, kept=kept, status=201)
+        told = _invitation(made) | {"mailed": False}
+        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (invitation_link(secret), None))
+        return Shown(
+            shown, kept=kept, status=201, afterwards=lambda: {"mailed": send_invitation(made, secret, to=mail)}
+        )
 
 
 class OneInvitation(ProjectEndpoint):
@@ -140,8 +140,6 @@ class OneInvitation(ProjectEndpoint):
     @extend_schema(operation_id="cancel_invitation", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
         """Make the link of an invitation worthless."""
-        found = Invitation.objects.filter(project=self.project, pk=pk).first()
-        if found is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
+        found = get_object_or_404(Invitation, project=self.project, pk=pk)
         cancel_invitation(invitation=found, by=self.user, now=timezone.now())
         return Response(status=204)

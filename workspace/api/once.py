@@ -50,7 +50,7 @@ def once(method: Method[E, P]) -> Method[E, P]:
     def with_key(self: E, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> Response:
         key = _key(request)
         if key is None:
-            return method(self, request, *args, **kwargs)
+            return _followed(method(self, request, *args, **kwargs))
         try:
             with transaction.atomic():
                 kept, is_new = claim(token=self.token, key=key, fingerprint=_fingerprint(request), now=timezone.now())
@@ -60,9 +60,9 @@ def once(method: Method[E, P]) -> Method[E, P]:
                 if response.status_code >= 400:
                     raise _NotKept(response)
                 _keep(kept, response)
-                return response
         except _NotKept as refused:
             return refused.response
+        return _followed(response, kept)
 
     return with_key
 
@@ -101,11 +101,27 @@ def _key(request: Request) -> str | None:
 
 
 class Shown(Response):
-    """An answer that holds what is shown this once: `kept` is what the same request is answered later."""
+    """An answer that holds what is shown this once: `kept` is what the same request is answered later.
 
-    def __init__(self, data: Any, *, kept: Any, **more: Any) -> None:
+    afterwards: done once all else is, outside of its transaction; what it returns is told in both.
+    """
+
+    def __init__(
+        self, data: Any, *, kept: Any, afterwards: Callable[[], dict[str, Any]] | None = None, **more: Any
+    ) -> None:
         super().__init__(data, **more)
-        self.kept = kept
+        self.kept, self.afterwards = kept, afterwards
+
+
+def _followed(response: Response, kept: KeptAnswer | None = None) -> Response:
+    """Do what follows outside of the transaction: a slow mail server keeps nobody from writing."""
+    if isinstance(response, Shown) and response.afterwards is not None:
+        told = response.afterwards()
+        response.data |= told
+        response.kept |= told
+        if kept is not None:
+            _keep(kept, response)
+    return response
 
 
 def _keep(kept: KeptAnswer, response: Response) -> None:

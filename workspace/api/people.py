@@ -3,9 +3,11 @@
 People are known here by their pseudonyms in the project; who stands behind one does not leave by the API.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Exists, OuterRef
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -14,18 +16,18 @@ from rest_framework.response import Response
 
 from annotation.actions import adjudication
 from annotation.actions.removals import Followed
-from annotation.models import Decision, Removal, Session
+from annotation.models import Decision, Session
 from results import tasks
 from results.actions import people
 from results.actions.changes import ACTS
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.people import removals_of
 from results.sentences import told
 from studies.permissions import Verb
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import FollowedSerializer, PersonSerializer, SettledSerializer
 
 LONGEST_REASON = LONGEST_NOTE = 2000
@@ -44,11 +46,7 @@ class People(ProjectEndpoint):
         return page_of(request, named, self._told)
 
     def _told(self, named: list[Pseudonym]) -> Any:
-        in_force = Removal.objects.in_force().filter(
-            project=self.project, annotator__in=[p.annotator_id for p in named]
-        )
-        # The person's own wish stands before a researcher's.
-        removals = {each.annotator_id: each for each in in_force.order_by("why")}
+        removals = removals_of([each.annotator_id for each in named], project=self.project)
         lines = []
         for each in named:
             removal = removals.get(each.annotator_id)
@@ -95,10 +93,9 @@ class ChangePerson(ProjectEndpoint):
 
 
 def _numbers(followed: Followed | int) -> dict[str, Any]:
-    names = [name for name in FollowedSerializer().get_fields() if name != "sentence"]
     if isinstance(followed, int):
-        return dict.fromkeys(names, 0) | {"slots": followed}
-    return {name: getattr(followed, name, 0) for name in names}
+        return {**asdict(Followed()), "slots": followed}
+    return {**asdict(followed), "slots": 0}
 
 
 class SettlementSerializer(serializers.Serializer[Any]):
@@ -111,16 +108,9 @@ class _DecisionEndpoint(StudyEndpoint):
     verbs = needs(POST=Verb.SETTLE)
 
     def decision(self, pk: int) -> Decision:
-        """Return the decision of the study with this id. Raises Refused."""
-        found = Decision.objects.filter(study=self.study, pk=pk).select_related("question__instance", "question__study")
-        if (one := found.first()) is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        return one
-
-
-def _settled(decision: Decision) -> Any:
-    names = SettledSerializer().get_fields()
-    return SettledSerializer({name: getattr(decision, name, decision.pk) for name in names}).data
+        """Return the decision of the study with this id. Raises Http404."""
+        decisions = Decision.objects.select_related("question__instance", "question__study")
+        return get_object_or_404(decisions, study=self.study, pk=pk)
 
 
 class Settle(_DecisionEndpoint):
@@ -138,7 +128,7 @@ class Settle(_DecisionEndpoint):
         question = self.decision(pk).question
         choice, note = form.validated_data["choice"], form.validated_data["note"]
         made = adjudication.settle(question=question, choice=choice, by=self.user, note=note, now=timezone.now())
-        return Response(_settled(made))
+        return Response(SettledSerializer(made).data)
 
 
 class Unsettle(_DecisionEndpoint):
@@ -152,4 +142,4 @@ class Unsettle(_DecisionEndpoint):
     @once
     def _unsettle(self, request: Request, pk: int) -> Response:
         made = adjudication.unsettle(question=self.decision(pk).question, by=self.user, now=timezone.now())
-        return Response(_settled(made))
+        return Response(SettledSerializer(made).data)

@@ -26,6 +26,7 @@ CONTENT_TYPE = "application/problem+json"
 MOST_ERRORS = 100
 # Types of problems are names, not addresses; what each means stands in docs/api.md.
 TYPE = "urn:lineup:problem:"
+NOTHING_HERE = "There is nothing here that you may see. Check the address and whose token this is."
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def problem_of(error: Exception) -> Problem | None:
         case UnknownPerson():
             return Problem("not-found", 404, str(error))
         case Http404():
-            return Problem("not-found", 404, "There is nothing here that you may see.")
+            return Problem("not-found", 404, NOTHING_HERE)
         case PermissionDenied():
             return Problem("not-allowed", 403, "You may not do this.")
         case RequestDataTooBig():

@@ -219,7 +219,7 @@ class MoreSerializer(serializers.Serializer[Any]):
     """What is asked besides, of a study that is open or paused."""
 
     what = serializers.ChoiceField(
-        choices=["answers", "undecided", "instances"],
+        choices=[way.value for way in asking_more.Way],
         help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
         "undecided. `instances`: questions about those that came to the project since.",
     )
@@ -241,17 +241,12 @@ class AskMore(StudyEndpoint):
         sent = MoreSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         wish = sent.validated_data
-        grown = foresee(lambda: self._grown(**wish)) if wish["dry_run"] else self._grown(**wish)
-        return Response(GrownSerializer(asdict(grown)).data)
+        way = asking_more.Way(wish["what"])
 
-    def _grown(self, what: str, number: int, dry_run: bool) -> asking_more.Grown:
-        by, now = self.user, timezone.now()
-        match what:
-            case "answers":
-                return asking_more.ask_more(study=self.study, more=number, by=by, now=now)
-            case "undecided":
-                return asking_more.raise_most(study=self.study, to=number, by=by, now=now)
-        return asking_more.take_up_instances(study=self.study, by=by, now=now)
+        def grow() -> asking_more.Grown:
+            return asking_more.ask(study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now())
+
+        return Response(GrownSerializer(asdict(foresee(grow) if wish["dry_run"] else grow())).data)
 
 
 class Progress(StudyEndpoint):

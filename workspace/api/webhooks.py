@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -14,10 +14,9 @@ from studies.permissions import Verb
 from workspace import tasks
 from workspace.actions import webhooks as actions
 from workspace.actions.webhooks import OVERLAPS
-from workspace.api.endpoints import NOTHING_HERE, ProjectEndpoint, needs
+from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, names_of
 from workspace.models import Delivery, Topic, Webhook
 from workspace.outgoing import LONGEST_URL
@@ -76,11 +75,8 @@ class _WebhookEndpoint(ProjectEndpoint):
     about = ABOUT
 
     def one(self, pk: int) -> Webhook:
-        """Return the webhook of the project with this id. Raises Refused."""
-        webhook = Webhook.objects.select_related("project").filter(project=self.project, pk=pk).first()
-        if webhook is None:
-            raise Refused(Problem("not-found", 404, NOTHING_HERE))
-        return webhook
+        """Return the webhook of the project with this id. Raises Http404."""
+        return get_object_or_404(Webhook.objects.select_related("project"), project=self.project, pk=pk)
 
 
 class OneWebhook(_WebhookEndpoint):
@@ -162,10 +158,8 @@ class Repeat(ProjectEndpoint):
     @extend_schema(operation_id="repeat_delivery", request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Send a message again under its name, whatever came of it before."""
-        found = Delivery.objects.filter(webhook__project=self.project).select_related("webhook__project")
-        delivery = found.filter(pk=pk).first()
-        if delivery is None:
-            raise Http404
+        deliveries = Delivery.objects.select_related("webhook__project")
+        delivery = get_object_or_404(deliveries, webhook__project=self.project, pk=pk)
         actions.repeat(delivery=delivery, by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
         delivery.refresh_from_db()

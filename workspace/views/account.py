@@ -1,6 +1,5 @@
 """A person's own account: the name that colleagues read, where mail goes, and the browsers that are signed in."""
 
-from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -39,10 +38,8 @@ class TooMany(AccountRefused):
     """It was tried too often."""
 
     def __init__(self, verdict: Verdict) -> None:
-        minutes = ceil(verdict.retry_after / 60)
-        super().__init__(
-            f"There were too many attempts. Wait {minutes} minute{'' if minutes == 1 else 's'}, then try again."
-        )
+        plural = "" if verdict.minutes == 1 else "s"
+        super().__init__(f"There were too many attempts. Wait {verdict.minutes} minute{plural}, then try again.")
 
 
 def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:

@@ -1,8 +1,6 @@
 """The page of a launched study that asks more of it, and says what follows once all its answers are in."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from analytics.pay import projected_cost
+from analytics.pay import rewards
 from annotation.actions import asking_more
-from annotation.actions.asking_more import Grown
+from annotation.actions.asking_more import Grown, Way
 from annotation.actions.completing import set_completion
 from results.actions.people import foresee
 from results.views.guards import signed_in, study_view
@@ -24,56 +22,45 @@ from studies.models import Study, StudyState
 from studies.permissions import Verb
 from workspace import mail
 
-# The study, the number that was typed, who and when, and how many answers each question got when it was foreseen.
-Act = Callable[[Study, int, User, datetime, int | None], Grown]
-
 
 @dataclass(frozen=True)
 class Wish:
-    """One way to ask more: `label` of the number that it takes, "" for none, and the sentence when it is done."""
+    """How a way to ask more is shown: `label` of the number that it takes, "" for none, `done` once it is done."""
 
-    name: str
+    way: Way
     heading: str
     about: str
     label: str
     done: str
-    act: Act
 
 
 LONGEST_NUMBER = 10
-
-
-WISHES = {
-    wish.name: wish
+WISHES: dict[str, Wish] = {
+    wish.way: wish
     for wish in (
         Wish(
-            "answers",
+            Way.ANSWERS,
             "More answers to every question",
             "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
             "ones in every number: they were asked for whatever had been answered.",
             "How many more each",
             "Every question gets more answers now. Raise the number of places on Prolific too.",
-            lambda study, number, by, now, beyond: asking_more.ask_more(
-                study=study, more=number, by=by, now=now, beyond=beyond
-            ),
         ),
         Wish(
-            "undecided",
+            Way.UNDECIDED,
             "More answers while undecided",
             "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
             "and nothing else is left. These answers decide, but stand apart where agreement is measured.",
             "Up to how many each",
             "Undecided questions get more answers as people arrive.",
-            lambda study, number, by, now, beyond: asking_more.raise_most(study=study, to=number, by=by, now=now),
         ),
         Wish(
-            "instances",
+            Way.INSTANCES,
             "New instances",
             "Instances that came to the project after the launch, and that the study file selects, are asked about in "
             "surveys of their own.",
             "",
             "The new instances are asked about now.",
-            lambda study, number, by, now, beyond: asking_more.take_up_instances(study=study, by=by, now=now),
         ),
     )
 }
@@ -106,7 +93,8 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
             if request.method == "POST":
                 seen = sent.get("beyond", "")
                 beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
-                wish.act(study, number, signed_in(request), timezone.now(), beyond)
+                by, now = signed_in(request), timezone.now()
+                asking_more.ask(study=study, way=wish.way, number=number, by=by, now=now, beyond=beyond)
                 messages.success(request, wish.done)
                 return redirect("study", study.project.slug, study.slug)
             foreseen = _foreseen(study, wish, number, signed_in(request))
@@ -134,18 +122,19 @@ def _number(typed: str, wish: Wish) -> int:
 
 
 def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
-    grown = foresee(lambda: wish.act(study, number, by, timezone.now(), None))
+    grown = foresee(lambda: asking_more.ask(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
     pay = study.design.pay
-    cost = projected_cost(pay.per_session, grown.seats) + projected_cost(pay.per_answer, grown.answers)
+    cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
     return Foreseen(wish, number, grown, cost)
 
 
 def _offered(study: Study) -> list[dict[str, Any]]:
     """Return each way to ask more with what to suggest, or why it is not to be had."""
-    suggested = {"answers": 1, "undecided": study.most_answers + 1, "instances": 0}
-    why_not = {"instances": asking_more.why_no_new_instances(study)}
+    suggested = {Way.ANSWERS: 1, Way.UNDECIDED: study.most_answers + 1, Way.INSTANCES: 0}
+    why_not = {Way.INSTANCES: asking_more.why_no_new_instances(study)}
     return [
-        {"wish": wish, "suggested": suggested[name], "why_not": why_not.get(name, "")} for name, wish in WISHES.items()
+        {"wish": wish, "suggested": suggested[wish.way], "why_not": why_not.get(wish.way, "")}
+        for wish in WISHES.values()
     ]
 
 

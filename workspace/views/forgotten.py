@@ -1,6 +1,5 @@
 """A forgotten password: a link by mail to choose a new one, where the site can send mail."""
 
-from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -42,7 +41,7 @@ class Forgotten(PasswordResetView):
         verdict = may_ask_for_mail(network, mail, now=timezone.now())
         if verdict.allowed:
             return super().form_valid(form)
-        context = self.get_context_data(form=form, minutes=ceil(verdict.retry_after / 60))
+        context = self.get_context_data(form=form, minutes=verdict.minutes)
         headers = {"Retry-After": str(verdict.retry_after)}
         return self.render_to_response(context, status=429, headers=headers)
 

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,7 +17,7 @@ from studies.actions.members import owners_of
 from studies.errors import StudyError
 from studies.models import Invitation, Membership, Project
 from studies.permissions import ALLOWED, WORDS, Role, Verb, role_called, with_article
-from workspace.mail import can_send, send_invitation
+from workspace.mail import can_send, invitation_link, send_invitation
 
 ROLES = [role.value for role in Role]
 DAYS = 7
@@ -69,10 +67,13 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
         invitation, secret = actions.invite(project=project, role=given["role"], days=days, whom=whom, by=by, now=now)
     except StudyError as error:
         return _page(request, project, status=409, problems=error.problems, given=given)
-    link = f"{settings.SITE_URL}{reverse('invitation', args=[secret])}"
-    sent_to = given["mail"] if given["mail"] and send_invitation(invitation, link, to=given["mail"]) else ""
-    role = with_article(Role(invitation.role))
-    made = {"invitation": invitation, "role": role, "link": link, "sent_to": sent_to, "not_sent_to": given["mail"]}
+    made = {
+        "invitation": invitation,
+        "role": with_article(Role(invitation.role)),
+        "link": invitation_link(secret),
+        "sent_to": given["mail"] if send_invitation(invitation, secret, to=given["mail"]) else "",
+        "not_sent_to": given["mail"],
+    }
     return _page(request, project, made=made)
 
 

@@ -1,7 +1,6 @@
 """The one door for researchers and operators; Django's admin leads here too."""
 
 import secrets
-from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +14,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from throttle.counting import Verdict
 from throttle.networks import network_of
 from workspace.actions import browser_sessions
 from workspace.actions import sign_in as attempts
@@ -28,7 +28,7 @@ class SignInForm(AuthenticationForm):
     """Counts the attempt before Django looks at the password, under the very name that Django looks up."""
 
     request: HttpRequest
-    retry_after = 0
+    refused: Verdict | None = None
 
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username")
@@ -38,7 +38,7 @@ class SignInForm(AuthenticationForm):
         attempt = attempts.Attempt(name=name, network=network_of(self.request), device=device)
         verdict = attempts.begin(attempt, now=timezone.now())
         if not verdict.allowed:
-            self.retry_after = verdict.retry_after
+            self.refused = verdict
             raise ValidationError("Too many attempts.", code="too_many")
         cleaned = super().clean()
         attempts.succeed(attempt)
@@ -57,11 +57,10 @@ class SignIn(LoginView):
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        seconds = getattr(form, "retry_after", 0)
-        if not seconds:
+        if not isinstance(form, SignInForm) or form.refused is None:
             return super().form_invalid(form)
-        context = self.get_context_data(form=form, minutes=ceil(seconds / 60))
-        return self.render_to_response(context, status=429, headers={"Retry-After": str(seconds)})
+        context = self.get_context_data(form=form, minutes=form.refused.minutes)
+        return self.render_to_response(context, status=429, headers={"Retry-After": str(form.refused.retry_after)})
 
 
 def admin_door(request: HttpRequest) -> HttpResponse:

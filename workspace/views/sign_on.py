@@ -1,7 +1,6 @@
 """Signing in with an account elsewhere: on the way there, back from there, connected and disconnected."""
 
 import logging
-from math import ceil
 
 from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
@@ -62,7 +61,7 @@ def _to_provider(request: HttpRequest, *, process: str, next_url: str | None) ->
     _check_offered()
     verdict = attempts.begin_elsewhere(network_of(request), now=timezone.now())
     if not verdict.allowed:
-        context = {"minutes": ceil(verdict.retry_after / 60)}
+        context = {"minutes": verdict.minutes}
         response = render(request, "registration/sign_on.html", context, status=429)
         response["Retry-After"] = str(verdict.retry_after)
         return response

@@ -1,6 +1,6 @@
 """The page of a study, its live part, and what changes its state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -19,7 +19,7 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.pay import PaidSession, Wage, hourly_wage, implied_hourly_pay, platform_fee, projected_cost
+from analytics.pay import Wage, hourly_wage, implied_hourly_pay, platform_fee, rewards
 from annotation.actions import launching
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
@@ -52,7 +52,7 @@ from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import BlindScore, Study, StudyState
 from studies.permissions import Verb
-from workspace.actions.alarms import is_underpaid
+from workspace.least_pay import is_underpaid, least_hourly
 from workspace.views.drafts import file_form
 
 EXPORTS_SHOWN = 5
@@ -70,22 +70,30 @@ class Pay:
     answers: int
     cost: Decimal
     wage: Wage
-    too_low: bool
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
+
+    @property
+    def too_low(self) -> bool:
+        return is_underpaid(self.currency, self.wage.median)
 
 
-def _pay(study: Study, *, seats: int, answers: int, sessions: Sequence[PaidSession] = ()) -> Pay:
+def _pay_so_far(study: Study, *, seats: int) -> Pay:
+    """Return what `study` costs once all places for answers that it has by now are filled."""
     pay = study.design.pay
-    wage = hourly_wage(pay.per_session, sessions, pay.per_answer)
-    cost = projected_cost(pay.per_session, seats) + projected_cost(pay.per_answer, answers)
-    too_low = is_underpaid(pay.currency, wage.median)
-    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage, too_low)
+    answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
+    wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
+    cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
 
 
 @dataclass(frozen=True)
 class Outlay:
     """What a launch would cost, and what it asks of people: `people` sittings, fewer people where one may take several;
     `minutes` of each, `hours` of all. Money in `currency`, major units; `fee` is the platform's, None where people come
-    without one; `floor` is what an hour is to be paid at least, which is known in dollars only."""
+    without one."""
 
     currency: str
     rewards: Decimal
@@ -95,11 +103,14 @@ class Outlay:
     minutes: int
     hours: float
     several: bool
-    floor: Decimal
 
     @property
     def whole(self) -> Decimal:
         return self.rewards + (self.fee or 0)
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
 
     @property
     def too_low(self) -> bool:
@@ -109,26 +120,19 @@ class Outlay:
 def _outlay(study: Study, plan: Plan) -> Outlay:
     design = study.design
     pay, minutes = design.pay, design.time.estimated_minutes
-    rewards = projected_cost(pay.per_session, plan.seats) + projected_cost(pay.per_answer, plan.answers)
+    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
     # Of a study whose questions come as others answer, only a full survey is known.
     each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
     return Outlay(
         currency=pay.currency,
-        rewards=rewards,
-        fee=platform_fee(rewards, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
+        rewards=paid,
+        fee=platform_fee(paid, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
         hourly=implied_hourly_pay(pay.per_session, pay.per_answer, answers=each, minutes=minutes),
         people=plan.seats,
         minutes=minutes,
         hours=plan.seats * minutes / 60,
         several=design.recruitment.sessions_per_annotator != 1,
-        floor=settings.LEAST_HOURLY_PAY,
     )
-
-
-def _pay_so_far(study: Study, *, seats: int) -> Pay:
-    """Return what `study` costs once all places for answers that it has by now are filled."""
-    answers = Slot.objects.filter(seat__study=study).count() if study.design.pay.per_answer else 0
-    return _pay(study, seats=seats, answers=answers, sessions=paid_sessions(study))
 
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -146,7 +150,6 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
-        "least_hourly": settings.LEAST_HOURLY_PAY,
         "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
     }
 

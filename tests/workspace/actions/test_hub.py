@@ -1,6 +1,5 @@
 """Releases that are pushed to the Hub by a job, tried against a stand-in of its protocol."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core import serializers
-from pytest_django import Settings
 
 from background.jobs import cancel, fail
 from background.models import Job
@@ -28,7 +26,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
-from tests.hub import TOKEN, Hub, running_hub
+from tests.hub import TOKEN, Hub
 from tests.jobs import run_now
 from workspace.actions import hub as actions
 from workspace.actions.hub import PushRefused, request_push
@@ -36,13 +34,6 @@ from workspace.hub_repository import Progress, Target, push_folder
 from workspace.models import HubPush
 
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")]
-
-
-@pytest.fixture
-def hub(settings: Settings) -> Iterator[Hub]:
-    with running_hub() as hub:
-        settings.HUB_URL = hub.url
-        yield hub
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from django.test import Client
 from annotation.models import Seat
 from studies.models import Study
 from tests.annotation.test_pipeline import answer_all
-from tests.factories import arrive_at_work, launch_study, make_instance, make_member
+from tests.factories import arrive_at_work, launch_study, make_instance
 
 pytestmark = pytest.mark.django_db
 
@@ -18,13 +18,6 @@ def study() -> Study:
     study = launch_study(instances=4, rule="majority-v1", pay={"per_session": "8.00", "per_answer": "0.05"})
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     return study
-
-
-@pytest.fixture
-def editor(study: Study) -> Client:
-    client = Client()
-    client.force_login(make_member(study.project, "editor"))
-    return client
 
 
 def text(page: str) -> str:

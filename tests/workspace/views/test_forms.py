@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from studies.models import Study
-from tests.factories import create_draft, make_member
+from tests.factories import create_draft
 
 pytestmark = pytest.mark.django_db
 
@@ -31,13 +31,6 @@ def study() -> Study:
     study.source = FILE
     study.save()
     return study
-
-
-@pytest.fixture
-def editor(study: Study) -> Client:
-    client = Client()
-    client.force_login(make_member(study.project, "editor"))
-    return client
 
 
 def save(

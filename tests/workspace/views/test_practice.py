@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from studies.models import Instance, Study
-from tests.factories import create_draft, make_member
+from tests.factories import create_draft
 
 pytestmark = pytest.mark.django_db
 
@@ -14,13 +14,6 @@ ADDRESS = "/studies/vases/best-vase/practice/"
 @pytest.fixture
 def study() -> Study:
     return create_draft(instances=3)
-
-
-@pytest.fixture
-def editor(study: Study) -> Client:
-    client = Client()
-    client.force_login(make_member(study.project, "editor"))
-    return client
 
 
 def number(key: str) -> str:

@@ -1,0 +1,167 @@
+"""The instances of a project, and the images that they show."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from lineup_client.connection import PAGE, Connection
+from lineup_client.errors import LineupError
+from lineup_client.rows import Rows
+from lineup_client.waiting import Import
+
+ROWS_AT_ONCE = 500
+IMAGES_ASKED_AT_ONCE = 1000
+PIECE = 4 << 20
+
+Images = Path | Mapping[str, Path | bytes]
+"""Where images are: a folder in which the rows' names are found, or name in the rows -> file or bytes."""
+
+
+class Table(Protocol):
+    """A data frame, as far as it is needed here."""
+
+    def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
+
+
+class Instances:
+    """The instances of a project; called, it returns them."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path
+
+    def __call__(self, **filters: str) -> Rows:
+        """Return the instances, by `type`, `subtype`, `split`, `key` or `tag` where that is given."""
+        return Rows(lambda: self._site.rows(f"{self._path}instances/", limit=PAGE, **filters))
+
+    def upload(
+        self, rows: Table | Iterable[Mapping[str, Any]], images: Images | None = None, *, images_later: bool = False
+    ) -> dict[str, int]:
+        """Bring in rows of the form `jsonl` (docs/import-formats.md) and the images that they name.
+
+        images_later: rows may wait for images that are not there. Images that the project has are not sent again, and
+        rows that it has stay as they are, so an upload that broke off is begun anew. Returns how many rows there were
+        (`records`), were `added`, and were `already_there`. Raises LineupError for a batch of rows in which one is
+        bad; the batches before it are in then.
+        """
+        told = {"records": 0, "added": 0, "already_there": 0}
+        listed = iter(_without_gaps(rows.to_dict("records")) if hasattr(rows, "to_dict") else rows)
+        while batch := list(islice(listed, ROWS_AT_ONCE)):
+            sent = self._send_images(dict.fromkeys(name for row in batch for name in _images_of(row)), images)
+            manifest = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in batch)
+            answer = self._site.json(
+                "POST",
+                f"{self._path}instances/",
+                makes=True,
+                data={"format": "jsonl", "images_later": str(images_later).lower()},
+                files={"manifest": ("rows.jsonl", manifest.encode()), "images": ("images.json", json.dumps(sent))},
+            )
+            told = {name: count + answer[name] for name, count in told.items()}
+        return told
+
+    def import_file(self, file: Path, format: str, images: Images | None = None, **options: Any) -> dict[str, Any]:
+        """Bring in a file of any format that the command `import_instances` knows; `images` by name, as it has them.
+
+        options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
+        """
+        names = images if isinstance(images, Mapping) else {}
+        sent = self._send_images(names, images)
+        with file.open("rb") as manifest:
+            return self._site.json(
+                "POST",
+                f"{self._path}instances/",
+                makes=True,
+                data={"format": format} | {name: str(value).lower() for name, value in options.items()},
+                files={"manifest": (file.name, manifest.read()), "images": ("images.json", json.dumps(sent))},
+            )
+
+    def import_later(
+        self, rows: Path | Sequence[Path], format: str, images: Sequence[Path] = (), **options: Any
+    ) -> Import:
+        """Send files in pieces and have them imported in the background: gigabytes need no connection that lasts.
+
+        images: single ones, under their names alone, and zips. A piece whose answer is lost is looked for before it is
+        sent again. options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
+        """
+        upload = self._site.json("POST", f"{self._path}uploads/", makes=True)["id"]
+        path = f"{self._path}uploads/{upload}/"
+        for part, files in {"rows": [rows] if isinstance(rows, Path) else rows, "images": images}.items():
+            for file in files:
+                self._send_file(path, part, file)
+        wanted = {"upload": upload, "format": format} | options
+        told = self._site.json("POST", f"{self._path}imports/", makes=True, json=wanted)
+        return Import(self._site, self._path, told)
+
+    def imports(self) -> Rows:
+        """Return what was asked for to be imported in the background, newest first."""
+        return Rows(lambda: self._site.rows(f"{self._path}imports/"))
+
+    def _send_file(self, path: str, part: str, file: Path) -> None:
+        have, size = 0, file.stat().st_size
+        with file.open("rb") as data:
+            while have < size:
+                data.seek(have)
+                try:
+                    have = self._site.json(
+                        "PUT",
+                        f"{path}{part}/",
+                        params={"name": file.name, "offset": have},
+                        content=data.read(PIECE),
+                        headers={"Content-Type": "application/octet-stream"},
+                    )["have"]
+                except LineupError as error:
+                    there = self._site.json("GET", path)[part].get(file.name, 0)
+                    if error.type != "misplaced" or there == have:
+                        raise
+                    have = there
+
+    def _send_images(self, names: Iterable[str], images: Images | None) -> dict[str, str]:
+        """Send those that the project does not have; return name -> SHA-256 of those that there are."""
+        found = {name: where for name in names if (where := _found(name, images)) is not None}
+        hashes = {name: _sha256(where) for name, where in found.items()}
+        by_hash = {sha256: found[name] for name, sha256 in hashes.items()}
+        wanted = iter(by_hash)
+        while batch := list(islice(wanted, IMAGES_ASKED_AT_ONCE)):
+            missing = self._site.json("POST", f"{self._path}images/missing/", json={"sha256": batch})["missing"]
+            for sha256 in missing:
+                where = by_hash[sha256]
+                data = where if isinstance(where, bytes) else where.read_bytes()
+                headers = {"Content-Type": "application/octet-stream"}
+                self._site.request("PUT", f"{self._path}images/{sha256}/", content=data, headers=headers)
+        return hashes
+
+
+def _without_gaps(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
+    """Leave out the cells of a data frame that hold nothing: NaN, which is not itself, and None."""
+    for row in rows:
+        yield {name: value for name, value in row.items() if value is not None and not _is_nan(value)}
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and value != value
+
+
+def _images_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the images of a row: of a list of them, or by role one or a list."""
+    images = row.get("images")
+    for names in images.values() if isinstance(images, Mapping) else [images]:
+        yield from [names] if isinstance(names, str) else names or []
+
+
+def _found(name: str, images: Images | None) -> Path | bytes | None:
+    if images is None:
+        return None
+    if isinstance(images, Mapping):
+        return images.get(name)
+    path = images / name
+    return path if path.is_file() else None
+
+
+def _sha256(where: Path | bytes) -> str:
+    if isinstance(where, bytes):
+        return hashlib.sha256(where).hexdigest()
+    with where.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,33 @@
+"""What models said about the instances of a project."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lineup_client.connection import PAGE, Connection
+from lineup_client.rows import Rows
+
+
+class Predictions:
+    """What models said about the instances of a project; called, it returns it."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path
+
+    def __call__(self, **filters: str) -> Rows:
+        """Return the predictions, by `model` or `kind` where that is given."""
+        return Rows(lambda: self._site.rows(f"{self._path}predictions/", limit=PAGE, **filters))
+
+    def upload(
+        self, rows: Iterable[Mapping[str, Any]], *, model: str, version: str = "", weights: str = ""
+    ) -> dict[str, Any]:
+        """Bring in a model's scores, rows of the form `scores` (docs/predictions.md). Raises LineupError."""
+        lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        return self._site.json(
+            "POST",
+            f"{self._path}predictions/",
+            makes=True,
+            data={"format": "scores", "model": model, "version": version, "weights": weights},
+            files={"file": ("scores.jsonl", lines.encode())},
+        )

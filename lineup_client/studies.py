@@ -1,0 +1,119 @@
+"""The studies of a project, and what came of them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lineup_client.connection import PAGE, Connection
+from lineup_client.rows import Rows
+from lineup_client.waiting import Export
+
+
+class Studies:
+    """The studies of a project; called, it returns them."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path
+
+    def __call__(self) -> list[dict[str, Any]]:
+        """Return what there is to say of each, in the order in which they were made."""
+        return list(self._site.rows(f"{self._path}studies/"))
+
+    def create(self, source: Path | str | Mapping[str, Any]) -> "Study":
+        """Make a draft from a study file, its text, or its values. Raises LineupError with the lines that are wrong."""
+        told = self._site.json("POST", f"{self._path}studies/", makes=True, **_body(source))
+        return Study(self._site, self._path, told["slug"])
+
+    def check(self, source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a study file would make, and what stands in the way of a launch; nothing is made."""
+        return self._site.json("POST", f"{self._path}check-study/", **_body(source))
+
+
+def _body(source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(source, Mapping):
+        return {"json": dict(source)}
+    text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+    return {"content": text.encode(), "headers": {"Content-Type": "application/yaml"}}
+
+
+class Study:
+    """One study."""
+
+    def __init__(self, site: Connection, project: str, slug: str) -> None:
+        self._site = site
+        self._project = project
+        self.slug = slug
+        self.path = f"{project}studies/{slug}/"
+
+    def read(self) -> dict[str, Any]:
+        """Return its state and, for who may hand them out, its links."""
+        return self._site.json("GET", self.path)
+
+    def launch(self) -> dict[str, Any]:
+        """Freeze its design and let annotators in. It cannot be undone."""
+        return self._change("launch")
+
+    def pause(self) -> dict[str, Any]:
+        return self._change("pause")
+
+    def resume(self) -> dict[str, Any]:
+        return self._change("resume")
+
+    def close(self) -> dict[str, Any]:
+        """Let nobody in any more, for good."""
+        return self._change("close")
+
+    def ask_more(self, what: str = "answers", number: int = 1, *, dry_run: bool = False) -> dict[str, Any]:
+        """Ask for `number` more `answers` to every question, for up to `number` to each that stays `undecided`, or
+        about `instances` that came since; return what that brings, or with `dry_run` would bring."""
+        wish = {"what": what, "number": number, "dry_run": dry_run}
+        return self._site.json("POST", f"{self.path}more/", json=wish, makes=True)
+
+    def _change(self, name: str) -> dict[str, Any]:
+        return self._site.json("POST", f"{self.path}{name}/", makes=True)
+
+    def delete(self) -> None:
+        """Delete it while it is a draft."""
+        self._site.request("DELETE", self.path)
+
+    def progress(self) -> dict[str, Any]:
+        return self._site.json("GET", f"{self.path}progress/")
+
+    def sessions(self) -> Rows:
+        return self._rows("sessions")
+
+    def responses(self) -> Rows:
+        """Return the answers that count, under the columns of the export `responses` (docs/exports.md)."""
+        return self._rows("responses")
+
+    def decisions(self) -> Rows:
+        """Return what became of each question, under the columns of the export `decisions`, and by which `id` it is
+        settled."""
+        return self._rows("decisions")
+
+    def settle(self, id: int, choice: str, note: str = "") -> dict[str, Any]:
+        """Decide a question that the answers have left undecided; `id` of its decision. Raises LineupError."""
+        path, wanted = f"{self.path}decisions/{id}/settle/", {"choice": choice, "note": note}
+        return self._site.json("POST", path, makes=True, json=wanted)
+
+    def unsettle(self, id: int) -> dict[str, Any]:
+        """Take a settlement back: the answers decide again. Raises LineupError."""
+        return self._site.json("POST", f"{self.path}decisions/{id}/unsettle/", makes=True)
+
+    def _rows(self, name: str) -> Rows:
+        return Rows(lambda: self._site.rows(f"{self.path}{name}/", limit=PAGE))
+
+    def releases(self) -> Rows:
+        return Rows(lambda: self._site.rows(f"{self.path}releases/"))
+
+    def export(self, format: str) -> Export:
+        """Ask for an export; it is made in the background."""
+        told = self._site.json("POST", f"{self.path}exports/", makes=True, json={"format": format})
+        return Export(self._site, self._project, told)
+
+    def release(self, name: str, format: str, **texts: str) -> Export:
+        """Freeze a release and have it written. texts: `description`, `licence`, `citation`."""
+        wanted = {"name": name, "format": format, **texts}
+        told = self._site.json("POST", f"{self.path}releases/", makes=True, json=wanted)
+        return Export(self._site, self._project, told)

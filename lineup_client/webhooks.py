@@ -1,0 +1,49 @@
+"""The addresses that are told what happens in a project."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lineup_client.connection import Connection
+from lineup_client.rows import Rows
+
+
+class Webhooks:
+    """The addresses that are told what happens in a project; called, it returns them."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path
+
+    def __call__(self) -> Rows:
+        return Rows(lambda: self._site.rows(f"{self._path}webhooks/"))
+
+    def make(self, url: str, topics: Sequence[str]) -> tuple[dict[str, Any], str]:
+        """Have an address told of topics (docs/webhooks.md); return the webhook, and the key that its messages bear."""
+        wanted = {"url": url, "topics": list(topics)}
+        made = self._site.json("POST", f"{self._path}webhooks/", makes=True, json=wanted)
+        return made, self.change_key(made["id"], hours=0)
+
+    def change_key(self, id: int, *, hours: int = 24) -> str:
+        """Give a webhook a new key and return it; the one before signs too for so many hours."""
+        return str(self._act("webhooks", id, "key", json={"hours": hours})["key"])
+
+    def try_out(self, id: int) -> dict[str, Any]:
+        """Send a message that says nothing; return what is known of it."""
+        return self._act("webhooks", id, "try")
+
+    def switch_on(self, id: int) -> dict[str, Any]:
+        return self._act("webhooks", id, "on")
+
+    def delete(self, id: int) -> None:
+        self._site.request("DELETE", f"{self._path}webhooks/{id}/")
+
+    def deliveries(self, id: int) -> Rows:
+        """What a webhook was sent, newest first."""
+        return Rows(lambda: self._site.rows(f"{self._path}webhooks/{id}/deliveries/"))
+
+    def repeat(self, delivery: int) -> dict[str, Any]:
+        """Send a message again."""
+        return self._act("deliveries", delivery, "repeat")
+
+    def _act(self, kind: str, id: int, name: str, **options: Any) -> dict[str, Any]:
+        return self._site.json("POST", f"{self._path}{kind}/{id}/{name}/", **options)

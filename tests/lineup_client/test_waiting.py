@@ -1,0 +1,53 @@
+"""What is made in the background is waited for, and says why it failed."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lineup_client import Import, LineupError
+from tests.lineup_client.site import Site, answer
+
+
+def test_an_export_is_waited_for_and_a_broken_off_download_goes_on(tmp_path: Path) -> None:
+    waiting, ready = {"id": 3, "state": "waiting", "error": ""}, {"id": 3, "state": "ready", "error": ""}
+    site = Site(answer(waiting, 202), answer(ready), httpx.Response(206, content=b"def"))
+    export = site.client().project("birds").study("one").export("csv").wait(look_every_seconds=0)
+    (tmp_path / "all.csv.3.part").write_bytes(b"abc")
+    assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
+    assert site.asked[-1].headers["Range"] == "bytes=3-"
+    assert not (tmp_path / "all.csv.3.part").exists()
+
+
+def test_an_export_that_fails_says_why() -> None:
+    failed = {"id": 3, "state": "failed", "error": "The disk is full."}
+    site = Site(answer(failed, 202))
+    with pytest.raises(LineupError, match="The disk is full"):
+        site.client().project("birds").study("one").export("csv").wait()
+
+
+def test_a_push_to_the_hub_is_waited_for_and_says_why_it_failed() -> None:
+    waiting, failed = (
+        {"id": 3, "state": "waiting", "error": ""},
+        {"id": 3, "state": "failed", "error": "No such token."},
+    )
+    site = Site(answer(waiting, 202), answer(failed))
+    push = site.client().project("birds").push_to_hub("v1", "lab/birds", token="hf_x")
+    assert json.loads(site.asked[0].content) == {
+        "release": "v1",
+        "repository": "lab/birds",
+        "token": "hf_x",
+        "private": True,
+    }
+    with pytest.raises(LineupError, match="No such token"):
+        push.wait(look_every_seconds=0)
+    assert site.asked[1].url.path == "/api/v1/projects/birds/hub-pushes/3/"
+
+
+def test_an_import_that_fails_says_which_rows_are_bad() -> None:
+    failed = {"id": 3, "state": "failed", "error": "Nothing was imported: 1 problem was found."}
+    bad = {"file": "rows.jsonl", "record": 2, "field": "key", "reason": "The row has no key."}
+    site = Site(answer({"results": [bad], "next": None}))
+    with pytest.raises(LineupError, match="record 2, field key: The row has no key"):
+        Import(site.client(), "projects/birds/", failed).wait()

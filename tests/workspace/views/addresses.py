@@ -1,0 +1,180 @@
+"""The addresses of the researcher's pages, and what everybody gets from each; their numbers are those of
+`tests.workspace.views.named`."""
+
+SIGN_IN, NOT_FOUND, NOT_ALLOWED, FINE, ELSEWHERE = "sign in", 404, 405, 200, 302
+
+# What somebody gets from an address by GET and by POST.
+Gets = tuple[int, int]
+LOOK: Gets = (FINE, NOT_ALLOWED)
+NO: Gets = (403, 403)
+
+
+def all_alike(gets: Gets) -> dict[str, Gets]:
+    return {"viewer": gets, "editor": gets, "owner": gets}
+
+
+def changing(gets: Gets, *, viewer: Gets = NO) -> dict[str, Gets]:
+    return {"viewer": viewer, "editor": gets, "owner": gets}
+
+
+def owners_alone(gets: Gets) -> dict[str, Gets]:
+    return {"viewer": NO, "editor": NO, "owner": gets}
+
+
+# address -> role -> what somebody of that role gets. A study in the draft state has the slug "draft".
+PRIVATE = {
+    "/projects/birds/": all_alike(LOOK),
+    "/projects/birds/members/": all_alike(LOOK),
+    # Without a role. The membership is somebody else's.
+    "/projects/birds/members/invite/": owners_alone((ELSEWHERE, 409)),
+    "/projects/birds/members/1/role/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/members/1/remove/": owners_alone((FINE, ELSEWHERE)),
+    "/projects/birds/invitations/1/cancel/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without a name.
+    "/projects/birds/name/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # With an open study.
+    "/projects/birds/archive/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without an address; with none of the choices.
+    "/projects/birds/webhooks/": owners_alone((FINE, 409)),
+    "/projects/birds/webhooks/1/key/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/try/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/on/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/webhooks/1/delete/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/deliveries/1/repeat/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/instances/": all_alike(LOOK),
+    "/projects/birds/instances/row-1/": all_alike(LOOK),
+    "/projects/birds/instances/by-id/1/": all_alike(LOOK),
+    # Without an instance.
+    "/projects/birds/chosen/tag/": changing((FINE, 409)),
+    "/projects/birds/chosen/export/": changing((FINE, 409)),
+    "/projects/birds/chosen/ask-again/": changing((FINE, 409)),
+    "/projects/birds/people/A-34679/withdraw/": changing((FINE, ELSEWHERE)),
+    # Without a reason.
+    "/projects/birds/people/A-34679/exclude/": changing((FINE, 409)),
+    # Of somebody who is not excluded.
+    "/projects/birds/people/A-34679/include/": changing((409, 409)),
+    "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
+    "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/results/": all_alike(LOOK),
+    "/projects/birds/people-and-models/": all_alike(LOOK),
+    "/projects/birds/events/": all_alike(LOOK),
+    "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/projects/birds/report/md/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/results/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/disagreements/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/disagreements/1/settle/": changing((NOT_ALLOWED, 409)),
+    "/studies/birds/birds-step-3/disagreements/1/unsettle/": changing((NOT_ALLOWED, 409)),
+    "/studies/birds/birds-step-3/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/progress/": all_alike(LOOK),
+    # From before the project stood in it.
+    "/studies/birds-step-3/": all_alike((ELSEWHERE, 307)),
+    # Without a study file; without a name.
+    "/studies/birds/draft/file/": changing((ELSEWHERE, 409)),
+    # Without fields, of a study file that is none.
+    "/studies/birds/draft/form/": changing((FINE, 409)),
+    "/studies/birds/draft/design/": all_alike(LOOK),
+    # Without an instance.
+    "/studies/birds/draft/practice/": changing((FINE, 409)),
+    "/projects/birds/new-study/form/": changing((FINE, 409)),
+    "/projects/birds/markdown/": changing((NOT_ALLOWED, FINE)),
+    "/studies/birds/draft/duplicate/": changing((FINE, 409)),
+    "/studies/birds/draft/delete/": changing((FINE, ELSEWHERE)),
+    # A draft's page, which has other buttons.
+    "/studies/birds/draft/": all_alike(LOOK),
+    "/studies/birds/draft/launch/": changing((FINE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/pause/": changing((FINE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, 409)),
+    "/studies/birds/birds-step-3/close/": changing((FINE, ELSEWHERE)),
+    # Without saying what.
+    "/studies/birds/birds-step-3/more/": changing((FINE, 409)),
+    "/studies/birds/birds-step-3/completion/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/studies/birds/birds-step-3/exports/": changing((ELSEWHERE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/preview/": all_alike((FINE, 303)),
+    "/studies/birds/birds-step-3/preview/phone/": all_alike(LOOK),
+    # Without a name.
+    "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
+    "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
+    # Without a reason.
+    "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
+    "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
+    # Without a study file.
+    "/projects/birds/new-study/": changing((FINE, 409)),
+    "/projects/birds/imports/": all_alike(LOOK),
+    # Without a file.
+    "/projects/birds/imports/new/": changing((FINE, 409)),
+    "/projects/birds/uploads/": changing((NOT_ALLOWED, 201)),
+    # One that failed: there is nothing to cancel, and it can be tried again.
+    "/imports/1/": all_alike(LOOK),
+    "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/problems/": all_alike(LOOK),
+    "/projects/birds/models/": all_alike(LOOK),
+    "/models/1/rename/": changing((FINE, ELSEWHERE)),
+    "/models/1/delete/": changing((FINE, ELSEWHERE)),
+    "/projects/birds/near-duplicates/": all_alike(LOOK),
+    # One that was cancelled: there is nothing to cancel, and one can go on with it.
+    "/runs/1/": all_alike(LOOK),
+    "/runs/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/runs/1/go-on/": changing((ELSEWHERE, ELSEWHERE)),
+    "/exports/1/": all_alike(LOOK),
+    "/exports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
+    "/exports/1/download/": changing(LOOK),
+    "/releases/1/provider-ids/": owners_alone(LOOK),
+    # Without a repository; one that is over.
+    "/releases/1/hub/": changing((FINE, 409)),
+    "/hub-pushes/1/": changing(LOOK),
+    "/hub-pushes/1/cancel/": changing((NOT_ALLOWED, ELSEWHERE)),
+}
+PUBLIC = {
+    *("/sign-in/", "/healthz", "/readyz"),
+    *("/invitations/x/", "/forgotten/", "/forgotten/sent/", "/forgotten/x/y/", "/account/mail/x/"),
+    # Where no provider is configured there is nothing.
+    *("/sign-in/elsewhere/", "/sign-in/elsewhere/back/"),
+}
+# Of an upload nobody is told but who makes it (`test_uploads`).
+UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
+OWN_ALONE = (
+    *("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/"),
+    *("/account/", "/account/name/", "/account/mail/"),
+    *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
+    *("/account/browsers/1/sign-out/", "/account/browsers/sign-out/"),
+)
+OWN = {"/sign-out/", *OWN_ALONE}
+# The role that a member has in the database, and the column of the table that tells what they get.
+PEOPLE = {
+    "viewer": "viewer",
+    "editor": "editor",
+    "owner": "owner",
+    # As the version before wrote it.
+    "researcher": "editor",
+    "superuser": "owner",
+}
+# Files; and what annotators see, whose forms lead on in the preview.
+NO_PAGES = {
+    *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
+    "/studies/birds/birds-step-3/preview/",
+}
+# The forms that somebody meets in all the pages that they may see.
+FORMS_OF_EDITORS = {
+    *("new_study_form", "study_form", "study_completion"),
+    *(
+        "exclude_person",
+        "withdraw_person",
+        "project_dataset",
+        "import_again",
+        "run_go_on",
+        "model_rename",
+        "model_delete",
+    ),
+    *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
+    *("study_launch", "study_pause", "study_close"),
+    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
+    *("study_exports", "study_releases"),
+}
+FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
+    *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
+    *("rename_project", "archive_project"),
+    *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
+}
+FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}
