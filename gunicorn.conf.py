@@ -7,6 +7,7 @@ import gc
 import os
 from typing import Any
 
+from config.access_log import AccessLog
 from config.environment import mistakes_stop_the_start, read_level, read_number, read_text
 from config.logs import LINES
 
@@ -30,6 +31,7 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 # The path without its query: entry links carry the ids of people.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = read_text("WEB_ACCESS_LOG") or None
+logger_class = AccessLog
 logconfig_dict = LINES | {
     "root": {"handlers": ["stderr"], "level": loglevel.upper()},
     "loggers": {

@@ -22,7 +22,7 @@ def compress(request: HttpRequest, response: HttpResponse) -> None:
     if len(response.content) < LEAST_BYTES or response.has_header("Content-Encoding"):
         return
     patch_vary_headers(response, ("Accept-Encoding",))
-    if "gzip" not in request.headers.get("Accept-Encoding", ""):
+    if "gzip" not in request.META.get("HTTP_ACCEPT_ENCODING", ""):
         return
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP + _WINDOW_BITS, _MEMORY)
     response.content = packer.compress(response.content) + packer.flush()

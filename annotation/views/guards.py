@@ -19,7 +19,8 @@ P = ParamSpec("P")
 
 def wants_json(request: HttpRequest) -> bool:
     """Tell whether the page's script asks, rather than the browser itself."""
-    return "application/json" in request.headers.get("Accept", "")
+    # Not `request.headers`, which is made of all that was sent: every answer asks.
+    return "application/json" in request.META.get("HTTP_ACCEPT", "")
 
 
 def problem_response(request: HttpRequest, error: AnnotationError) -> HttpResponse:
