@@ -14,6 +14,7 @@ from lineup_client.waiting import Import
 
 ROWS_AT_ONCE = 500
 IMAGES_ASKED_AT_ONCE = 1000
+TAGGED_AT_ONCE = 5000
 PIECE = 4 << 20
 
 Images = Path | Mapping[str, Path | bytes]
@@ -98,6 +99,21 @@ class Instances:
     def imports(self) -> Rows:
         """Return what was asked for to be imported in the background, newest first."""
         return Rows(lambda: self._site.rows(f"{self._path}imports/"))
+
+    def tag(self, tag: str, instances: Iterable[int]) -> int:
+        """Put a tag on instances, by their ids; return how many did not have it. Raises LineupError."""
+        return self._tag("tag", tag, instances)
+
+    def untag(self, tag: str, instances: Iterable[int]) -> int:
+        """Take a tag off instances, by their ids; return how many had it. Raises LineupError."""
+        return self._tag("untag", tag, instances)
+
+    def _tag(self, change: str, tag: str, instances: Iterable[int]) -> int:
+        changed, listed = 0, iter(instances)
+        while batch := list(islice(listed, TAGGED_AT_ONCE)):
+            wanted = {"tag": tag, "instances": batch}
+            changed += self._site.json("POST", f"{self._path}instances/{change}/", makes=True, json=wanted)["changed"]
+        return changed
 
     def _send_file(self, path: str, part: str, file: Path) -> None:
         have, size = 0, file.stat().st_size

@@ -43,3 +43,16 @@ def test_people_and_questions(study: Study) -> None:
     assert decided.unsettle(waiting["id"])["winner"] == ""
     with pytest.raises(LineupError, match="Nobody has settled"):
         decided.unsettle(waiting["id"])
+
+
+def test_tags_of_instances(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineup_client.instances.TAGGED_AT_ONCE", 2)
+    project = client_of(make_member(study.project, "editor")).project("birds")
+    ids = [each["id"] for each in project.instances()]
+    assert len(ids) > 2
+    assert project.instances.tag("look again", ids) == len(ids)
+    assert project.instances.tag("look again", ids) == 0
+    assert project.instances.untag("look again", ids[:1]) == 1
+    assert {each["id"] for each in project.instances(tag="look again")} == set(ids[1:])
+    with pytest.raises(LineupError, match="has the tag odd"):
+        project.instances.untag("odd", ids)
