@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import yaml
-
 from studies.design.checking import read_design
-from studies.design.model import Design, InstanceSelection
+from studies.design.dumping import in_lines
+from studies.design.editing import with_changes
+from studies.design.model import Design
 from studies.design.older import ASKING
 from studies.design.problems import DesignRefused
+from studies.design.reading import Path
 
-# No line of a text is broken.
-_WIDEST = 1_000_000
 _ANEW = (
     "# Written by Lineup: the study file that this is a copy of does not say any more, line by line, what was asked.\n"
 )
@@ -28,13 +27,19 @@ def copied_source(source: str, design: Design, *, study: str, title: str, keys: 
     """
     seed = study if design.seed == design.study else design.seed
     wanted = replace(design, study=study, title=title, seed=seed)
-    changed = _with_values(source, {"study": study, "title": title})
+    changes: dict[Path, Any] = {("study",): study, ("title",): title}
     if keys:
         only = replace(design.instances, sample=None, type=(), subtype=(), split=(), keys=tuple(keys))
         wanted = replace(wanted, instances=only)
-        changed = _with_instances(changed, only)
-    if _is_read_as(changed, wanted):
-        return changed
+        changes["instances",] = ({"from": only.from_study} if only.from_study else {}) | {"keys": list(keys)}
+    try:
+        changed = with_changes(source, changes)
+        # The seed may be the file's own.
+        found = read_design(changed)
+        if found == replace(wanted, seed=found.seed):
+            return changed
+    except DesignRefused:
+        pass
     return _ANEW + written(wanted)
 
 
@@ -47,76 +52,4 @@ def written(design: Design) -> str:
     conditions = {name: value for name, value in values["conditions"].items() if value is not None}
     values |= {"instances": instances, "conditions": conditions}
     values = {name: value for name, value in values.items() if value is not None}
-    return yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST)
-
-
-class Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are read."""
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-
-Dumper.add_representer(str, _text)
-
-
-def _with_values(source: str, values: dict[str, str]) -> str:
-    """Return a YAML text with other values of its top names, or as it is where it cannot be read."""
-    try:
-        whole = yaml.compose(source, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return source
-    if not isinstance(whole, yaml.MappingNode):
-        return source
-    # From the end on, so that the places before stay where they are.
-    for key, value in reversed(whole.value):
-        if key.value in values and isinstance(value, yaml.ScalarNode):
-            source = source[: value.start_mark.index] + _scalar(values[key.value]) + source[value.end_mark.index :]
-    return source
-
-
-def _with_instances(source: str, wanted: InstanceSelection) -> str:
-    """Return a YAML text that selects its instances so, or as it is where it cannot be read."""
-    selection = {"from": wanted.from_study} if wanted.from_study else {}
-    entry = yaml.dump(
-        {"instances": selection | {"keys": list(wanted.keys)}},
-        Dumper=Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=_WIDEST,
-    )
-    try:
-        whole = yaml.compose(source, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return source
-    if not isinstance(whole, yaml.MappingNode):
-        return source
-    for key, value in whole.value:
-        if key.value == "instances":
-            return source[: key.start_mark.index] + entry + source[_end(value) :].removeprefix("\n")
-    return f"{source.rstrip()}\n{entry}"
-
-
-def _end(node: yaml.Node) -> int:
-    """Return where the text of a value ends. A block is said to end only where the next thing begins, after what stands
-    in between, such as a comment about that."""
-    if isinstance(node, yaml.MappingNode) and not node.flow_style and node.value:
-        return _end(node.value[-1][1])
-    if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
-        return _end(node.value[-1])
-    return int(node.end_mark.index)
-
-
-def _scalar(text: Any) -> str:
-    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=_WIDEST)
-    return dumped.removesuffix("\n").removesuffix("\n...")
-
-
-def _is_read_as(source: str, wanted: Design) -> bool:
-    """Tell whether `source` gives the design, whose seed may be its own."""
-    try:
-        found = read_design(source)
-    except DesignRefused:
-        return False
-    return found == replace(wanted, seed=found.seed)
+    return in_lines(values)

@@ -5,14 +5,12 @@ from typing import Any
 
 import yaml
 
-from studies.design.copying import Dumper
+from studies.design.dumping import in_lines, in_one_line
 from studies.design.problems import DesignRefused
 from studies.design.reading import Path, read_values
 
 # What a change writes in place of a value that is left out again.
 LEFT_OUT = None
-_WIDEST = 1_000_000
-_STEP = 2
 _ANEW = "# Written by Lineup, because a value that others refer to was changed.\n"
 # A list that is longer than this on one line is written with a line for each entry.
 _LONGEST_LINE = 100
@@ -28,7 +26,7 @@ def with_changes(source: str, changes: Mapping[Path, Any]) -> str:
         values, _ = read_values(source)
         wanted = _changed(values, path, value)
         edited = _edited(source, path, value)
-        source = edited if _says(edited, wanted) else _ANEW + _block(wanted)
+        source = edited if _says(edited, wanted) else _ANEW + in_lines(wanted)
     return source
 
 
@@ -125,7 +123,7 @@ def _replaced(source: str, step: _Step, value: Any) -> str:
     node, place = step
     old = _value_at(node, place)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
-        return source[: old.start_mark.index] + _line(value) + source[_end(source, old) :]
+        return source[: old.start_mark.index] + in_one_line(value) + source[_end(source, old) :]
     key = node.value[place][0]
     colon = source.index(":", key.end_mark.index) + 1
     return source[:colon] + _after_colon(value, key.start_mark.column) + source[max(colon, _end(source, old)) :]
@@ -140,7 +138,7 @@ def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, val
         # Behind a comment on the same line.
         line_end = source.find("\n", end)
         end = len(source) if line_end < 0 else line_end
-        entry = f"\n{' ' * indent}{_line(name)}:{_after_colon(value, indent)}"
+        entry = f"\n{' ' * indent}{in_one_line(name)}:{_after_colon(value, indent)}"
         return source[:end] + entry + source[end:]
     if not way:
         return source
@@ -161,24 +159,14 @@ def _without(source: str, node: yaml.Node, place: int) -> str:
 def _after_colon(value: Any, indent: int) -> str:
     """Return how a value stands after the colon of a name that begins in the column `indent`."""
     if isinstance(value, str) and "\n" not in value:
-        return f" {_line(value)}"
+        return f" {in_one_line(value)}"
     if not isinstance(value, str | dict | list) or not value:
-        return f" {_line(value)}"
+        return f" {in_one_line(value)}"
     if isinstance(value, list) and not any(isinstance(entry, dict | list) for entry in value):
-        line = _line(value)
+        line = in_one_line(value)
         if len(line) <= _LONGEST_LINE and "\n" not in line:
             return f" {line}"
     # As the value of a name, so that a text of several lines is written as one.
-    inner = _block({"x": value}).removeprefix("x:").removesuffix("\n")
+    inner = in_lines({"x": value}).removeprefix("x:").removesuffix("\n")
     first, *rest = inner.split("\n")
     return "\n".join([first, *(f"{' ' * indent}{line}" if line else "" for line in rest)])
-
-
-def _line(value: Any) -> str:
-    dumped: str = yaml.dump(value, Dumper=yaml.SafeDumper, default_flow_style=True, allow_unicode=True, width=_WIDEST)
-    return dumped.removesuffix("\n").removesuffix("\n...")
-
-
-def _block(value: Any) -> str:
-    dumped: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST, indent=_STEP)
-    return dumped
