@@ -19,13 +19,12 @@ from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import add_surveys, fill_survey
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
-from studies.models import Question, Study, StudyState, Survey, SurveyQuestion
+from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
 from studies.planning import CannotPlan, in_parts, plan_surveys
 
 # As many as a study file may ask for.
 MOST = 100
 BATCH = 500
-_LAUNCHED = {StudyState.OPEN, StudyState.PAUSED}
 
 
 class Way(StrEnum):
@@ -197,7 +196,7 @@ def _locked(study: Study) -> Study:
     Raises StudyError where it is not under way.
     """
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=study.pk)
-    if locked.state not in _LAUNCHED:
+    if locked.state not in UNDER_WAY:
         state = locked.get_state_display().lower()
         raise StudyError(f"Study {locked.slug} is {state}: more is asked only of one that is open or paused.")
     return locked

@@ -12,9 +12,7 @@ from annotation.models import Decision, Response, Slot
 from studies.actions.events import Actor, What, record
 from studies.actions.studies import change_state
 from studies.errors import StudyError
-from studies.models import Study, StudyState
-
-_UNDER_WAY = (StudyState.OPEN, StudyState.PAUSED)
+from studies.models import UNDER_WAY, Study, StudyState
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def note_completed(*, by: Actor, now: datetime) -> list[Completed]:
     A study is found once, however often this runs, until more is asked of it.
     """
     found = []
-    under_way = Study.objects.filter(state__in=_UNDER_WAY, completed_at=None).order_by("pk")
+    under_way = Study.objects.filter(state__in=UNDER_WAY, completed_at=None).order_by("pk")
     for study in list(under_way.select_related("project", "fed_by")):
         if is_complete(study=study, now=now) and (completed := _note(study, by=by, now=now)):
             found.append(completed)
@@ -55,7 +53,7 @@ def _note(study: Study, *, by: Actor, now: datetime) -> Completed | None:
     # Locked, so that nobody draws for it, or asks for more, between a last look and its close.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project", "fed_by")
     study = locked.get(pk=study.pk)
-    is_still = study.completed_at is None and study.state in _UNDER_WAY and is_complete(study=study, now=now)
+    is_still = study.completed_at is None and study.state in UNDER_WAY and is_complete(study=study, now=now)
     if not is_still:
         return None
     Study.objects.filter(pk=study.pk).update(completed_at=now)

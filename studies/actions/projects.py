@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from studies.actions.events import Actor, What, record
 from studies.errors import StudyError
-from studies.models import Membership, Project, Study, StudyState
+from studies.models import UNDER_WAY, Membership, Project, Study
 from studies.naming import problem_with_name, problem_with_slug
 from studies.permissions import Role
 
@@ -59,7 +59,7 @@ def archive_project(*, project: Project, by: User, now: datetime) -> None:
     locked = Project.objects.select_for_update().get(pk=project.pk)
     if locked.archived_at is not None:
         return
-    at_work = Study.objects.filter(project=project, state__in=(StudyState.OPEN, StudyState.PAUSED))
+    at_work = Study.objects.filter(project=project, state__in=UNDER_WAY)
     if slugs := list(at_work.order_by("slug").values_list("slug", flat=True)):
         raise StudyError(f"Annotators can still come into {', '.join(slugs)}. Close each of them first.")
     Project.objects.filter(pk=project.pk).update(archived_at=now)

@@ -5,10 +5,11 @@ from studies.models.imports import Import
 from studies.models.instances import Instance, InstanceImage, Tag
 from studies.models.projects import Invitation, Membership, Project
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
-from studies.models.studies import CompletionCode, Outcome, Purpose, Study, StudyState
+from studies.models.studies import UNDER_WAY, CompletionCode, Outcome, Purpose, Study, StudyState
 from studies.models.uploads import Upload
 
 __all__ = [
+    "UNDER_WAY",
     "BlindScore",
     "CompletionCode",
     "Event",

@@ -25,6 +25,8 @@ STUDY_TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
     StudyState.PAUSED: frozenset({StudyState.OPEN, StudyState.CLOSED}),
     StudyState.CLOSED: frozenset(),
 }
+# Launched and not closed yet: there may be people at work, and more may be asked.
+UNDER_WAY = frozenset({StudyState.OPEN, StudyState.PAUSED})
 
 
 class Outcome(models.TextChoices):

@@ -8,13 +8,13 @@ from django.db import transaction
 from analytics.pay import hourly_wage
 from results.queries.progress import paid_sessions
 from studies.actions.events import Actor, What, record
-from studies.models import Event, Study, StudyState
+from studies.models import UNDER_WAY, Event, Study
 from workspace.least_pay import is_underpaid, least_hourly
 
 
 def note_underpaid(*, by: Actor, now: datetime) -> None:
     """Note of each study in the field that it pays too little, once: a median around the least goes up and down."""
-    in_field = Study.objects.filter(state__in=(StudyState.OPEN, StudyState.PAUSED), project__archived_at=None)
+    in_field = Study.objects.filter(state__in=UNDER_WAY, project__archived_at=None)
     for study in in_field.select_related("project").order_by("pk"):
         pay = study.design.pay
         least = least_hourly(pay.currency)

@@ -18,7 +18,7 @@ from annotation.actions.completing import set_completion
 from results.actions.people import foresee
 from results.views.guards import signed_in, study_view
 from studies.errors import StudyError
-from studies.models import Study, StudyState
+from studies.models import UNDER_WAY, Study
 from studies.permissions import Verb
 from workspace import mail
 
@@ -80,7 +80,7 @@ class Foreseen:
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
     """Show what can be asked besides, say what would follow from it, and do it when that is confirmed."""
-    if study.state not in {StudyState.OPEN, StudyState.PAUSED}:
+    if study.state not in UNDER_WAY:
         messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
         return redirect("study", study.project.slug, study.slug)
     sent = request.POST if request.method == "POST" else request.GET

@@ -50,7 +50,7 @@ from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
 from studies.errors import StudyError
 from studies.kinds import get_kind
-from studies.models import BlindScore, Study, StudyState
+from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
 from workspace.least_pay import is_underpaid, least_hourly
 from workspace.views.drafts import file_form
@@ -150,7 +150,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
-        "live": study.state in {StudyState.OPEN, StudyState.PAUSED},
+        "live": study.state in UNDER_WAY,
     }
 
 
@@ -333,7 +333,7 @@ CHANGES = {
         "Nobody comes in any more; whoever is at work can finish. All answers stay. "
         "A closed study cannot be opened again.",
         "The study is closed.",
-        frozenset({StudyState.OPEN, StudyState.PAUSED}),
+        UNDER_WAY,
         _to(StudyState.CLOSED),
         dangerous=True,
     ),
