@@ -17,13 +17,12 @@ from studies.actions.events import Actor, What, record
 from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import add_surveys, fill_survey
+from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
 from studies.planning import CannotPlan, in_parts, plan_surveys
 
-# As many as a study file may ask for.
-MOST = 100
 BATCH = 500
 
 
@@ -85,8 +84,10 @@ def ask_more(*, study: Study, more: int, by: Actor, now: datetime, beyond: int |
         )
     if more < 1:
         raise StudyError("Say how many more answers each question is to get: 1 or more.")
-    if study.answers + more > MOST:
-        raise StudyError(f"Each question gets {study.answers} answers; with {more} more it would be over {MOST}.")
+    if study.answers + more > MOST_ANSWERS:
+        raise StudyError(
+            f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
+        )
     Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more, completed_at=None)
     surveys = _once_more(study, more)
     seats.open_seats(study=study, surveys=surveys)
@@ -109,8 +110,8 @@ def raise_most(*, study: Study, to: int, by: Actor, now: datetime) -> Grown:
     study = _locked(study)
     if to <= study.most_answers:
         raise StudyError(f"Undecided questions get up to {study.most_answers} answers already. Give a larger number.")
-    if to > MOST:
-        raise StudyError(f"A question gets {MOST} answers at most.")
+    if to > MOST_ANSWERS:
+        raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
     Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
     # All of them: a change of an answer that is on its way may undo what is decided now.
     grown = _decided_anew(_mark(Decision.objects.filter(study=study), now=now), now=now)

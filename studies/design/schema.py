@@ -15,6 +15,9 @@ from studies.rules import RULES
 # `studies.design.older` fills what designs of the one before lack.
 VERSION = 4
 
+# As many as one question gets, by a study file or by what is asked of it later.
+MOST_ANSWERS = 100
+
 # What a study may be for; `studies.models.Purpose` has the words for people.
 PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
 
@@ -66,14 +69,14 @@ def study_schema() -> dict[str, Any]:
             "answers": {
                 "type": "integer",
                 "minimum": 1,
-                "maximum": 100,
+                "maximum": MOST_ANSWERS,
                 "default": 1,
                 "description": "How many answers each question gets.",
             },
             "max_answers": {
                 "type": "integer",
                 "minimum": 1,
-                "maximum": 100,
+                "maximum": MOST_ANSWERS,
                 "description": "An undecided question gets more answers, one at a time, up to this. Default: answers.",
             },
             "surveys": _surveys_schema(),

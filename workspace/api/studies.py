@@ -30,6 +30,7 @@ from studies.actions.drafts import delete_draft, update_draft
 from studies.actions.members import may
 from studies.actions.studies import change_state, create_study
 from studies.design.reading import LARGEST_FILE
+from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb
@@ -223,7 +224,7 @@ class MoreSerializer(serializers.Serializer[Any]):
         help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
         "undecided. `instances`: questions about those that came to the project since.",
     )
-    number = serializers.IntegerField(min_value=1, max_value=asking_more.MOST, default=1)
+    number = serializers.IntegerField(min_value=1, max_value=MOST_ANSWERS, default=1)
     dry_run = serializers.BooleanField(default=False, help_text="Only say what it would bring.")
 
 

@@ -17,6 +17,7 @@ from annotation.actions.asking_more import Grown, Way
 from annotation.actions.completing import set_completion
 from results.actions.people import foresee
 from results.views.guards import signed_in, study_view
+from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Study
 from studies.permissions import Verb
@@ -116,8 +117,8 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
 def _number(typed: str, wish: Wish) -> int:
     if not wish.label:
         return 0
-    if not (typed.isascii() and typed.isdigit()) or len(typed) > len(str(asking_more.MOST)):
-        raise StudyError(f"{wish.label}: write a number from 1 to {asking_more.MOST}.")
+    if not (typed.isascii() and typed.isdigit()) or len(typed) > len(str(MOST_ANSWERS)):
+        raise StudyError(f"{wish.label}: write a number from 1 to {MOST_ANSWERS}.")
     return int(typed)
 
 
