@@ -17,6 +17,8 @@ from results.reports.funnel import accepted_of
 from results.reports.labels import AC1, PARTS, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
 
 BEFORE, AFTER = "before", "after"
+# Not those that were added where these differed. However late they came, nobody picked their questions for an answer.
+OF_EVERY = "asked of every question"
 TWO = 2
 NOTHING = "No question was answered twice, so there is nothing to compare."
 
@@ -45,10 +47,10 @@ class Reliability:
 
 
 def reliabilities(study: StudyFacts) -> list[Reliability]:
-    """Return the agreement on each kind of `study`, on the answers that were asked for at first.
+    """Return the agreement on each kind of `study`, on the answers that were asked for of every question.
 
     Before: on all questions with several answers. After: on those about instances that the study accepted, where it
-    accepts. Answers that were added where the first ones differed stand apart.
+    accepts. Answers that were added where those differed stand apart.
     """
     accepted = accepted_of(study) if study.accepts else set()
     kept = {question.id for question in study.questions if question.instance in accepted}
@@ -57,13 +59,14 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
         answers = answers_to(study, labels.kind, labels.unit)
         if labels.questions is not None:
             answers = [answer for answer in answers if answer.question in labels.questions]
-        first = _several([answer for answer in answers if not answer.added])
-        compared = {BEFORE: first}
+        of_every = [answer for answer in answers if not answer.added]
+        some_are_added = len(of_every) < len(answers)
+        compared = {BEFORE: _several(of_every)}
         if study.accepts:
-            compared[AFTER] = [answer for answer in first if answer.question in kept]
+            compared[AFTER] = [answer for answer in compared[BEFORE] if answer.question in kept]
         for when, these in compared.items():
-            found += _of_answers(study, labels, when, these)
-        if any(answer.added for answer in answers):
+            found += _of_answers(study, labels, when, OF_EVERY if some_are_added else "all", these)
+        if some_are_added:
             found.append(_of_added(study, labels, answers))
     return found
 
@@ -74,10 +77,11 @@ def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
     return [answer for answer in answers if times[answer.question, answer.unit] > 1]
 
 
-def _of_answers(study: StudyFacts, labels: Labels, when: str, answers: Sequence[AnswerFacts]) -> Iterable[Reliability]:
+def _of_answers(
+    study: StudyFacts, labels: Labels, when: str, used: str, answers: Sequence[AnswerFacts]
+) -> Iterable[Reliability]:
     # Leaving annotators out takes long, so that it is done for what the kind's rule tells apart.
     is_main = labels.unit is not None or main_labels(study)[labels.kind].title == labels.title
-    used = f"first {study.answers_wanted}" if study.max_answers > study.answers_wanted else "all"
     what = (study.slug, labels.kind, labels.title)
     if not answers:
         for name in labels.measures:
@@ -117,24 +121,24 @@ def _counts(answers: Sequence[AnswerFacts]) -> tuple[int, int, int]:
 
 
 def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts]) -> Reliability:
-    """Return how often an added answer says what one of the first answers to its question says."""
-    first: dict[tuple[int, str], list[str]] = {}
+    """Return how often an added answer says what one of the other answers to its question says."""
+    of_every: dict[tuple[int, str], list[str]] = {}
     for answer in answers:
         if not answer.added:
-            first.setdefault((answer.question, answer.unit), []).append(labels.label(answer.choice))
+            of_every.setdefault((answer.question, answer.unit), []).append(labels.label(answer.choice))
     added = [answer for answer in answers if answer.added]
-    beside = [(first.get((answer.question, answer.unit), []), labels.label(answer.choice)) for answer in added]
+    beside = [(of_every.get((answer.question, answer.unit), []), labels.label(answer.choice)) for answer in added]
     same, compared = sum(said.count(own) for said, own in beside), sum(len(said) for said, _ in beside)
     return Reliability(
         *(study.slug, labels.kind, labels.title, PERCENT, BEFORE),
-        used=f"added after the first {study.answers_wanted}, each against these",
+        used=f"added, each against those {OF_EVERY}",
         questions=len({answer.question for answer in added}),
         answers=len({(answer.question, answer.annotator) for answer in added}),
         people=len({answer.annotator for answer in added}),
         value=share_of(Score(same, compared)),
         over_questions=None,
         over_both=None,
-        remark="They were asked for where the first answers differed, and are in no coefficient.",
+        remark="They were asked for where the others differed, and are in no coefficient.",
     )
 
 

@@ -32,7 +32,7 @@ RIGHT_RANGE = "Right, 95 % interval"
 # Both models go over all answers hundreds of times: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
-ONLY_ADDED = "Asked only where the first answers differed, which says nothing of this annotator."
+ONLY_ADDED = "Asked only where other answers differed, which says nothing of this annotator."
 TOO_FEW = (
     f"A model needs {LEAST_PER_TASK} answers to a question to tell who is right, and no question of this annotator's "
     "has as many."

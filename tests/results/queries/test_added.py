@@ -13,6 +13,7 @@ from tests.factories import NOON, TESTS, arrive_at_work, launch_study
 pytestmark = pytest.mark.django_db
 
 A, B = "candidate-0", "none"
+EVERY = "asked of every question"
 
 
 def say(study: Study, person: str, first: str, second: str) -> None:
@@ -54,12 +55,16 @@ def test_answers_that_were_added_where_others_differed_stand_apart_also_after_th
     say(study, "cleo", A, B)
     # She was asked about the second alone: that one of the first two said the same is 1 of 2.
     first, added = percent(study)
-    assert (first.used, first.questions, first.answers, first.value) == ("first 2", 2, 4, 0.5)
-    assert (added.used, added.answers, added.value) == ("added after the first 2, each against these", 1, 0.5)
+    assert (first.used, first.questions, first.answers, first.value) == (EVERY, 2, 4, 0.5)
+    assert (added.used, added.answers, added.value) == (f"added, each against those {EVERY}", 1, 0.5)
     asking_more.ask_more(study=study, more=1, by=TESTS, now=NOON)
     study.refresh_from_db()
     say(study, "dora", B, B)
-    # Of the first instance one of three pairs agrees now, and of the second one of three: cleo is still apart.
+    # Of the first instance one of three pairs agrees now, and of the second one of three: cleo is still apart, though
+    # her answer is one of the first three to it.
     first, added = percent(study)
-    assert (first.questions, first.answers, added.answers) == (2, 6, 1)
+    assert (first.used, first.questions, first.answers) == (EVERY, 2, 6)
+    # Two of the three others say what she said.
+    assert (added.used, added.answers) == (f"added, each against those {EVERY}", 1)
+    assert added.value == pytest.approx(2 / 3)
     assert first.value == pytest.approx(2 / 6)

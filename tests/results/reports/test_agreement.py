@@ -73,13 +73,13 @@ def test_kinds_are_never_put_together() -> None:
     ]
 
 
-def test_answers_that_were_added_where_the_first_differed_stand_apart() -> None:
+def test_answers_that_were_added_where_the_others_differed_stand_apart() -> None:
     # Ten agree and ten do not; each of these ten has a third answer, which agrees with one of the two.
     whole = study({"image_to_text": ["00"] * 5 + ["11"] * 5 + ["010"] * 10}, answers_wanted=2, max_answers=3)
     added = [replace(answer, added=answer.annotator == CLEO) for answer in whole.answers]
     found = report(replace(whole, answers=added))
     percent = measured(found, "image_to_text", "Percent agreement")
-    assert (percent["Value"], percent["Answers"], percent["Answers used"]) == (0.5, 40, "first 2")
+    assert (percent["Value"], percent["Answers"], percent["Answers used"]) == (0.5, 40, "asked of every question")
     # All 40 first answers: caption 5 + 5 + 10 = 20 of 40, so alpha is 1 - 39 / 40 * .5 / .5 (n - 1 over n).
     assert measured(found, "image_to_text", "Krippendorff's alpha")["Value"] == pytest.approx(1 - 39 / 40)
     (apart,) = [row for row in rows(found, "reliability") if row["Answers used"].startswith("added")]

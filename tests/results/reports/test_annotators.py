@@ -133,8 +133,8 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
     assert ann["Same as others"] == ben["Same as others"] == 0.7
     assert "A model needs 3 answers to a question" in ann["MACE"].reason
     assert (cleo["Answers"], cleo["Shared questions"]) == (3, 0)
-    assert "Asked only where the first answers differed" in cleo["Same as others"].reason
-    assert "Asked only where the first answers differed" in cleo["Dawid-Skene"].reason
+    assert "Asked only where other answers differed" in cleo["Same as others"].reason
+    assert "Asked only where other answers differed" in cleo["Dawid-Skene"].reason
     assert [line[0] for line in table.rows] == ["A-ANN", "A-BEN", "A-CLEO"]
 
 
