@@ -11,7 +11,8 @@ from studies.design.reading import Path, read_values
 
 # What a change writes in place of a value that is left out again.
 LEFT_OUT = None
-_ANEW = "# Written by Lineup, because a value that others refer to was changed.\n"
+_ANEW = "# Written by Lineup: a value could not be changed where it stood, so all are written anew, without comments.\n"
+_STEP = 2
 # A list that is longer than this on one line is written with a line for each entry.
 _LONGEST_LINE = 100
 
@@ -20,7 +21,8 @@ def with_changes(source: str, changes: Mapping[Path, Any]) -> str:
     """Return the text of a study file with other values where `changes` say so, None for a value that is left out.
 
     Sections that are missing are made, and one that has nothing left in it goes. Only where that cannot be done in the
-    text, because of aliases, say, the file is written anew. Raises DesignRefused for a text that cannot be read.
+    text, because other values refer to one, say, the file is written anew. Raises DesignRefused for a text that cannot
+    be read.
     """
     for path, value in changes.items():
         values, _ = read_values(source)
@@ -123,37 +125,58 @@ def _replaced(source: str, step: _Step, value: Any) -> str:
     node, place = step
     old = _value_at(node, place)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
-        return source[: old.start_mark.index] + in_one_line(value) + source[_end(source, old) :]
+        return source[: old.start_mark.index] + _in_brackets(value) + source[_end(source, old) :]
     key = node.value[place][0]
     colon = source.index(":", key.end_mark.index) + 1
-    return source[:colon] + _after_colon(value, key.start_mark.column) + source[max(colon, _end(source, old)) :]
+    indent = key.start_mark.column
+    # Comments between a name and its value stay there.
+    between, new = source[colon : old.start_mark.index].rstrip(), _after_colon(value, indent)
+    if between and not new.startswith("\n"):
+        new = f"\n{' ' * (indent + _STEP)}{new.lstrip()}"
+    return source[:colon] + between + new + source[max(colon, _end(source, old)) :]
 
 
 def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, value: Any) -> str:
     """Return the text with one more entry in `section`, which `way` leads to."""
-    is_block = isinstance(section, yaml.MappingNode) and not section.flow_style and section.value
-    if is_block:
-        indent = section.value[0][0].start_mark.column
-        end = _end(source, section)
-        # Behind a comment on the same line.
-        line_end = source.find("\n", end)
-        end = len(source) if line_end < 0 else line_end
-        entry = f"\n{' ' * indent}{in_one_line(name)}:{_after_colon(value, indent)}"
-        return source[:end] + entry + source[end:]
-    if not way:
-        return source
-    entries = yaml.safe_load(yaml.serialize(section)) if isinstance(section, yaml.MappingNode) else {}
-    return _replaced(source, way[-1], entries | {name: value})
+    if not isinstance(section, yaml.MappingNode) or not section.value:
+        return _replaced(source, way[-1], {name: value}) if way else source
+    if section.flow_style:
+        end = _end(source, section.value[-1][1])
+        return f"{source[:end]}, {name}: {_in_brackets(value)}{source[end:]}"
+    indent = section.value[0][0].start_mark.column
+    # Behind a comment on the same line.
+    line_end = source.find("\n", _end(source, section))
+    end = len(source) if line_end < 0 else line_end
+    entry = f"\n{' ' * indent}{in_one_line(name)}:{_after_colon(value, indent)}"
+    return source[:end] + entry + source[end:]
 
 
 def _without(source: str, node: yaml.Node, place: int) -> str:
-    entry = node.value[place]
-    if not isinstance(node, yaml.MappingNode) or node.flow_style:
+    if not isinstance(node, yaml.MappingNode):
         return source
-    key, value = entry
+    if node.flow_style:
+        return _without_in_braces(source, node, place)
+    key, value = node.value[place]
     start = source.rfind("\n", 0, key.start_mark.index) + 1
     line_end = source.find("\n", max(key.end_mark.index, _end(source, value)))
     return source[:start] + (source[line_end + 1 :] if line_end >= 0 else "")
+
+
+def _without_in_braces(source: str, section: yaml.MappingNode, place: int) -> str:
+    key, value = section.value[place]
+    start, end = key.start_mark.index, _end(source, value)
+    if section.value[place + 1 :]:
+        end = section.value[place + 1][0].start_mark.index
+    elif place:
+        before = _end(source, section.value[place - 1][1])
+        # A comma may stand before the brace, so that a comment behind it can stay.
+        start = start if "#" in source[before:start] else before
+    return source[:start] + source[end:]
+
+
+def _in_brackets(value: Any) -> str:
+    """Return how a value stands in brackets or braces, where more is quoted."""
+    return in_one_line([value])[1:-1]
 
 
 def _after_colon(value: Any, indent: int) -> str:

@@ -33,7 +33,7 @@ consent: |
 # the end
 pay: {currency: GBP}
 """
-PAY_IN_LINES = ["- pay: {currency: GBP}", "+ pay:", "+   currency: GBP", "+   per_session: '8.0'"]
+PAID = ["- pay: {currency: GBP}", "+ pay: {currency: GBP, per_session: '8.0'}"]
 
 
 def changed_lines(before: str, after: str) -> list[str]:
@@ -53,7 +53,7 @@ def changed_lines(before: str, after: str) -> list[str]:
         (("eligibility", 0, "group"), "others", ["-   group: experts  # ours", "+   group: others  # ours"]),
         (("consent",), "One.\n", ["-   ", "-   Two."]),
         (("consent",), None, ["- consent: |", "-   One.", "- ", "-   Two."]),
-        (("pay", "per_session"), "8.0", PAY_IN_LINES),
+        (("pay", "per_session"), "8.0", PAID),
         (("time", "estimated_minutes"), 20, ["+ time:", "+   estimated_minutes: 20"]),
         (("language",), "eu", ["+ language: eu"]),
         (("seed",), None, []),
@@ -70,10 +70,55 @@ def test_a_section_that_has_nothing_left_goes() -> None:
     assert "# who" in after
 
 
-def test_a_value_that_others_refer_to_is_changed_alone() -> None:
-    file = "study: &name vases\ntitle: *name\n"
-    after = with_changes(file, {("title",): "Which?"})
-    assert read_values(after)[0] == {"study": "vases", "title": "Which?"}
+@pytest.mark.parametrize(
+    ("changed", "after"), [("title", "study: vases\ntitle: X\n"), ("study", "study: X\ntitle: vases\n")]
+)
+def test_where_others_refer_to_a_value_the_file_is_written_anew_and_says_so(changed: str, after: str) -> None:
+    why = "a value could not be changed where it stood, so all are written anew, without comments."
+    file = "# Ours.\nstudy: &name vases\ntitle: *name\n"
+    assert with_changes(file, {(changed,): "X"}) == f"# Written by Lineup: {why}\n{after}"
+
+
+IN_BRACES = "{study: vases, # its name\n title: 'Which vase?', ask: {}, pay: {currency: GBP, per_answer: '0.10'}}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "before", "after"),
+    [
+        (("title",), "Which?", "'Which vase?'", "'Which?'"),
+        (("title",), "One,\ntwo", "'Which vase?'", "'One,\n\n    two'"),
+        (("title",), None, "title: 'Which vase?', ", ""),
+        (("answers",), 3, "'0.10'}}", "'0.10'}, answers: 3}"),
+        (("time", "estimated_minutes"), 20, "'0.10'}}", "'0.10'}, time: {estimated_minutes: 20}}"),
+        (("ask", "caption"), "a, b", "ask: {}", "ask: {caption: 'a, b'}"),
+        (("ask", "images"), ["a", "b"], "ask: {}", "ask: {images: [a, b]}"),
+        (("pay", "per_session"), "2.00", "'0.10'}", "'0.10', per_session: '2.00'}"),
+        (("pay", "per_answer"), None, ", per_answer: '0.10'", ""),
+        (("pay", "currency"), None, "currency: GBP, ", ""),
+    ],
+)  # fmt: skip
+def test_a_file_in_braces_stays_one(path: Path, value: Any, before: str, after: str) -> None:
+    assert with_changes(IN_BRACES, {path: value}) == IN_BRACES.replace(before, after)
+
+
+def test_sections_in_braces_go_whole_and_their_comments_stay() -> None:
+    changed = with_changes(IN_BRACES, {("pay", "currency"): None, ("pay", "per_answer"): None})
+    assert changed == "{study: vases, # its name\n title: 'Which vase?', ask: {}}\n"
+    changed = with_changes("{study: vases, # its name\n title: Which}", {("title",): None})
+    assert changed == "{study: vases, # its name\n }"
+
+
+@pytest.mark.parametrize(
+    ("value", "after"),
+    [
+        ([{"rule": "not_same_instance"}], "eligibility:  # who\n# and who not\n- rule: not_same_instance\n"),
+        ([], "eligibility:  # who\n# and who not\n  []\n"),
+        ("One.\nTwo.\n", "eligibility:  # who\n# and who not\n  |\n  One.\n  Two.\n"),
+    ],
+)
+def test_comments_between_a_name_and_its_value_stay(value: Any, after: str) -> None:
+    file = "eligibility:  # who\n# and who not\n- rule: in_group\n  group: experts\nstudy: vases\n"
+    assert with_changes(file, {("eligibility",): value}) == f"{after}study: vases\n"
 
 
 def leaves(values: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
