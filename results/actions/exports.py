@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotation.models import Removal
 from background.errors import Failed
@@ -65,17 +65,19 @@ def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
 
 
 def write_export(
-    *, study: Study, format: str, folder: Path, report: Report, among: QuerySet[Any] | None = None
+    *, study: Study, format: str, folder: Path, report: Report, selection: Export | None = None
 ) -> Written:
-    """Write the export of `study` into `folder`, replacing a file of the same name; `among`: of these instances alone.
+    """Write the export of `study` into `folder`, replacing a file of the same name; `selection`: of the instances that
+    were chosen for it alone, under a name of its own.
 
     The file appears under its name only when it is whole. `report` is told the rows done and the rows in all, now
     and then. Raises CannotExport when the folder or the disk does not allow it.
     """
     writer = get_writer(format)
     name_annotators(project=study.project)
+    among = None if selection is None else selection.instances.values("pk")
     return _write_whole(
-        folder / _file_name(study, writer),
+        folder / _file_name(study, writer, selection),
         writer,
         exported_rows(writer.rows, study, among),
         count_rows(writer.rows, study, among),
@@ -153,8 +155,10 @@ def _tables_of(project: Project) -> dict[str, tuple[Writer, str]]:
     }
 
 
-def _file_name(study: Study, writer: Writer) -> str:
-    return f"{study.slug}-{writer.filename}"
+def _file_name(study: Study, writer: Writer, selection: Export | None = None) -> str:
+    # That of the whole study and those of two selections lie beside each other on a disk.
+    of = "" if selection is None else f"selection-{selection.pk}-"
+    return f"{study.slug}-{of}{writer.filename}"
 
 
 def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
@@ -300,10 +304,14 @@ def cancel_export(*, export: Export, by: User, now: datetime) -> None:
 
 def _write(export: Export, folder: Path, report: Report, *, now: datetime) -> Written:
     if export.release is None:
-        among = None if export.chosen is None else export.instances.values("pk")
-        return write_export(study=export.study, format=export.format, folder=folder, report=report, among=among)
+        selection = _selection(export)
+        return write_export(study=export.study, format=export.format, folder=folder, report=report, selection=selection)
     freeze_release(release=export.release, now=now)
     return write_release(release=export.release, format=export.format, folder=folder, report=report)
+
+
+def _selection(export: Export) -> Export | None:
+    return None if export.chosen is None else export
 
 
 def _store(export: Export, path: Path) -> str:
@@ -335,7 +343,7 @@ def download_name(export: Export) -> str:
     if export.release:
         return f"{export.study.slug}-{export.release.name}.zip"
     writer = get_writer(export.format)
-    return f"{export.study.slug}-{writer.filename}{'.zip' if writer.is_folder else ''}"
+    return f"{_file_name(export.study, writer, _selection(export))}{'.zip' if writer.is_folder else ''}"
 
 
 def adopt_exports(*, now: datetime) -> int:

@@ -1,6 +1,7 @@
 """What is done with several instances: tagged, exported, asked about again; those ticked, or all that match."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,10 +11,11 @@ from django.core.files.storage import default_storage
 from django.test import Client
 
 from background.models import Job
+from results.actions.exports import download_name, job_of, request_export
 from results.models import Export
 from studies.models import Event, Instance, Project, Study, Tag
 from tests.databases import kept
-from tests.factories import make_instance, make_member, make_project
+from tests.factories import NOON, make_instance, make_member, make_project
 from tests.jobs import run_now
 from tests.results.views.test_instances import LIST, listed, make_pipeline
 
@@ -135,6 +137,29 @@ def test_every_sort_of_rows_can_be_narrowed(
     client.post(address("export", "vase-1", "vase-2"), {"study": "step-3", "format": format})
     run_now(jobs.pop())
     assert Export.objects.get().rows_done == rows
+
+
+def test_an_export_of_some_does_not_overwrite_that_of_all_nor_one_of_others(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr("results.views.selection.send", jobs.append)
+    for key in ("vase-1", "vase-2"):
+        client.post(address("export", key), {"study": "step-3", "format": "jsonl"})
+        run_now(jobs.pop())
+    of_all = request_export(
+        study=Study.objects.get(slug="step-3"), format="jsonl", by=User.objects.get(username="researcher"), now=NOON
+    )
+    run_now(job_of(export=of_all))
+    exports = Export.objects.order_by("pk")
+    first, second, _ = exports
+    names = [download_name(export) for export in exports]
+    assert names == [
+        f"step-3-selection-{first.pk}-instances.jsonl",
+        f"step-3-selection-{second.pk}-instances.jsonl",
+        "step-3-instances.jsonl",
+    ]
+    assert [Path(export.file).name for export in exports] == names
 
 
 def test_a_study_is_asked_again_about_those_that_were_chosen(client: Client) -> None:
