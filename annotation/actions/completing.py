@@ -7,11 +7,15 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
+from analytics.outcomes import Outcome
 from annotation.actions import drawing
 from annotation.models import Decision, Response, Slot
+from annotation.models.outcomes import instances_with
 from studies.actions.events import Actor, What, record
+from studies.actions.questions import selected_instances
 from studies.actions.studies import change_state
 from studies.errors import StudyError
+from studies.kinds import get_kind
 from studies.models import UNDER_WAY, Study, StudyState
 
 
@@ -65,7 +69,8 @@ def _note(study: Study, *, by: Actor, now: datetime) -> Completed | None:
 
 def is_complete(*, study: Study, now: datetime) -> bool:
     """Tell whether every answer that `study` asked for is in and counts, and no more will be: nothing is undecided that
-    may be asked again, and what it takes from another study is complete there too, and asked about here."""
+    may be asked again, and what it takes from another study is complete there too, settled where the answers conflict,
+    and asked about here."""
     if not Response.objects.counted_in(study).exists():
         return False
     # Of somebody who was taken out: the place is filled, and its answer counts no more.
@@ -78,4 +83,13 @@ def is_complete(*, study: Study, now: datetime) -> bool:
         return False
     if study.fed_by is None or study.design.instances.sample is not None:
         return True
+    if _may_be_settled(study, study.fed_by):
+        return False
     return study.fed_by.state == StudyState.CLOSED or is_complete(study=study.fed_by, now=now)
+
+
+def _may_be_settled(study: Study, feeding: Study) -> bool:
+    """Tell whether a researcher can still accept what `study` would ask about: answers to `feeding` conflict."""
+    if study.design.asks_about_answers or not any(get_kind(part.kind).has_one_label for part in feeding.design.parts):
+        return False
+    return (instances_with(Outcome.CONFLICTING, feeding) & selected_instances(study)).exists()

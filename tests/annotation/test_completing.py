@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.actions import asking_more, completing, removals
+from annotation.actions import adjudication, asking_more, completing, removals
 from studies.actions.studies import change_state
 from studies.models import Event, Study, StudyState
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
@@ -79,3 +79,36 @@ def test_a_study_that_another_feeds_waits_for_it() -> None:
     assert noted() == []
     change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
     assert noted() == ["step-4"]
+
+
+def test_what_a_researcher_may_still_accept_is_awaited_by_the_study_that_it_feeds() -> None:
+    project = make_pipeline_project(2)
+    first = launch_study(project, instances=2, answers=2, rule="majority-v1")
+    second = make_step_4(project)
+    completing.set_completion(study=second, closes=True, mails=False, by=make_person("ben"), now=NOON)
+    conflicting = first.questions.get(instance__key="vase-1")
+    answer_all(arrive_at_work(first, "ann"), "candidate-0")
+    answer_all(arrive_at_work(first, "ben"), lambda asked: f"candidate-{int(asked == conflicting)}")
+    answer_all(arrive_at_work(second, "cleo"), "both")
+    # All the answers are in; but what vase-1 is, somebody has to say.
+    assert noted() == ["best-vase"]
+    change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert noted() == []
+    adjudication.settle(question=conflicting, choice="candidate-1", by=TESTS, note="", now=NOON)
+    assert noted() == []
+    answer_all(arrive_at_work(second, "dora"), "both")
+    assert noted() == ["step-4"]
+    second.refresh_from_db()
+    assert second.state == "closed"
+
+
+def test_conflicts_about_what_a_study_would_not_ask_about_keep_it_from_nothing() -> None:
+    project = make_pipeline_project(2)
+    project.instances.filter(key="vase-1").update(type="other")
+    first = launch_study(project, instances=2, answers=2, rule="majority-v1")
+    second = make_step_4(project, instances={"from": "best-vase", "type": ["other"]})
+    conflicting = first.questions.get(instance__key="vase-0")
+    answer_all(arrive_at_work(first, "ann"), "candidate-0")
+    answer_all(arrive_at_work(first, "ben"), lambda asked: f"candidate-{int(asked == conflicting)}")
+    answer_all(arrive_at_work(second, "cleo"), "both")
+    assert set(noted()) == {"best-vase", "step-4"}
