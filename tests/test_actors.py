@@ -100,6 +100,8 @@ OF_ANNOTATORS = {
 }
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
 STEPS = {
+    "annotation.actions.awaited.await_answers",
+    "annotation.actions.awaited.await_what_is_open",
     "annotation.actions.completing.is_complete",
     "annotation.actions.decisions.decide_question",
     "annotation.actions.decisions.decide_what_was_asked_about",

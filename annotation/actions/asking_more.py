@@ -88,7 +88,7 @@ def ask_more(*, study: Study, more: int, by: Actor, now: datetime, beyond: int |
         raise StudyError(
             f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
         )
-    Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more, completed_at=None)
+    Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more)
     surveys = _once_more(study, more)
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(SurveyQuestion, Seat, Slot)
@@ -141,7 +141,6 @@ def take_up_instances(*, study: Study, by: Actor, now: datetime) -> Grown:
         )
     except CannotPlan as error:
         raise StudyError(str(error)) from error
-    Study.objects.filter(pk=study.pk).update(completed_at=None)
     surveys = add_surveys(study=study, planned=planned)
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)

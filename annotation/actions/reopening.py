@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import F
 
+from annotation.actions.awaited import await_what_is_open
 from annotation.models import Annotator, Response, Seat, Session, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.models import Project
@@ -20,6 +21,7 @@ def give_up(*, annotator: Annotator, project: Project) -> int:
     seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
     Response.objects.filter(pk__in=list(given)).update(slot=None)
     slots.update(annotator=None, answered_at=None)
+    await_what_is_open(questions=list(slots.values_list("question_id", flat=True)))
     for seat in seats:
         _free(seat)
     return len(given)

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.actions import drafts, growing
+from annotation.actions.awaited import await_answers
 from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
@@ -23,6 +24,7 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
         for number in range(1, survey.seats_planned + 1)
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
+    await_answers(studies=[study.pk])
     for seat in seats:
         survey_questions = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list(
             "question_id", "position", "question__part"

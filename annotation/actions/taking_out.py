@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from annotation.actions.awaited import await_what_is_open
 from annotation.actions.decisions import recount
 from annotation.actions.removals import Followed
 from annotation.actions.sparing import spare_those_who_have
@@ -59,6 +60,7 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
     _follow_what_it_rests_on(question, now=now)
     counted = Response.objects.counted().filter(question=question).count()
     followed = _follow(question, answers=counted, sessions=0, now=now)
+    await_what_is_open(questions=[question.pk])
     _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
     return followed
 

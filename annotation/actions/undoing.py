@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
+from annotation.actions.awaited import await_what_is_open
 from annotation.models import Decision, Response
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
@@ -48,7 +49,7 @@ def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
     undone = [each.pk for each in asked if each.undone_at is None and each.source_id not in counted]
     restored = [each.pk for each in asked if _may_stand_again(each) and each.source_id in counted]
     Question.objects.filter(pk__in=undone).update(undone_at=now)
-    Question.objects.filter(pk__in=restored).update(undone_at=None)
+    _restore(restored)
     return Undone(len(undone), len(restored))
 
 
@@ -79,11 +80,17 @@ def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone
         undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
         restored = [question for question in asked if _may_stand_again(question) and question.pk in standing]
         Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
-        Question.objects.filter(pk__in=[question.pk for question in restored]).update(undone_at=None)
+        _restore([question.pk for question in restored])
         followed += Undone(len(undone), len(restored))
         if changed := {question.instance_id for question in (*undone, *restored)}:
             followed += follow(study=fed, instances=changed, now=now)
     return followed
+
+
+def _restore(questions: Collection[int]) -> None:
+    if questions:
+        Question.objects.filter(pk__in=questions).update(undone_at=None)
+        await_what_is_open(questions=questions)
 
 
 def _may_stand_again(question: Question) -> bool:

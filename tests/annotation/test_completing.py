@@ -2,10 +2,11 @@
 
 import pytest
 
-from annotation.actions import adjudication, asking_more, completing, removals
+from annotation.actions import adjudication, asking_more, completing, removals, sessions, taking_out
 from studies.actions.studies import change_state
 from studies.models import Event, Study, StudyState
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_person
 
 pytestmark = pytest.mark.django_db
@@ -112,3 +113,78 @@ def test_conflicts_about_what_a_study_would_not_ask_about_keep_it_from_nothing()
     answer_all(arrive_at_work(first, "ben"), lambda asked: f"candidate-{int(asked == conflicting)}")
     answer_all(arrive_at_work(second, "cleo"), "both")
     assert set(noted()) == {"best-vase", "step-4"}
+
+
+def test_a_study_whose_places_are_opened_again_is_complete_again_later() -> None:
+    study = launch_study(instances=1)
+    session = arrive_at_work(study, "ann")
+    answer_all(session, "candidate-0")
+    assert noted() == ["best-vase"]
+    ann, project = session.annotator, study.project
+    removals.exclude(annotator=ann, project=project, reason="Clicked", by=TESTS, now=NOON)
+    removals.reopen_slots(annotator=ann, project=project, by=TESTS, now=NOON)
+    assert is_awaiting(study)
+    answer_all(arrive_at_work(study, "ben"), "candidate-0")
+    assert noted() == ["best-vase"]
+
+
+def is_awaiting(study: Study) -> bool:
+    study.refresh_from_db()
+    return study.completed_at is None
+
+
+def test_a_study_to_which_an_unanswered_question_is_put_back_is_complete_again_later() -> None:
+    study = launch_study(instances=2)
+    left = study.questions.get(instance__key="vase-1")
+    taking_out.take_out(question=left, reason="Broken", by=TESTS, now=NOON)
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    assert noted() == ["best-vase"]
+    taking_out.put_back(question=left, by=TESTS, now=NOON)
+    assert is_awaiting(study)
+    answer_all(arrive_at_work(study, "ben"), "candidate-0")
+    assert noted() == ["best-vase"]
+
+
+def test_a_question_whose_answers_are_in_is_put_back_and_its_study_stays_complete() -> None:
+    study = launch_study(instances=1)
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    assert noted() == ["best-vase"]
+    question = study.questions.get()
+    taking_out.take_out(question=question, reason="Broken", by=TESTS, now=NOON)
+    taking_out.put_back(question=question, by=TESTS, now=NOON)
+    assert not is_awaiting(study)
+
+
+def test_a_study_that_draws_once_more_is_complete_again_later() -> None:
+    project = make_pipeline_project(2)
+    first = launch_study(project, instances=2)
+    second = make_step_4(project)
+    rejected = first.questions.get(instance__key="vase-1")
+    answer_all(arrive_at_work(first, "ann"), lambda asked: "none" if asked == rejected else "candidate-0")
+    answer_all(arrive_at_work(second, "ben"), "both")
+    assert set(noted()) == {"best-vase", "step-4"}
+    asking_more.ask_more(study=first, more=2, by=TESTS, now=NOON)
+    for person in ("cleo", "dora"):
+        answer_all(arrive_at_work(first, person), "candidate-0")
+    arrive_at_work(second, "eve")
+    assert is_awaiting(second)
+
+
+def test_a_study_whose_undone_question_stands_again_is_complete_again_later() -> None:
+    project = make_pipeline_project(2)
+    first = launch_study(project, instances=2)
+    second = make_step_4(project)
+    answer_all(arrive_at_work(first, "ann"), "candidate-0")
+    # Ben leaves after one of two.
+    session = arrive_at_work(second, "ben")
+    slot = next_slot(session)
+    send(session, slot, "1")
+    sessions.give_up(session=session, now=NOON)
+    left = first.questions.exclude(instance=slot.question.instance).get()
+    taking_out.take_out(question=left, reason="Broken", by=TESTS, now=NOON)
+    assert set(noted()) == {"best-vase", "step-4"}
+    taking_out.put_back(question=left, by=TESTS, now=NOON)
+    assert is_awaiting(second)
+    assert not is_awaiting(first)
+    answer_all(arrive_at_work(second, "cleo"), "both")
+    assert noted() == ["step-4"]
