@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import wraps
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -39,6 +38,7 @@ NOT_COUNTED = (
     "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Reload the "
     "list in a minute, and choose again once it says of when they are."
 )
+ANOTHER_NUMBER = "When this page was shown it was another number: now it is {}. Send it again if that is meant."
 # No page of the list has as many to tick.
 MOST_TICKED = 1_000
 
@@ -66,28 +66,32 @@ def _once_counted(view: View) -> View:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The instances that an address names, in no order, how many they are, and the list that they were chosen from."""
+    """The instances that an address names, and the list that they were chosen from.
 
-    instances: QuerySet[Instance]
+    `count`: how many they are. `ids`: theirs, in no order, where a post is to do something with them. `problems`: why
+    it does not.
+    """
+
     count: int
+    ids: Sequence[int]
     asked: Asked
-    is_all: bool
-
-    @property
-    def ids(self) -> Sequence[int]:
-        return list(self.instances.values_list("pk", flat=True))
+    problems: Sequence[str] = ()
 
 
 def _chosen(request: HttpRequest, project: Project) -> Chosen:
     asked = Asked.of(request)
-    is_all = request.GET.get("which") == ALL
-    if is_all:
+    if request.GET.get("which") == ALL:
         if asked.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
             raise NotCounted
         found = listed(project, studies_in_order(project), asked.wanted, asked.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
-    return Chosen(found, found.count(), asked, is_all)
+    if request.method != "POST":
+        return Chosen(found.count(), (), asked)
+    ids = list(found.values_list("pk", flat=True))
+    # What matches may have changed since the page said how many they are.
+    is_as_shown = request.POST.get("counted", "") in ("", str(len(ids)))
+    return Chosen(len(ids), ids, asked, () if is_as_shown else (ANOTHER_NUMBER.format(_counted(len(ids))),))
 
 
 def _ticked(request: HttpRequest) -> list[int]:
@@ -99,16 +103,17 @@ def _ticked(request: HttpRequest) -> list[int]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_once_counted
 def tag(request: HttpRequest, project: Project) -> HttpResponse:
-    chosen, problems = _chosen(request, project), list[str]()
+    chosen = _chosen(request, project)
+    problems = chosen.problems
     name = request.POST.get("name", "").strip()
-    if request.method == "POST":
+    if request.method == "POST" and not problems:
         off = request.POST.get("do") == "untag"
         by, now = signed_in(request), timezone.now()
         act = untag_instances if off else tag_instances
         try:
             done = act(project=project, instances=chosen.ids, name=name, by=by, now=now)
         except StudyError as error:
-            problems = list(error.problems)
+            problems = error.problems
         else:
             what = f"The tag {name} is off {_counted(done)}." if off else f"{_counted(done)} got the tag {name}."
             messages.success(request, what)
@@ -128,9 +133,10 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_once_counted
 def export(request: HttpRequest, project: Project) -> HttpResponse:
-    chosen, problems = _chosen(request, project), list[str]()
+    chosen = _chosen(request, project)
+    problems = chosen.problems
     given = {"study": request.POST.get("study", chosen.asked.wanted.study), "format": request.POST.get("format", "")}
-    if request.method == "POST":
+    if request.method == "POST" and not problems:
         by, now = signed_in(request), timezone.now()
         try:
             (study,) = exportable_studies(project=project, study=given["study"].replace("\0", "") or "-")
@@ -163,16 +169,19 @@ def _launched(project: Project) -> list[str]:
 @_once_counted
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Make a draft out of one of the project's studies, about the chosen instances and no others."""
-    chosen, problems = _chosen(request, project), list[str]()
+    chosen = _chosen(request, project)
+    problems = chosen.problems
     given = {name: request.POST.get(name, "").replace("\0", "").strip() for name in ("study", "name", "title")}
-    if request.method == "POST":
+    if request.method != "POST":
+        given["study"] = chosen.asked.wanted.study
+    if request.method == "POST" and not problems:
         by, now = signed_in(request), timezone.now()
         try:
             study = find_study_of(project, given["study"])
             title = given["title"] or study.title
             copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, by=by, now=now)
         except StudyError as error:
-            problems = list(error.problems)
+            problems = error.problems
         except DesignRefused as error:
             problems = [problem.message for problem in error.problems]
         else:
@@ -181,8 +190,6 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
             )
             messages.success(request, told)
             return redirect("study", project.slug, copy.slug)
-    else:
-        given["study"] = chosen.asked.wanted.study
     context = {
         "project": project,
         "chosen": chosen,

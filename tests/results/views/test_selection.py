@@ -1,6 +1,7 @@
 """What is done with several instances: tagged, exported, asked about again; those ticked, or all that match."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -85,6 +86,25 @@ def test_who_may_only_look_is_offered_nothing_to_do(client: Client, project: Pro
 def test_all_that_match_are_meant_and_no_more(client: Client) -> None:
     client.post(address("tag", which="all", study="step-3", state="accepted"), {"name": "good", "do": "tag"})
     assert listed(client, tag="good") == ["vase-0", "vase-1"]
+
+
+@pytest.mark.parametrize("what", ["tag", "export", "ask-again"])
+def test_nothing_is_done_with_other_instances_than_the_page_counted(
+    client: Client, project: Project, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.views.selection.send", lambda job: None)
+    matching = address(what, which="all", type="swap")
+    (shown,) = re.findall(r'name="counted" value="(\d+)"', text(client.get(matching)))
+    make_instance(project, "late", type="swap")
+    fields = {"name": "again", "do": "tag", "study": "step-3", "format": "jsonl"}
+    before = Event.objects.count()
+    refused = client.post(matching, {**fields, "counted": shown})
+    assert (refused.status_code, Event.objects.count()) == (409, before)
+    now = int(shown) + 1
+    assert f"now it is {now} instances. Send it again if that is meant." in text(refused)
+    assert f'name="counted" value="{now}"' in text(refused)
+    assert client.post(matching, {**fields, "counted": now}).status_code == 302
+    assert Event.objects.latest("pk").details["instances"] == now
 
 
 @pytest.mark.parametrize(("name", "problem"), [("", "It is empty"), ("a\x07", "cannot be"), ("x" * 51, "at most 50")])
