@@ -13,8 +13,15 @@ from django.db.models.expressions import Combinable
 
 M = TypeVar("M", bound=Model)
 Row = TypeVar("Row")
-# The largest number that a row's id can have.
-LARGEST_ID = 2**63 - 1
+_LARGEST_ID = 2**63 - 1
+
+
+def row_id(text: str) -> int | None:
+    """Return the id of a row that stands in an address, None for what can be none."""
+    # Digits of another alphabet are digits, too.
+    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(_LARGEST_ID)) or int(text) > _LARGEST_ID:
+        return None
+    return int(text)
 
 
 def beyond(columns: Sequence[str], values: Sequence[Any], *, is_backward: bool) -> Func:
@@ -91,10 +98,10 @@ def _slice(found: list[M], size: int, *, is_first: bool) -> Slice[M]:
 
 def _row(rows: QuerySet[M], order: Order, name: str) -> Sequence[Any] | None:
     """Return the values of the columns of the row with that id, None where `rows` has none."""
-    # Digits of another alphabet are digits, too.
-    if not (name.isascii() and name.isdecimal()) or int(name) > LARGEST_ID:
+    pk = row_id(name)
+    if pk is None:
         return None
-    found: Sequence[Any] | None = rows.filter(pk=int(name)).order_by().values_list(*order.columns).first()
+    found: Sequence[Any] | None = rows.filter(pk=pk).order_by().values_list(*order.columns).first()
     return found
 
 

@@ -15,6 +15,7 @@ from results.reports.findings import from_plain
 from results.views.guards import may_do, study_view
 from results.views.kept_numbers import numbers_for
 from results.views.people import PROVIDERS
+from results.views.typed import typed
 from studies.models import Study
 from studies.permissions import Verb
 
@@ -27,8 +28,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     if kept is not None:
         # The findings of small studies have done it.
         name_annotators(project=study.project)
-    # PostgreSQL can be asked for no NUL characters.
-    who = request.GET.get("who", "").replace("\0", "")
+    who = typed(request.GET, "who")
     context = {
         "study": study,
         "page_name": "Annotators",

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from results.queries.instances import ABOUT_ANSWERS, BY_FIGURES, Wanted
+from results.views.typed import typed
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Asked:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
-        given = {name: _typed(request.GET, name) for name in Wanted.__dataclass_fields__}
-        return cls(Wanted(**given), _typed(request.GET, "order"), _typed(request.GET, "look"))
+        given = {name: typed(request.GET, name) for name in Wanted.__dataclass_fields__}
+        return cls(Wanted(**given), typed(request.GET, "order"), typed(request.GET, "look"))
 
     @property
     def needs_figures(self) -> bool:
@@ -45,8 +46,3 @@ class Asked:
 
     def __str__(self) -> str:
         return self.query()
-
-
-def _typed(fields: Mapping[str, str], name: str) -> str:
-    # PostgreSQL takes no text with a zero character.
-    return fields.get(name, "").replace("\0", "").strip()

@@ -16,6 +16,7 @@ from results.queries.disagreements import CONFLICTING, SHOWN, counts_shown, page
 from results.queries.histories import histories
 from results.queries.simulated import simulated_in_study
 from results.views.guards import may_do, signed_in, study_view
+from results.views.typed import typed
 from studies.models import Question, Study
 from studies.permissions import Verb
 
@@ -48,7 +49,7 @@ def _shown(name: str) -> str:
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
-    choice, note = request.POST.get("choice", ""), request.POST.get("note", "").replace("\0", "").strip()[:LONGEST_NOTE]
+    choice, note = typed(request.POST, "choice"), typed(request.POST, "note")[:LONGEST_NOTE]
     if not choice:
         return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
     try:

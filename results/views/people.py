@@ -1,6 +1,5 @@
 """Whether a person's answers count: what a researcher does about it, after having seen what follows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -21,6 +20,7 @@ from results.actions.people import Named
 from results.errors import UnknownPerson
 from results.sentences import in_numbers, told
 from results.views.guards import project_view, signed_in
+from results.views.typed import typed
 from studies.models import Project, Study
 from studies.permissions import Verb
 
@@ -72,12 +72,12 @@ CHANGES = {
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Say in numbers what the change will do, and do it when it is confirmed."""
     person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
-    typed = _typed(request.POST, "reason")[:LONGEST_REASON]
+    reason = typed(request.POST, "reason")[:LONGEST_REASON]
     confirmed = request.method == "POST"
 
     def act() -> Followed | int:
         # A look at what would follow needs a reason that nobody has typed yet.
-        return ACTS[change](person, project, typed if confirmed else "foreseen", by, timezone.now())
+        return ACTS[change](person, project, reason if confirmed else "foreseen", by, timezone.now())
 
     problem, followed = "", None
     try:
@@ -88,15 +88,15 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         if change == "withdraw":
             tasks.discard_files.delay_on_commit()
         messages.success(request, f"{person.name}: {told(change, followed)}")
-        return _to_people(project, person, _typed(request.GET, "study"))
+        return _to_people(project, person, typed(request.GET, "study"))
     context = {
         "project": project,
         "person": person,
         "change": doing,
         "follows": in_numbers(change, followed) if followed is not None else (),
         "problem": problem,
-        "reason": typed,
-        "study": _study(project, person, _typed(request.GET, "study")),
+        "reason": reason,
+        "study": _study(project, person, typed(request.GET, "study")),
     }
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
@@ -112,22 +112,17 @@ def _called(project: Project, name: str) -> Named:
 @require_POST
 def find(request: HttpRequest, project: Project) -> HttpResponse:
     """Lead an owner from a provider's id, which stands in no address, to the pseudonym of whoever has it."""
-    typed, asked = _typed(request.POST, "provider_id"), _typed(request.POST, "study")
+    provider_id, asked = typed(request.POST, "provider_id"), typed(request.POST, "study")
     provider = request.POST.get("provider", "")
     try:
         if provider not in PROVIDERS:
             raise UnknownPerson(f"Choose where they came from: {', '.join(PROVIDERS.values())}.")
-        person = people.person_with_id(project=project, provider=provider, provider_id=typed)
+        person = people.person_with_id(project=project, provider=provider, provider_id=provider_id)
     except UnknownPerson as error:
         messages.error(request, str(error))
         study = Study.objects.filter(project=project, slug=asked).first()
         return redirect("study_annotators", project.slug, study.slug) if study else redirect("project", project.slug)
     return _to_people(project, person, asked)
-
-
-def _typed(fields: Mapping[str, str], name: str) -> str:
-    # PostgreSQL can be asked for no NUL characters.
-    return fields.get(name, "").replace("\0", "").strip()
 
 
 def _study(project: Project, person: Named, asked: str) -> Study | None:

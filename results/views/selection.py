@@ -19,11 +19,12 @@ from results.actions.exports import exportable_studies, job_of, request_export
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
 from results.queries.instances import listed
-from results.queries.paging import LARGEST_ID
+from results.queries.paging import row_id
 from results.queries.pipeline import studies_in_order
 from results.views.asked import Asked
 from results.views.guards import project_view, signed_in
 from results.views.kept_numbers import figures_for
+from results.views.typed import typed
 from studies.actions.drafts import MOST_NAMED, ask_again
 from studies.actions.finding import find_study_of
 from studies.actions.tags import tag_instances, untag_instances
@@ -95,8 +96,8 @@ def _chosen(request: HttpRequest, project: Project) -> Chosen:
 
 
 def _ticked(request: HttpRequest) -> list[int]:
-    digits = [each for each in request.GET.getlist("pick") if each.isascii() and each.isdecimal()]
-    return [int(each) for each in digits[:MOST_TICKED] if int(each) <= LARGEST_ID]
+    ids = (row_id(each) for each in request.GET.getlist("pick"))
+    return [pk for pk in ids if pk is not None][:MOST_TICKED]
 
 
 @project_view(Verb.TAG)
@@ -171,7 +172,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Make a draft out of one of the project's studies, about the chosen instances and no others."""
     chosen = _chosen(request, project)
     problems = chosen.problems
-    given = {name: request.POST.get(name, "").replace("\0", "").strip() for name in ("study", "name", "title")}
+    given = {name: typed(request.POST, name) for name in ("study", "name", "title")}
     if request.method != "POST":
         given["study"] = chosen.asked.wanted.study
     if request.method == "POST" and not problems:

@@ -12,7 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.queries.instances import Wanted, categories_of, listed, page_of_instances
+from results.queries.paging import row_id
 from results.views.guards import signed_in, study_view
+from results.views.typed import typed
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.questions import practice_about
 from studies.design import DesignRefused
@@ -42,8 +44,8 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
             problems = [str(problem) for problem in problems_in(error)]
         else:
             return redirect("study_practice", study.project.slug, study.slug)
-    wanted = Wanted(type=_given(request, "type"), words=_given(request, "words"))
-    after, before = _given(request, "after"), _given(request, "before")
+    wanted = Wanted(type=typed(request.GET, "type"), words=typed(request.GET, "words"))
+    after, before = typed(request.GET, "after"), typed(request.GET, "before")
     page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
     query = {name: value for name, value in asdict(wanted).items() if value}
     place = {name: value for name, value in (("after", after), ("before", before)) if value}
@@ -59,11 +61,6 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
         "edited_from": fingerprint(study.source),
     }
     return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
-
-
-def _given(request: HttpRequest, name: str) -> str:
-    # PostgreSQL takes no text with a zero character.
-    return request.GET.get(name, "").strip().replace("\0", "")
 
 
 def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -92,9 +89,8 @@ def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 
 def _instance(study: Study, number: str) -> Instance | None:
-    if not (number.isascii() and number.isdigit()) or len(number) > len(str(2**63 - 1)) - 1:
-        return None
-    return Instance.objects.filter(project=study.project_id, pk=int(number)).first()
+    pk = row_id(number)
+    return None if pk is None else Instance.objects.filter(project=study.project_id, pk=pk).first()
 
 
 def _save(request: HttpRequest, study: Study) -> None:

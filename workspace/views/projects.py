@@ -17,6 +17,7 @@ from results.queries.overview import categories, project_counts, study_lines, wa
 from results.queries.pipeline import funnel, studies_in_order
 from results.queries.simulated import simulated_in_project
 from results.views.guards import may_do, project_view, signed_in, visible_projects
+from results.views.typed import typed
 from studies.actions.datasets import may_keep, set_dataset
 from studies.actions.finding import find_study_of
 from studies.actions.members import may_make_projects
@@ -69,7 +70,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 def dataset(request: HttpRequest, project: Project) -> HttpResponse:
     """Declare which study keeps the dataset of the project; none: all its instances are the dataset."""
-    name = request.POST.get("study", "").replace("\0", "")
+    name = typed(request.POST, "study")
     try:
         study = find_study_of(project, name) if name else None
         set_dataset(project=project, study=study, by=signed_in(request), now=timezone.now())

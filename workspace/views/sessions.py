@@ -13,6 +13,7 @@ from annotation.models.sessions import OPEN_STATES
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.views.guards import signed_in, study_view
+from results.views.typed import typed
 from studies.models import Study
 from studies.permissions import Verb
 
@@ -24,8 +25,8 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
 
     The platform's id of the submission is typed in, and shown nowhere: pages name people by pseudonyms only.
     """
-    typed = request.POST.get("submission", "").replace("\0", "").strip()
-    session = Session.objects.filter(study=study, provider_session_id=typed, state__in=OPEN_STATES).first()
+    submission = typed(request.POST, "submission")
+    session = Session.objects.filter(study=study, provider_session_id=submission, state__in=OPEN_STATES).first()
     if session is None:
         messages.error(
             request, "No open session of this study has that submission id. Copy the id from the platform's list."

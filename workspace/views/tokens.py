@@ -13,6 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
 from results.views.guards import signed_in, visible_projects
+from results.views.typed import typed
 from studies.models import Project
 from workspace.actions.tokens import DAYS, NewToken, TokenRefused, make_token, revoke_token
 from workspace.models import Scope, Token
@@ -27,7 +28,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """List one's tokens and make more. What makes one is answered with its text, which is shown nowhere else."""
     if request.method != "POST":
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)})
-    given = {name: request.POST.get(name, "").replace("\0", "") for name in ("name", "scope", "days", "project")}
+    given = {name: typed(request.POST, name) for name in ("name", "scope", "days", "project")}
     try:
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)}, made=_make(request, given))
     except TokenRefused as error:

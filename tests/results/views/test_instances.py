@@ -208,7 +208,7 @@ def described_set(project: Project) -> None:
     for place in range(10):
         image = draw_image(place)
         InstanceImage.objects.create(
-            instance=instance, role="set", position=place, filename=f"kitchen/#{place}of10", image=image, licence="MIT"
+            instance=instance, role="set", position=place, filename=f"kitchen/#{place}of10", image=image, licence="Apache-2.0"
         )
     instance.captions = {"description_1": "A cup.", "description_2": "Two cups."}
     instance.reference = {
@@ -227,10 +227,10 @@ def test_an_image_set_is_shown_whole_with_what_the_import_knew_of_its_descriptio
     assert "about set-4 · unseen worker · phenomena: none" in page
     assert "about set-0</span>" in page
     # What is the same for all ten is said once.
-    assert page.count("MIT") == 1
-    InstanceImage.objects.filter(role="set", position=3).update(licence="CC0")
+    assert page.count("Apache-2.0") == 1
+    InstanceImage.objects.filter(role="set", position=3).update(licence="CC0-1.0")
     again = page_of(client, "kitchen")
-    assert (again.count("MIT"), again.count("CC0")) == (9, 1)
+    assert (again.count("Apache-2.0"), again.count("CC0-1.0")) == (9, 1)
 
 
 def test_the_list_shows_the_first_images_of_a_set_and_says_how_many_more_there_are(
