@@ -34,9 +34,9 @@ from results.queries.paging import neighbours
 from results.queries.pipeline import NO_NAME, studies_in_order
 from results.queries.simulated import played_in, simulated_in_project
 from results.reports.simulated import notice_of
-from results.views.asked import Asked
 from results.views.guards import may_do, project_view
 from results.views.kept_numbers import figures_for
+from results.views.search import Search
 from studies.models import Instance, Project, Study
 from studies.permissions import Verb
 
@@ -47,14 +47,14 @@ TABLE = "table"
 @require_safe
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
     """The explorer: the instances that the address asks for, as a gallery or a table."""
-    asked = Asked.of(request)
-    kept = figures_for(project) if asked.needs_figures else None
+    search = Search.of(request)
+    kept = figures_for(project) if search.needs_figures else None
     studies = studies_in_order(project)
-    shown = listed(project, studies, asked.wanted, asked.order)
+    shown = listed(project, studies, search.wanted, search.order)
     page, count = page_of_instances(
         shown,
         studies,
-        study=asked.wanted.study,
+        study=search.wanted.study,
         after=request.GET.get("after", ""),
         before=request.GET.get("before", ""),
     )
@@ -64,15 +64,15 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "may": may,
         "may_choose": any(may[verb] for verb in (Verb.TAG, Verb.EXPORT, Verb.DESIGN)),
         "simulated": simulated_in_project(project),
-        "asked": asked,
-        "is_table": asked.look == TABLE,
-        "gallery": asked.query(look=""),
-        "table": asked.query(look=TABLE),
-        "is_unsorted": asked.order in BY_FIGURES and not asked.wanted.study,
+        "search": search,
+        "is_table": search.look == TABLE,
+        "gallery": search.query(look=""),
+        "table": search.query(look=TABLE),
+        "is_unsorted": search.order in BY_FIGURES and not search.wanted.study,
         "kept": kept,
         "count": count,
         "page": page,
-        **_choices(project, asked.wanted, studies),
+        **_choices(project, search.wanted, studies),
     }
     return render(request, "results/instances/list.html", context)
 
@@ -125,18 +125,18 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
     images = images_of([instance])[instance.pk]
     told = told_of(instance)
-    asked = Asked.of(request)
-    if asked.needs_figures:
+    search = Search.of(request)
+    if search.needs_figures:
         figures_for(project)
-    shown = listed(project, studies, asked.wanted, asked.order)
+    shown = listed(project, studies, search.wanted, search.order)
     previous, following = neighbours(shown.instances, shown.order, instance.pk)
     context = {
         "project": project,
-        "asked": asked,
+        "search": search,
         "previous": previous,
         "following": following,
         # The page of the list that begins with it.
-        "up": asked.query(after=str(previous.pk) if previous else ""),
+        "up": search.query(after=str(previous.pk) if previous else ""),
         "tags": tags_of([instance])[instance.pk],
         "simulated": notice_of(played_in(asked.question.study for asked in history)),
         "instance": instance,

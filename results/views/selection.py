@@ -21,9 +21,9 @@ from results.exporting import FORMATS, get_writer
 from results.queries.instances import listed
 from results.queries.paging import row_id
 from results.queries.pipeline import studies_in_order
-from results.views.asked import Asked
 from results.views.guards import project_view, signed_in
 from results.views.kept_numbers import figures_for
+from results.views.search import Search
 from results.views.typed import typed
 from studies.actions.drafts import MOST_NAMED, ask_again
 from studies.actions.finding import find_study_of
@@ -60,7 +60,7 @@ def _once_counted(view: View) -> View:
             return view(request, project)
         except NotCounted:
             messages.error(request, NOT_COUNTED)
-            return redirect(_list(project, Asked.of(request)))
+            return redirect(_list(project, Search.of(request)))
 
     return with_figures
 
@@ -75,24 +75,24 @@ class Chosen:
 
     count: int
     ids: Sequence[int]
-    asked: Asked
+    search: Search
     problems: Sequence[str] = ()
 
 
 def _chosen(request: HttpRequest, project: Project) -> Chosen:
-    asked = Asked.of(request)
+    search = Search.of(request)
     if request.GET.get("which") == ALL:
-        if asked.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
+        if search.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
             raise NotCounted
-        found = listed(project, studies_in_order(project), asked.wanted, asked.order).instances.order_by()
+        found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
     if request.method != "POST":
-        return Chosen(found.count(), (), asked)
+        return Chosen(found.count(), (), search)
     ids = list(found.values_list("pk", flat=True))
     # What matches may have changed since the page said how many they are.
     is_as_shown = request.POST.get("counted", "") in ("", str(len(ids)))
-    return Chosen(len(ids), ids, asked, () if is_as_shown else (ANOTHER_NUMBER.format(_counted(len(ids))),))
+    return Chosen(len(ids), ids, search, () if is_as_shown else (ANOTHER_NUMBER.format(_counted(len(ids))),))
 
 
 def _ticked(request: HttpRequest) -> list[int]:
@@ -118,7 +118,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             what = f"The tag {name} is off {_counted(done)}." if off else f"{_counted(done)} got the tag {name}."
             messages.success(request, what)
-            return redirect(_list(project, chosen.asked))
+            return redirect(_list(project, chosen.search))
     context = {
         "project": project,
         "chosen": chosen,
@@ -136,7 +136,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
 def export(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = _chosen(request, project)
     problems = chosen.problems
-    given = {"study": request.POST.get("study", chosen.asked.wanted.study), "format": request.POST.get("format", "")}
+    given = {"study": request.POST.get("study", chosen.search.wanted.study), "format": request.POST.get("format", "")}
     if request.method == "POST" and not problems:
         by, now = signed_in(request), timezone.now()
         try:
@@ -174,7 +174,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
     problems = chosen.problems
     given = {name: typed(request.POST, name) for name in ("study", "name", "title")}
     if request.method != "POST":
-        given["study"] = chosen.asked.wanted.study
+        given["study"] = chosen.search.wanted.study
     if request.method == "POST" and not problems:
         by, now = signed_in(request), timezone.now()
         try:
@@ -206,6 +206,6 @@ def _counted(number: int) -> str:
     return "1 instance" if number == 1 else f"{number:,} instances"
 
 
-def _list(project: Project, asked: Asked) -> str:
-    query = asked.query()
+def _list(project: Project, search: Search) -> str:
+    query = search.query()
     return f"{reverse('instances', args=[project.slug])}{f'?{query}' if query else ''}"

@@ -208,7 +208,12 @@ def described_set(project: Project) -> None:
     for place in range(10):
         image = draw_image(place)
         InstanceImage.objects.create(
-            instance=instance, role="set", position=place, filename=f"kitchen/#{place}of10", image=image, licence="Apache-2.0"
+            instance=instance,
+            role="set",
+            position=place,
+            filename=f"kitchen/#{place}of10",
+            image=image,
+            licence="Apache-2.0",
         )
     instance.captions = {"description_1": "A cup.", "description_2": "Two cups."}
     instance.reference = {

@@ -1,4 +1,4 @@
-"""What the address of the explorer, and of what is done with its instances, asks for."""
+"""The search of the explorer, as its address has it, and that of what is done with its instances."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,8 +12,8 @@ from results.views.typed import typed
 
 
 @dataclass(frozen=True)
-class Asked:
-    """`order` is one of `ORDERS`, `look` "table" or "" for the gallery."""
+class Search:
+    """What is searched for, and how it is shown: `order` is one of `ORDERS`, `look` "table" or "" for the gallery."""
 
     wanted: Wanted
     order: str = ""
