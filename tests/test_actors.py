@@ -135,6 +135,7 @@ STEPS = {
     "results.actions.exports.describe_exports",
     "results.actions.exports.discard_files",
     "results.actions.exports.exportable_studies",
+    "results.actions.exports.exportable_study",
     "results.actions.exports.write_export",
     "results.actions.exports.write_export_of_project",
     "results.actions.people.person_called",

@@ -45,23 +45,34 @@ OF_CHOSEN = (
     "It holds only instances that a researcher chose among those of the study; what is counted below is of the whole "
     "study."
 )
+NOTHING = "There is nothing to export: {} yet."
 CANCELLED = "It was cancelled."
 # After this long the version before has lost an export that it was asked for, or one that it was at.
 WAITING_AT_MOST = timedelta(minutes=2)
 RUNNING_AT_MOST = timedelta(minutes=15)
 
 
-def exportable_studies(*, project: Project, study: str = "") -> list[Study]:
-    """Return the launched studies of `project`, or only the one called `study`. Raises CannotExport."""
+def launched_studies(project: Project) -> list[Study]:
+    """Return the studies of `project` of which there is something to export, in the order of their launches."""
+    return list(project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at", "id"))
+
+
+def exportable_studies(*, project: Project) -> list[Study]:
+    """Return the launched studies of `project`, at least one. Raises CannotExport."""
+    if not (launched := launched_studies(project)):
+        raise CannotExport(NOTHING.format(f"no study of {project.slug} has been launched"))
+    return launched
+
+
+def exportable_study(*, project: Project, name: str) -> Study:
+    """Return the launched study of `project` called `name`. Raises CannotExport."""
     try:
-        studies = [find_study_of(project, study)] if study else project.studies.order_by("launched_at", "id")
+        study = find_study_of(project, name)
     except StudyError as error:
         raise CannotExport(str(error)) from error
-    launched = [found for found in studies if found.state != StudyState.DRAFT]
-    if not launched:
-        nothing = f"{study} has not been launched" if study else f"no study of {project.slug} has been launched"
-        raise CannotExport(f"There is nothing to export: {nothing} yet.")
-    return launched
+    if study.state == StudyState.DRAFT:
+        raise CannotExport(NOTHING.format(f"{name} has not been launched"))
+    return study
 
 
 def write_export(

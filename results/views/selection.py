@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from background.tasks import send
-from results.actions.exports import exportable_studies, job_of, request_export
+from results.actions.exports import exportable_study, job_of, launched_studies, request_export
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
 from results.queries.instances import listed
@@ -136,11 +136,13 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
 def export(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = _chosen(request, project)
     problems = chosen.problems
-    given = {"study": request.POST.get("study", chosen.search.wanted.study), "format": request.POST.get("format", "")}
+    given = {name: typed(request.POST, name) for name in ("study", "format")}
+    if request.method != "POST":
+        given["study"] = chosen.search.wanted.study
     if request.method == "POST" and not problems:
         by, now = signed_in(request), timezone.now()
         try:
-            (study,) = exportable_studies(project=project, study=given["study"].replace("\0", "") or "-")
+            study = exportable_study(project=project, name=given["study"])
             made = request_export(study=study, format=given["format"], by=by, now=now, instances=chosen.ids)
         except CannotExport as error:
             problems = [str(error)]
@@ -151,18 +153,11 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "chosen": chosen,
         "given": given,
-        "studies": _launched(project),
+        "studies": [study.slug for study in launched_studies(project)],
         "formats": {name: get_writer(name).title for name in FORMATS},
         "problems": problems,
     }
     return render(request, "results/selection/export.html", context, status=409 if problems else 200)
-
-
-def _launched(project: Project) -> list[str]:
-    try:
-        return [study.slug for study in exportable_studies(project=project)]
-    except CannotExport:
-        return []
 
 
 @project_view(Verb.DESIGN)

@@ -13,6 +13,7 @@ from results.actions.exports import (
     export_into,
     export_project_into,
     exportable_studies,
+    exportable_study,
     is_of_project,
 )
 from results.actions.writing import Written
@@ -53,7 +54,8 @@ class Command(BaseCommand):
         wanted: dict[str, Any] = {"format": options["format"], "folder": options["out"], "by": by}
         if is_of_project(options["format"]) and not options["study"]:
             return [self._shown(project.slug, partial(export_project_into, project=project, **wanted))]
-        studies = exportable_studies(project=project, study=options["study"])
+        named = options["study"]
+        studies = [exportable_study(project=project, name=named)] if named else exportable_studies(project=project)
         return [self._shown(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
 
     def _shown(self, name: str, export: Callable[..., Written]) -> Path:

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from results.actions.exports import exportable_studies
+from results.actions.exports import exportable_study
 from results.actions.releases import (
     RELEASE_FORMATS,
     freeze_release,
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             actor_named(options, Verb.IDENTIFY_PEOPLE, project)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
-            (study,) = exportable_studies(project=project, study=options["study"])
+            study = exportable_study(project=project, name=options["study"])
             release, created = prepare_release(study=study, about=about, by=by, now=timezone.now())
             freeze_release(release=release, now=timezone.now())
             self._write(release, options["format"], options["out"], by, created=created)
