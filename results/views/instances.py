@@ -8,8 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
-from results.queries.histories import histories, stages
-from results.queries.instances import (
+from results.queries.explorer import (
     ALIKE,
     BY_FIGURES,
     IMAGES,
@@ -20,13 +19,16 @@ from results.queries.instances import (
     SOURCE,
     STATES,
     Wanted,
+    listed,
+    page_of_instances,
+)
+from results.queries.histories import histories, stages
+from results.queries.instances import (
     asked_about,
     categories_of,
     images_of,
-    listed,
     named_images,
     one_origin,
-    page_of_instances,
     tags_of,
     told_of,
 )

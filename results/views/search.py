@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from results.queries.instances import ABOUT_ANSWERS, BY_FIGURES, Wanted
+from results.queries.explorer import ABOUT_ANSWERS, BY_FIGURES, Wanted
 from results.views.typed import typed
 
 

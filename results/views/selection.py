@@ -18,7 +18,7 @@ from background.tasks import send
 from results.actions.exports import exportable_study, job_of, launched_studies, request_export
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
-from results.queries.instances import listed
+from results.queries.explorer import listed
 from results.queries.paging import row_id
 from results.queries.pipeline import studies_in_order
 from results.views.guards import project_view, signed_in

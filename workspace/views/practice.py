@@ -11,7 +11,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from results.queries.instances import Wanted, categories_of, listed, page_of_instances
+from results.queries.explorer import Wanted, listed, page_of_instances
+from results.queries.instances import categories_of
 from results.queries.paging import row_id
 from results.views.guards import signed_in, study_view
 from results.views.typed import typed

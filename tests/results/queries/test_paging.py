@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.queries.instances import ORDERS, Wanted, listed
+from results.queries.explorer import ORDERS, Wanted, listed
 from results.queries.paging import Order, neighbours, slice_of
 from studies.models import Instance, Project
 from tests.factories import make_instance, make_project

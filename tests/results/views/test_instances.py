@@ -133,7 +133,7 @@ MANY = [
 def test_what_leads_to_many_is_the_same(
     client: Client, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], keys: list[str]
 ) -> None:
-    monkeypatch.setattr("results.queries.instances.FEW", 0)
+    monkeypatch.setattr("results.queries.explorer.FEW", 0)
     assert listed(client, **query) == keys
 
 
