@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from analytics.results_files import Described
 from studies.importing.captions import bivlc_release
+from studies.wording import counted
 
 SHOWN = 60
 _Category = tuple[str, str, str, str]
@@ -99,7 +100,7 @@ def _words(category: _Category) -> str:
 def _unclear(numbers: Sequence[int], category: _Category, fitting: Sequence[Known]) -> str:
     keys = ", ".join(one.key for one in fitting[:5])
     who = f"The records {', '.join(map(str, numbers[:5]))} are alike and fit" if len(numbers) > 1 else "The row fits"
-    count = f"{len(fitting)} instance{'s' if len(fitting) > 1 else ''}"
+    count = counted(len(fitting), "instance")
     return f"{who} {count} ({keys}): {_words(category)}. Say in a column key which row is about which."
 
 

@@ -16,6 +16,7 @@ from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.models import Project
 from studies.naming import problem_with_name
+from studies.wording import counted
 
 BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
@@ -46,13 +47,9 @@ class Summary:
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
-        counts = f"{_counted(self.added, 'prediction')} {verb}, {self.already_there:,} already there."
-        left_out = f" {_counted(len(self.left_out), 'row')} left out." if self.left_out else ""
-        return f"{_counted(self.rows, 'row')} of {self.model}: {counts}{left_out}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        counts = f"{counted(self.added, 'prediction')} {verb}, {self.already_there:,} already there."
+        left_out = f" {counted(len(self.left_out), 'row')} left out." if self.left_out else ""
+        return f"{counted(self.rows, 'row')} of {self.model}: {counts}{left_out}"
 
 
 def import_predictions(

@@ -10,6 +10,7 @@ from predictions.errors import CannotPredict
 from predictions.models import Model, Run
 from studies.actions.events import Actor, What, record
 from studies.models import Project
+from studies.wording import counted
 
 GONE = "Somebody has deleted this model meanwhile."
 AT_WORK = "It is being asked at this moment ({about}). Cancel that first, or wait until it is done."
@@ -23,11 +24,7 @@ class Holding:
     instances: int
 
     def __str__(self) -> str:
-        return f"{_counted(self.predictions, 'prediction')} about {_counted(self.instances, 'instance')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        return f"{counted(self.predictions, 'prediction')} about {counted(self.instances, 'instance')}"
 
 
 def holding(model: Model) -> Holding:

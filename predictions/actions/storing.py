@@ -18,6 +18,7 @@ from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
 from studies.kinds import get_kind, matches
 from studies.models import Instance, Project
+from studies.wording import counted
 
 # How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
 SECONDS_PER_CHUNK = 20
@@ -147,7 +148,7 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
             missing.setdefault(name, asked)
     sentence = NOT_FOR_MODELS if sees(run.spec) is None else NOT_FOR_BLIND
     for kind, count in silent.items():
-        left_out[sentence.format(count=f"{count:,} question{'' if count == 1 else 's'}", kind=kind)] += count
+        left_out[sentence.format(count=counted(count, "question"), kind=kind)] += count
     return list(missing.values()), len(there), left_out
 
 

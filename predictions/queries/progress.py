@@ -11,6 +11,7 @@ from django.db.models.functions import RowNumber
 from predictions.blind import fitted
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
+from studies.wording import counted
 
 # The speed is that of the last minutes: workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
@@ -56,7 +57,7 @@ class Progress:
         for unit, size in (("hour", 3600), ("minute", 60)):
             if seconds >= size:
                 count = round(seconds / size)
-                return f"{count:,} {unit}{'' if count == 1 else 's'}"
+                return counted(count, unit)
         return "a minute" if seconds > MOMENT_SECONDS else "a moment"
 
     @property

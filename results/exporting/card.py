@@ -16,6 +16,7 @@ from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.formats.md import escape, section
 from results.reports.simulated import simulation_notice
 from results.reports.text import cell_text
+from studies.wording import counted
 
 NO_IDS = (
     "No name, no e-mail address, no IP address and no id of a recruitment platform is in it. People who withdrew are "
@@ -241,7 +242,7 @@ def words_for(study: StudyFacts) -> str:
 
 def _protocol(study: StudyFacts) -> str:
     """Say in words how a study worked."""
-    answers = f"{study.answers_wanted} answer{'s' if study.answers_wanted > 1 else ''} per question"
+    answers = f"{counted(study.answers_wanted, 'answer')} per question"
     if study.max_answers > study.answers_wanted:
         answers += f", up to {study.max_answers} while undecided"
     more = sum(question.answers > study.max_answers for question in study.questions)
@@ -277,7 +278,7 @@ def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
 
 
 def _who(study: StudyFacts) -> str:
-    people = f"{study.annotators:,} annotator{'' if study.annotators == 1 else 's'}"
+    people = counted(study.annotators, "annotator")
     return f"{people} ({study.simulated:,} of them simulated by a program)" if study.simulated else people
 
 

@@ -10,6 +10,7 @@ from django.core.paginator import Page, Paginator
 from results.models import Pseudonym
 from studies.actions.events import What
 from studies.models import Event, Project
+from studies.wording import counted
 
 EVENTS_PER_PAGE = 50
 EVENTS_ABOUT_PEOPLE = 20
@@ -69,26 +70,22 @@ def _line(event: Event) -> EventLine:
         return EventLine(who, f"did this: {event.what}{f', {study}' if study else ''}", event.at)
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _imported(study: str, told: Details) -> str:
     files = [
-        f"notes on {_counted(file['noted'], 'description')} from {file['file']}"
+        f"notes on {counted(file['noted'], 'description')} from {file['file']}"
         if file.get("noted")
-        else f"{_counted(file['added'], 'instance')} from {file['file']}"
+        else f"{counted(file['added'], 'instance')} from {file['file']}"
         for file in told["files"]
     ]
     return f"imported {', '.join(files)}"
 
 
 def _tagged(template: str) -> Callable[[str, Details], str]:
-    return lambda study, told: template.format(tag=told["tag"], instances=_counted(told["instances"], "instance"))
+    return lambda study, told: template.format(tag=told["tag"], instances=counted(told["instances"], "instance"))
 
 
 def _duplicated(study: str, told: Details) -> str:
-    again = f", about {_counted(told['instances'], 'instance')}" if "instances" in told else ""
+    again = f", about {counted(told['instances'], 'instance')}" if "instances" in told else ""
     return f"made {study}, a copy of {told['original']}{again}"
 
 
@@ -101,28 +98,28 @@ def _grouped(study: str, told: Details) -> str:
 
 
 def _simulated(study: str, told: Details) -> str:
-    return f"let {_counted(told['annotators'], 'simulated annotator')} into {study}, seed {told['seed']}"
+    return f"let {counted(told['annotators'], 'simulated annotator')} into {study}, seed {told['seed']}"
 
 
 def _freed(study: str, told: Details) -> str:
-    return f"freed the seat of a session of {study}; {_counted(told['answers'], 'answer')} of it stayed"
+    return f"freed the seat of a session of {study}; {counted(told['answers'], 'answer')} of it stayed"
 
 
 def _lapsed(study: str, told: Details) -> str:
-    return f"freed the seat of a session of {study} whose time was up; {_counted(told['answers'], 'answer')} stayed"
+    return f"freed the seat of a session of {study} whose time was up; {counted(told['answers'], 'answer')} stayed"
 
 
 def _launched(study: str, told: Details) -> str:
-    return f"launched {study} with {_counted(told['questions'], 'question')}"
+    return f"launched {study} with {counted(told['questions'], 'question')}"
 
 
 def _more_wanted(study: str, told: Details) -> str:
-    followed = f"; {_counted(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
-    return f"asked for {_counted(told['more'], 'more answer')} to each question of {study}{followed}"
+    followed = f"; {counted(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
+    return f"asked for {counted(told['more'], 'more answer')} to each question of {study}{followed}"
 
 
 def _taken_up(study: str, told: Details) -> str:
-    return f"added {_counted(told['questions'], 'question')} about new instances to {study}"
+    return f"added {counted(told['questions'], 'question')} about new instances to {study}"
 
 
 def _completion(study: str, told: Details) -> str:
@@ -131,7 +128,7 @@ def _completion(study: str, told: Details) -> str:
 
 
 def _predicted(study: str, told: Details) -> str:
-    return f"imported {_counted(told['predictions'], 'prediction')} of {told['model']}"
+    return f"imported {counted(told['predictions'], 'prediction')} of {told['model']}"
 
 
 def _of_model(template: str) -> Callable[[str, Details], str]:
@@ -140,25 +137,25 @@ def _of_model(template: str) -> Callable[[str, Details], str]:
 
 
 def _computed(study: str, told: Details) -> str:
-    wrong = f"; {_counted(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
-    return f"had {_counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
+    wrong = f"; {counted(told['wrong'], 'question')} could not be scored" if told["wrong"] else ""
+    return f"had {counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
 
 
 def _deleted(study: str, told: Details) -> str:
-    return f"deleted the model {told['model']} and its {_counted(told['predictions'], 'prediction')}"
+    return f"deleted the model {told['model']} and its {counted(told['predictions'], 'prediction')}"
 
 
 def _export_wanted(study: str, told: Details) -> str:
-    chosen = f", of {_counted(told['instances'], 'chosen instance')}" if "instances" in told else ""
+    chosen = f", of {counted(told['instances'], 'chosen instance')}" if "instances" in told else ""
     return f"asked for the {told['format']} export of {study}{chosen}"
 
 
 def _exported(study: str, told: Details) -> str:
-    return f"exported {study or 'the whole project'} as {told['format']}, {_counted(told['rows'], 'row')}"
+    return f"exported {study or 'the whole project'} as {told['format']}, {counted(told['rows'], 'row')}"
 
 
 def _frozen(study: str, told: Details) -> str:
-    rows = f"{_counted(told['instances'], 'instance')}, {_counted(told['responses'], 'answer')}"
+    rows = f"{counted(told['instances'], 'instance')}, {counted(told['responses'], 'answer')}"
     return f"froze the release {told['release']} of {study}: {rows}, SHA-256 {told['sha256'][:12]}"
 
 
@@ -166,23 +163,23 @@ def _followed(template: str) -> Callable[[str, Details], str]:
     """Return a sentence about a person or a question, with what followed."""
 
     def sentence(study: str, told: Details) -> str:
-        followed = [_counted(told["answers"], "answer"), f"{_counted(told['decisions'], 'question')} decided otherwise"]
+        followed = [counted(told["answers"], "answer"), f"{counted(told['decisions'], 'question')} decided otherwise"]
         if told["undone"]:
-            followed.append(f"{_counted(told['undone'], 'question')} out of the dataset")
+            followed.append(f"{counted(told['undone'], 'question')} out of the dataset")
         if told["restored"]:
-            followed.append(f"{_counted(told['restored'], 'question')} back in the dataset")
+            followed.append(f"{counted(told['restored'], 'question')} back in the dataset")
         return f"{template.format_map({'study': study, **told})}: {', '.join(followed)}"
 
     return sentence
 
 
 def _reopened(study: str, told: Details) -> str:
-    return f"opened {_counted(told['slots'], 'slot')} of {told['annotator']} for others"
+    return f"opened {counted(told['slots'], 'slot')} of {told['annotator']} for others"
 
 
 def _forgotten(study: str, told: Details) -> str:
     releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
-    return f"deleted what was stored of an annotator, {_counted(told['responses'], 'answer')}{releases}"
+    return f"deleted what was stored of an annotator, {counted(told['responses'], 'answer')}{releases}"
 
 
 def _simple(template: str) -> Callable[[str, Details], str]:

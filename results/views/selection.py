@@ -33,6 +33,7 @@ from studies.errors import StudyError
 from studies.models import Instance, Project, Study
 from studies.models.instances import LONGEST_TAG
 from studies.permissions import Verb
+from studies.wording import counted
 
 ALL = "all"
 NOT_COUNTED = (
@@ -92,7 +93,7 @@ def _chosen(request: HttpRequest, project: Project) -> Chosen:
     ids = list(found.values_list("pk", flat=True))
     # What matches may have changed since the page said how many they are.
     is_as_shown = request.POST.get("counted", "") in ("", str(len(ids)))
-    return Chosen(len(ids), ids, search, () if is_as_shown else (ANOTHER_NUMBER.format(_counted(len(ids))),))
+    return Chosen(len(ids), ids, search, () if is_as_shown else (ANOTHER_NUMBER.format(counted(len(ids), "instance")),))
 
 
 def _ticked(request: HttpRequest) -> list[int]:
@@ -116,8 +117,8 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
         except StudyError as error:
             problems = error.problems
         else:
-            what = f"The tag {name} is off {_counted(done)}." if off else f"{_counted(done)} got the tag {name}."
-            messages.success(request, what)
+            those = counted(done, "instance")
+            messages.success(request, f"The tag {name} is off {those}." if off else f"{those} got the tag {name}.")
             return redirect(_list(project, chosen.search))
     context = {
         "project": project,
@@ -181,9 +182,8 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
         except DesignRefused as error:
             problems = [problem.message for problem in error.problems]
         else:
-            told = (
-                f"This draft asks what {study.slug} asks, about {_counted(chosen.count)}. Look at it, then launch it."
-            )
+            those = counted(chosen.count, "instance")
+            told = f"This draft asks what {study.slug} asks, about {those}. Look at it, then launch it."
             messages.success(request, told)
             return redirect("study", project.slug, copy.slug)
     context = {
@@ -195,10 +195,6 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
         "problems": problems,
     }
     return render(request, "results/selection/ask.html", context, status=409 if problems else 200)
-
-
-def _counted(number: int) -> str:
-    return "1 instance" if number == 1 else f"{number:,} instances"
 
 
 def _list(project: Project, search: Search) -> str:

@@ -9,6 +9,7 @@ from django.db import transaction
 from analytics.blind import BlindAccuracy
 from studies.kinds import content_hash, get_kind
 from studies.models import BlindScore, Question, Study, StudyState
+from studies.wording import counted
 
 
 def digest_of(questions: Iterable[Question]) -> str:
@@ -86,7 +87,7 @@ def in_words(score: BlindScore) -> str:
     """Return what was found of a baseline that answered something, the beginning of a sentence."""
     has_interval = score.low is not None and score.high is not None
     interval = f"; 95 % interval {_percent(score.low)} to {_percent(score.high)}" if has_interval else ""
-    of = f"{score.questions:,} question{'' if score.questions == 1 else 's'}"
+    of = counted(score.questions, "question")
     return (
         f"{score.baseline} is right on {_percent(score.share)} of {of} of which it sees only a part "
         f"(guessing gives {_percent(score.chance)}{interval})"

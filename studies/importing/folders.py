@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from studies.wording import counted
+
 _PLACE = re.compile(r"(?P<folder>.+)/#(?P<place>\d{1,4})of(?P<size>\d{1,4})", re.DOTALL)
 _IMAGE = re.compile(r"img(?P<number>.*)\.(?:jpe?g|png|webp)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -65,7 +67,7 @@ def in_order(folder: str, names: Iterable[str], size: int) -> list[str]:
             raise NoSuchPlace(f"The folder {folder} has the number {number} twice: {by_number[number]} and {name}.")
         by_number[number] = name
     if len(images) != size:
-        count = f"{len(images)} image{'' if len(images) == 1 else 's'}"
+        count = counted(len(images), "image")
         sentence = f"The folder {folder} has {count} called img and a number; an image set has {size}."
         raise NoSuchPlace(sentence, absent=len(images) < size)
     return [by_number[number] for number in sorted(by_number)]

@@ -25,6 +25,7 @@ from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import Instance, Study, StudyState
 from studies.permissions import Verb
+from studies.wording import counted
 from workspace.views.drafts import problems_in
 
 QUESTIONS = ("practice", "questions")
@@ -105,7 +106,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     source = with_changes(study.source, {QUESTIONS: questions or None})
     edited_from = request.POST.get("edited_from", "")
     update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
-    messages.success(request, f"Practised now: {len(questions)} question{'' if len(questions) == 1 else 's'}.")
+    messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
 
 
 def _without(questions: Sequence[Any], number: str) -> list[Any]:

@@ -16,6 +16,7 @@ from results.views.guards import signed_in, study_view
 from results.views.typed import typed
 from studies.models import Study
 from studies.permissions import Verb
+from studies.wording import counted
 
 
 @study_view(Verb.RUN)
@@ -50,7 +51,7 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
 def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     by, now = signed_in(request), timezone.now()
     if request.method == "POST" and sessions.end_early(session=session, to=SessionState.RETURNED, by=by, now=now):
-        answers = f"{session.questions_answered} answer{'' if session.questions_answered == 1 else 's'}"
+        answers = counted(session.questions_answered, "answer")
         messages.success(request, f"The seat is free again. What was answered in it stays: {answers}.")
     else:
         session.refresh_from_db()

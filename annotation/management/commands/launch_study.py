@@ -8,6 +8,7 @@ from annotation.actions.launching import launch, warnings
 from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
 from studies.permissions import Verb
+from studies.wording import counted
 
 
 class Command(BaseCommand):
@@ -27,12 +28,8 @@ class Command(BaseCommand):
             raise CommandError(f"Study {study.slug} was not launched:\n{error}") from error
         seats = study.surveys.aggregate(seats=Sum("seats_planned", default=0))["seats"]
         wanted = study.questions.aggregate(wanted=Sum("answers_wanted", default=0))["wanted"]
-        questions, surveys = _counted(study.questions.count(), "question"), _counted(study.surveys.count(), "survey")
+        questions, surveys = counted(study.questions.count(), "question"), counted(study.surveys.count(), "survey")
         self.stdout.write(
-            f"Study {study.slug} is open: {questions} in {surveys}, {_counted(seats, 'seat')}, "
-            f"{_counted(wanted, 'answer')} wanted."
+            f"Study {study.slug} is open: {questions} in {surveys}, {counted(seats, 'seat')}, "
+            f"{counted(wanted, 'answer')} wanted."
         )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
