@@ -12,9 +12,9 @@ from analytics.outcomes import Outcome, Progress, outcome_of_instance
 from annotation.models import Decision, Report
 from annotation.models.outcomes import is_at, question_is
 from results.models import InstanceFigures
+from results.queries.addresses import NO_NAME, in_address
 from results.queries.instances import images_of, tags_of
 from results.queries.paging import Order, Slice, slice_of
-from results.queries.pipeline import NO_NAME
 from results.queries.reported import reports_heard
 from results.queries.said import says
 from results.queries.skips import failed_to_show
@@ -25,8 +25,8 @@ PER_PAGE = 20
 FEW = 500
 NOT_ASKED = "not-asked"
 # How an outcome stands in addresses, and what people read.
-STATES = {outcome.replace(" ", "-"): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
-_OUTCOMES = {outcome.replace(" ", "-"): outcome for outcome in Outcome}
+STATES = {in_address(outcome): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
+_OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
 # How far the answers to a question are, what has become of it, and that a researcher has settled it.
 SETTLED = "settled"
 QUESTIONS = {

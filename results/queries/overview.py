@@ -8,7 +8,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
-from results.queries.pipeline import where
+from results.queries.addresses import narrowed_to
 from results.queries.progress import Answers
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Project, Study, StudyState
@@ -77,8 +77,10 @@ def categories(project: Project) -> Categories:
     subtypes = sorted({subtype for _, subtype in cells})
     rows = []
     for type in types:
-        counts = [(cells.get((type, subtype), 0), where([(type, subtype)], is_type=False)) for subtype in subtypes]
-        rows.append((type, counts, sum(count for count, _ in counts), where([(type, "")], is_type=True)))
+        counts = [
+            (cells.get((type, subtype), 0), narrowed_to([(type, subtype)], is_type=False)) for subtype in subtypes
+        ]
+        rows.append((type, counts, sum(count for count, _ in counts), narrowed_to([(type, "")], is_type=True)))
     return Categories(subtypes, rows, sum(cells.values()))
 
 

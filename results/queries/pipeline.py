@@ -3,19 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
 
 from django.db.models import Case, Count, When
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, outcome_of_question
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
+from results.queries.addresses import in_address, narrowed_to
 from studies.actions.questions import questions_per_instance
 from studies.models import Instance, Project, Study, StudyState
 
 Category = tuple[str, str]
-# What stands in addresses for a type, subtype or split that the source does not name.
-NO_NAME = "(none)"
 
 
 def studies_in_order(project: Project) -> list[Study]:
@@ -51,7 +49,7 @@ class Counts:
     def others(self) -> Sequence[tuple[str, str, int]]:
         """Return the counts beside the accepted ones: the name in addresses, the word, how many."""
         words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
-        return [(outcome.replace(" ", "-"), outcome.value, self.of[outcome]) for outcome in words]
+        return [(in_address(outcome), outcome.value, self.of[outcome]) for outcome in words]
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(Counter(self.of) + Counter(other.of))
@@ -114,16 +112,7 @@ class _Counter:
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
             left = counts.accepted if accepts else counts.asked
             cells.append(Cell(counts, left, left * 100 / imported if imported else 0.0))
-        return Row(name, is_type, where(categories, is_type=is_type), imported, cells)
-
-
-def where(categories: Sequence[Category], *, is_type: bool) -> str:
-    """Return the query that narrows the list of instances to the type of all `categories`, or to the one that they are;
-    "" where they are of several types, and for none."""
-    if len({type for type, _ in categories}) != 1:
-        return ""
-    type, subtype = (name or NO_NAME for name in categories[0])
-    return urlencode({"type": type} if is_type else {"type": type, "subtype": subtype})
+        return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
 
 
 def _imported(project: Project) -> dict[Category, int]:

@@ -15,10 +15,7 @@ def numbers_for(
     """Return what is kept for a page, and have it made anew when it is due; None when the page can make it itself."""
     if not kept_numbers.is_large(answers):
         return None
-    found = kept_numbers.look_up(page=page, project=project, study=study, now=timezone.now())
-    if found.to_send is not None:
-        send(found.to_send)
-    return found
+    return _looked_up(page, project, study)
 
 
 def figures_for(project: Project) -> kept_numbers.Found | None:
@@ -26,11 +23,15 @@ def figures_for(project: Project) -> kept_numbers.Found | None:
 
     `project` is read with its `answers_sent`.
     """
-    page, now = KeptNumbers.Page.INSTANCES, timezone.now()
+    page = KeptNumbers.Page.INSTANCES
     if not kept_numbers.is_large_to_count(project, answers_sent(project)):
-        kept_numbers.made_at_once(page=page, project=project, now=now)
+        kept_numbers.made_at_once(page=page, project=project, now=timezone.now())
         return None
-    found = kept_numbers.look_up(page=page, project=project, now=now)
+    return _looked_up(page, project)
+
+
+def _looked_up(page: KeptNumbers.Page, project: Project, study: Study | None = None) -> kept_numbers.Found:
+    found = kept_numbers.look_up(page=page, project=project, study=study, now=timezone.now())
     if found.to_send is not None:
         send(found.to_send)
     return found
