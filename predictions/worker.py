@@ -29,7 +29,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celery import Celery
 
@@ -52,8 +52,10 @@ from predictions.messages import (
 from predictions.pictures import CannotReadPictures, opener, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
-from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
 from predictions.scoring import embed_pictures, loaded_as, score_items
+
+if TYPE_CHECKING:
+    from predictions.scorers.kept import KeptVectors
 
 logger = logging.getLogger(__name__)
 
@@ -98,10 +100,13 @@ def _count(name: str, default: str) -> int:
     return int(written)
 
 
-def _vectors() -> KeptVectors | None:
+def _vectors() -> "KeptVectors | None":
     folder, most = read("LINEUP_VECTORS", ""), _count("LINEUP_VECTORS_MB", VECTORS_MB)
     if not folder:
         return None
+    # Which loads more than a worker needs that keeps nothing.
+    from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
+
     try:
         return KeptVectors(Path(folder), most=most * MEGABYTE)
     except CannotKeep as error:
@@ -128,7 +133,7 @@ def _half() -> str | None:
     return PRECISIONS[precision]
 
 
-def _make() -> tuple[Celery, OpenPicture, str | None, KeptVectors | None]:
+def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
     # No fixups: with DJANGO_SETTINGS_MODULE set, by accident, Celery would load Django. Not the current application of

@@ -18,6 +18,7 @@ from PIL import Image
 from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
 
 T = TypeVar("T")
+Vector = NDArray[np.float32]
 MOST_THREADS = 16
 # Pictures that are decoded while the model is at earlier ones, in batches.
 BATCHES_AHEAD = 2

@@ -9,15 +9,18 @@ import json
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture
-from predictions.scorers.batches import Batched, filled, in_batches, read_ahead
-from predictions.scorers.kept import KeptVectors, Vector
+from predictions.scorers.batches import Batched, Vector, filled, in_batches, read_ahead
+
+# A worker that keeps nothing does not load what it would keep it with.
+if TYPE_CHECKING:
+    from predictions.scorers.kept import KeptVectors
 
 # What one process keeps of vectors: of 1,024 numbers each, 131,072 of them.
 BYTES_KEPT = 512 * 2**20
@@ -35,7 +38,7 @@ class Contrastive(Batched):
         self._folder: KeptVectors | None = None
         self._spaces: tuple[bytes, bytes] | None = None
 
-    def keep_in(self, folder: KeptVectors) -> None:
+    def keep_in(self, folder: "KeptVectors") -> None:
         self._folder = folder
 
     @abstractmethod

@@ -14,23 +14,19 @@ it, no score is lost: then nothing is kept.
 import hashlib
 import logging
 import re
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-# Where it is needed: a worker that keeps nothing does not load it.
-if TYPE_CHECKING:
-    from sqlite3 import Connection
+from predictions.scorers.batches import Vector, in_batches
 
 logger = logging.getLogger(__name__)
 
-Vector = NDArray[np.float32]
 # How vectors are stored, and how pictures become the pixels that models see (`studies.importing.pictures.decode`):
 # another number where either changes, and all is computed anew.
 FORM = 1
@@ -64,7 +60,7 @@ class KeptVectors:
     def __init__(self, folder: Path, *, most: int, clock: Callable[[], float] = time.time) -> None:
         """Raises CannotKeep."""
         self._folder, self._most, self._clock = folder, most, clock
-        self._open: Connection | None = None
+        self._open: sqlite3.Connection | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryFile(dir=folder):
@@ -80,7 +76,7 @@ class KeptVectors:
             if file is None:
                 return {}
             damaged = []
-            for keys in _some(list(by_key)):
+            for keys in in_batches(by_key, AT_ONCE):
                 places = ",".join("?" * len(keys))
                 wanted = f"SELECT name, vector, asked FROM vectors WHERE name IN ({places})"  # noqa: S608 (question marks)
                 rows = file.execute(wanted, keys).fetchall()
@@ -116,12 +112,12 @@ class KeptVectors:
     def _hour(self) -> int:
         return int(self._clock()) // HOUR
 
-    def _note_asked(self, file: "Connection", keys: Sequence[bytes]) -> None:
+    def _note_asked(self, file: sqlite3.Connection, keys: Sequence[bytes]) -> None:
         if keys:
             with file:
                 file.executemany("UPDATE vectors SET asked = ? WHERE name = ?", [(self._hour(), key) for key in keys])
 
-    def _make_room(self, file: "Connection") -> None:
+    def _make_room(self, file: sqlite3.Connection) -> None:
         """Delete what was not asked for longest, until enough is free; of one hour, in no order that means anything."""
         page, pages, free = (
             file.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_size", "page_count", "freelist_count")
@@ -137,11 +133,9 @@ class KeptVectors:
             file.executescript("PRAGMA incremental_vacuum")
 
     @contextmanager
-    def _trying(self) -> Iterator["Connection | None"]:
+    def _trying(self) -> Iterator[sqlite3.Connection | None]:
         """Give the file for the length of the block, None where it cannot be used; whatever goes wrong is told in the
         log, and nothing more comes of it."""
-        import sqlite3
-
         try:
             if self._open is None:
                 self._open = self._newest()
@@ -161,10 +155,8 @@ class KeptVectors:
     def _say(self, error: Exception) -> None:
         logger.warning("Vectors are neither kept in %s nor read there for now (%s).", self._folder, error)
 
-    def _newest(self) -> "Connection":
+    def _newest(self) -> sqlite3.Connection:
         """Open the file of the highest number; earlier ones are damaged, and deleted."""
-        import sqlite3
-
         number = max(self._numbers(), default=1)
         try:
             found = self._opened(number)
@@ -185,8 +177,6 @@ class KeptVectors:
     def _begin_anew(self, error: Exception) -> None:
         """Leave a damaged file for another one, unless another worker has done so."""
         logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
-        import sqlite3
-
         number = self._number
         self.close()
         try:
@@ -194,9 +184,7 @@ class KeptVectors:
         except (sqlite3.DatabaseError, OSError) as another:
             self._say(another)
 
-    def _opened(self, number: int) -> "Connection":
-        import sqlite3
-
+    def _opened(self, number: int) -> sqlite3.Connection:
         file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS)
         try:
             # Before there is a table, or never.
@@ -221,13 +209,7 @@ class KeptVectors:
 
 def _is_damage(error: Exception) -> bool:
     """Tell whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
-    import sqlite3
-
     return type(error) is sqlite3.DatabaseError
-
-
-def _some(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
 
 
 def _keyed(space: bytes, vectors: Mapping[str, Vector]) -> Iterator[tuple[bytes, Vector]]:

@@ -31,10 +31,12 @@ from studies.kinds import get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study, StudyState
 
 CHUNK = 1000
+# The instances that rows are about (a query for their ids), None for all.
+Among = QuerySet[Any] | None
 
 
 def descriptions_of_study(
-    study: Study, workers: Mapping[int, str] | None = None, *, among: QuerySet[Any] | None = None
+    study: Study, workers: Mapping[int, str] | None = None, *, among: Among = None
 ) -> Iterator[DescribedImage]:
     """Yield the descriptions of the sets that `study` asks about, in the order of their import; `among`: of these.
 

@@ -28,7 +28,7 @@ from results.exporting.rows import (
     PredictionConditions,
 )
 from results.models import Pseudonym
-from results.queries.descriptions import descriptions_of_study
+from results.queries.descriptions import Among, descriptions_of_study
 from results.queries.simulated import above
 from results.queries.tasks import task_name
 from results.simulated import played_by_a_program
@@ -37,10 +37,6 @@ from studies.models import InstanceImage, Question, Study
 
 M = TypeVar("M", bound=Model)
 CHUNK = 1000
-
-
-# The instances that rows are about (a query for their ids), None for all.
-Among = QuerySet[Any] | None
 
 
 def count_rows(rows: Rows, study: Study, among: Among = None) -> int:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers import ModelIdentity, NoPicture
+from predictions.scorers.batches import Vector
 from predictions.scorers.contrastive import TRIED_TEXT, Contrastive
-from predictions.scorers.kept import HOUR, MEGABYTE, CannotKeep, KeptVectors, Vector
+from predictions.scorers.kept import HOUR, MEGABYTE, CannotKeep, KeptVectors
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
