@@ -1,5 +1,4 @@
-"""The fields of a form that shows a study file, declared by its schema and those of its kinds, and what a form that
-comes back changes in the file. Pure."""
+"""The fields of a form that shows a study file, declared by its schema and those of its kinds. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,8 +7,8 @@ from typing import Any
 import yaml
 
 from studies.design.editing import LEFT_OUT
-from studies.design.problems import DesignRefused, Problem
-from studies.design.reading import Lines, Path, read_value
+from studies.design.problems import Problem
+from studies.design.reading import Lines, Path
 from studies.design.schema import study_schema
 from studies.kinds import KINDS, get_kind
 
@@ -18,7 +17,7 @@ TEXT, LONG, NUMBER, CHOICE, SWITCH, LIST, OTHER = "text", "long", "number", "cho
 a line, and whatever else there may be, as it stands in the file."""
 # What stands in a form for the name of an entry that is not there yet.
 NEW = "new"
-_YES, _NO = "true", "false"
+YES, NO = "true", "false"
 _ENTRY_OUT = "out"
 
 
@@ -46,7 +45,7 @@ class Field:
 
     @property
     def is_on(self) -> bool:
-        return self.shown == _YES
+        return self.shown == YES
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Sec
 
 
 def _asking(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Field]:
-    named = _value(values, (*path, "kind"))
+    named = value_at(values, (*path, "kind"))
     kind = get_kind(named) if isinstance(named, str) and named in KINDS else None
     fields = [_field((*path, "kind"), schema["kind"], values, is_needed=True)]
     if kind is not None:
@@ -186,7 +185,7 @@ def _is_of_entries(schema: Mapping[str, Any]) -> bool:
 
 
 def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Entry]:
-    there = _value(values, path)
+    there = value_at(values, path)
     items = schema["items"]
     found = []
     for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
@@ -198,13 +197,13 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
 
 
 def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_needed: bool = False) -> Field:
-    value = _value(values, path)
+    value = value_at(values, path)
     usual = schema.get("default", LEFT_OUT)
     control = _control(schema, usual if value is LEFT_OUT else value)
     shown = usual if value is LEFT_OUT else value
     choices: Sequence[str] = ()
     if control == CHOICE:
-        named = [_YES, _NO] if schema.get("type") == "boolean" else [str(each) for each in schema["enum"]]
+        named = [YES, NO] if schema.get("type") == "boolean" else [str(each) for each in schema["enum"]]
         choices = named if usual is not LEFT_OUT or (is_needed and value is not LEFT_OUT) else ["", *named]
     return Field(
         path,
@@ -240,7 +239,7 @@ def _as_text(value: Any, control: str) -> str:
     if value is LEFT_OUT:
         return ""
     if isinstance(value, bool):
-        return _YES if value else _NO
+        return YES if value else NO
     if control == LIST:
         return "\n".join(value)
     if control == OTHER:
@@ -248,7 +247,7 @@ def _as_text(value: Any, control: str) -> str:
     return str(value)
 
 
-def _value(values: Any, path: Path) -> Any:
+def value_at(values: Any, path: Path) -> Any:
     """Return what stands at `path`, None where nothing does."""
     for name in path:
         if isinstance(values, Mapping) and name in values:
@@ -283,99 +282,3 @@ def _with_problems(section: Section, beside: Mapping[str, Sequence[str]]) -> Sec
         entries=[replace(each, fields=told(each.fields)) for each in section.entries],
         is_used=section.is_used or any(each.name in beside for each in section.all_fields()),
     )
-
-
-def changes_of(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path, Any]:
-    """Return what a form that was sent changes in a study file that says `values`: by path, None for what goes.
-
-    sent: by the names of fields, as text; a field that was not sent is not touched. What comes back as it was shown
-    changes nothing, so that it stays as it was written.
-    """
-    changes: dict[Path, Any] = {}
-    for section in form_of(values).sections:
-        for each in section.fields:
-            # Compared as it comes back: what a form does not keep, such as spaces at an end, is no change either.
-            if each.name in sent and (text := _sent(each, sent)) != _sent(each, {each.name: each.shown}):
-                changes[each.path] = _read(each, text)
-        if section.entries:
-            changes |= _changed_entries(values, section.entries, sent)
-    return changes | _of_another_kind(values, changes)
-
-
-def _sent(each: Field, sent: Mapping[str, str]) -> str:
-    if each.control == SWITCH:
-        return _YES if sent[each.name] == _YES else _NO
-    text = sent[each.name].replace("\r\n", "\n")
-    if each.control == LIST:
-        return "\n".join(line.strip() for line in text.split("\n") if line.strip())
-    return text if each.control in (LONG, OTHER) else text.strip()
-
-
-def _read(each: Field, text: str) -> Any:
-    """Return the value that was typed. One that is not of its sort stays text, which the schema then refuses."""
-    if each.control == SWITCH:
-        return text == _YES
-    if each.control == LIST:
-        return text.split("\n") if text else ([] if each.usual else LEFT_OUT)
-    if not text:
-        return "" if each.control in (TEXT, LONG) and each.usual else LEFT_OUT
-    if each.control == CHOICE and text in (_YES, _NO):
-        return text == _YES
-    if each.control == NUMBER:
-        return _number(text)
-    if each.control == OTHER:
-        try:
-            return read_value(text)
-        except DesignRefused:
-            return text
-    return text
-
-
-def _number(text: str) -> int | float | str:
-    for sort in (int, float):
-        try:
-            return sort(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _changed_entries(values: Mapping[str, Any], entries: Sequence[Entry], sent: Mapping[str, str]) -> dict[Path, Any]:
-    """Return what changes in a list of entries: single values where that is all, or else the whole list."""
-    path: Path = entries[0].fields[0].path[:-2]
-    changes: dict[Path, Any] = {}
-    kept: list[Mapping[str, Any]] = []
-    is_longer_or_shorter = False
-    for number, entry in enumerate(entries):
-        typed = {
-            each.path: _read(each, text)
-            for each in entry.fields
-            if each.name in sent and (text := _sent(each, sent)) != each.shown
-        }
-        said = {str(where[-1]): value for where, value in typed.items()}
-        if not entry.removal:
-            if any(value not in (LEFT_OUT, "", False) for value in said.values()):
-                kept.append({name: value for name, value in said.items() if value is not LEFT_OUT})
-                is_longer_or_shorter = True
-        elif entry.removal in sent:
-            is_longer_or_shorter = True
-        else:
-            changes |= typed
-            whole = dict(_value(values, (*path, number)) or {}) | said
-            kept.append({name: value for name, value in whole.items() if value is not LEFT_OUT})
-    return {path: kept or LEFT_OUT} if is_longer_or_shorter else changes
-
-
-def _of_another_kind(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:
-    """Return what must go from what is asked where another kind is chosen, which has no such options, and the
-    instructions that were those of the kind before."""
-    gone: dict[Path, Any] = {}
-    for path, named in changes.items():
-        if path[-1] != "kind" or not isinstance(named, str) or named not in KINDS:
-            continue
-        before = path[:-1]
-        known = get_kind(named).ask_schema["properties"]
-        asked = _value(values, (*before, "ask"))
-        gone |= {(*before, "ask", name): LEFT_OUT for name in asked or {} if name not in known}
-        gone |= {each: LEFT_OUT for each in changes if each[:-1] == (*before, "ask") and each[-1] not in known}
-    return gone

@@ -15,7 +15,8 @@ from studies.actions.studies import create_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copying import written
 from studies.design.editing import with_changes
-from studies.design.fields import changes_of, form_of
+from studies.design.fields import form_of
+from studies.design.form_changes import changes_of
 from studies.design.reading import read_values
 from studies.errors import StudyError
 from studies.kinds import KINDS

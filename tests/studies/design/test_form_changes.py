@@ -1,0 +1,59 @@
+"""A form of a study file that comes back: what was changed in it is all that changes."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from studies.design.editing import with_changes
+from studies.design.form_changes import changes_of
+from studies.design.reading import read_values
+from studies.shipped import shipped
+from tests.studies.design.test_fields import FILE, fields_of
+
+PRACTISED = {"instance": "one", "right": "3"}
+ELIGIBILITY = [{"rule": "in_group", "group": "experts"}, {"rule": "not_same_instance"}]
+
+
+def untouched(source: str) -> dict[str, str]:
+    """Return what a browser sends of a form in which nothing was done."""
+    return {name: each.shown.replace("\n", "\r\n") for name, each in fields_of(source).items()}
+
+
+def after(source: str, **typed: str) -> str:
+    sent = untouched(source) | {name.replace("__", "."): value for name, value in typed.items()}
+    return with_changes(source, changes_of(read_values(source)[0], sent))
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_a_form_that_comes_back_as_it_was_shown_changes_nothing(name: str) -> None:
+    source = shipped()[name].source
+    assert changes_of(read_values(source)[0], untouched(source)) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ({"answers": "5"}, {"answers": 5}),
+        ({"answers": ""}, {"answers": None}),
+        ({"answers": "many"}, {"answers": "many"}),
+        ({"ask__steps": "4"}, {"ask": {"steps": 4}}),
+        ({"ask__images": "left\r\n\r\n right \r\n"}, {"ask": {"steps": 7, "images": ["left", "right"]}}),
+        ({"ask__caption": ""}, {"ask": {"steps": 7, "caption": ""}}),
+        ({"dataset": "true"}, {"dataset": True}),
+        ({"recruitment__invite": ""}, {"recruitment": {"invite": False}}),
+        ({"instances__sample": "50"}, {"instances": {"sample": 50}}),
+        ({"consent": "One.\r\n\r\nTwo.\r\n"}, {"consent": "One.\n\nTwo.\n"}),
+        ({"practice__questions__0__feedback": "Look"}, {"practice": {"questions": [PRACTISED | {"feedback": "Look"}]}}),
+        ({"eligibility__0__out": "on"}, {"eligibility": [{"rule": "not_same_instance"}]}),
+        ({"eligibility__0__out": "on", "eligibility__1__out": "on"}, {"eligibility": None}),
+        ({"eligibility__new__rule": "not_author"}, {"eligibility": [*ELIGIBILITY, {"rule": "not_author"}]}),
+        # Scales have steps, which the question of which image is best has not.
+        ({"kind": "best_of_n"}, {"kind": "best_of_n", "ask": None}),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_what_the_file_says_then(typed: dict[str, str], value: dict[str, Any]) -> None:
+    expected = {name: each for name, each in (yaml.safe_load(FILE) | value).items() if each is not None}
+    changed = after(FILE, **typed)
+    assert read_values(changed)[0] == expected
+    assert changed.startswith("# Which is best?\n")
