@@ -17,7 +17,7 @@ from kombu.exceptions import OperationalError
 
 from background.decorator import task
 from background.tasks import send
-from predictions.actions import blind, duplicates, runs, storing
+from predictions.actions import blind, duplicates, runs, storing, vectors
 from predictions.blind import fitted
 from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
 from predictions.models import Chunk, Run
@@ -88,7 +88,7 @@ def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
 
 @task(name=EMBEDDED, minutes=10)
 def embedded(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
-    blind.keep(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    vectors.keep(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
     send_due(run)
 
 

@@ -164,8 +164,8 @@ BY_THE_CLOCK = {
 ASKED_FOR_BEFORE = {
     "predictions.actions.blind.begin",
     "predictions.actions.blind.begin_with_vectors",
-    "predictions.actions.blind.keep",
     "predictions.actions.blind.score",
+    "predictions.actions.vectors.keep",
     "predictions.actions.runs.due",
     "predictions.actions.runs.items_of",
     "predictions.actions.runs.waiting_for_too_long",

@@ -7,43 +7,31 @@ Where one sees the vectors of a model, a worker that has it makes them, of pictu
 """
 
 import hashlib
-import json
-from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db import transaction
 
-from predictions.actions import storing
-from predictions.actions.runs import Asked, lock, note_looked_at, questions_of
+from predictions.actions import storing, vectors
+from predictions.actions.runs import Asked, questions_of
 from predictions.blind import OF_VECTORS, Fitted, case_of, fitted
 from predictions.blind.cases import Case, digest_of
 from predictions.blind.fitting import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
-from predictions.blind.pictures import Look
-from predictions.image_sets.embedding import Vectors
 from predictions.messages import Identity, Scored
-from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
+from predictions.models import PICTURE, Chunk, Run
 from predictions.pictures import opener
 from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
 from predictions.scoring import NO_VECTORS
 from studies.actions.images import original_name
 from studies.kinds import get_kind
-from studies.models import Image
 
 CHANGED = "The questions or their right answers have changed since the run began. Ask the baseline again."
-NOT_LOOKED_AT = "The picture {name} has not been looked at. Go on with the run."
-NO_NUMBER = "The model gave something that is no number of the picture {name}. Check its weights."
 # Vectors of 1,024 numbers in a message of two megabytes.
 MOST_PICTURES = 800
-AT_ONCE = 500
-# What changes a vector by less than it is rounded when it is kept.
-OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
 
 
 def begin(*, run_id: int, now: datetime) -> None:
@@ -70,7 +58,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
 
     def before(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
         names = dict.fromkeys(option for case in cases for option in case.options.values())
-        known = _vectors(embedding, list(names))
+        known = vectors.kept_of(embedding, list(names))
         items = [{PICTURE: name} for name in names if name not in known]
         size = storing.per_chunk(float(answer["pictures_per_second"]), most=MOST_PICTURES)
         return list(in_batches(items, size))
@@ -106,71 +94,6 @@ def _plan(
     storing.plan(run_id=run.pk, answer=answer, now=now, divided=divided, embedding=embedding)
 
 
-@transaction.atomic
-def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Keep the vectors of a chunk of pictures, once: a second answer about it changes nothing."""
-    run = lock(run_id)
-    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
-    if run is None or run.embedding is None or chunk is None or not chunk.pictures:
-        return
-    error = answer.get("error", "")
-    if not error and answer["identity"] != run.embedding["identity"]:
-        error = storing.OTHER_WEIGHTS
-    if error:
-        note_looked_at(chunk, dict.fromkeys(chunk.pictures, error), now)
-        return
-    given = {name: b64decode(answer["vectors"][name]) for name in chunk.pictures if name in answer["vectors"]}
-    good = {name for name, vector in given.items() if np.isfinite(_read(vector)).all()}
-    there = set(Image.objects.filter(pk__in=good).values_list("pk", flat=True))
-    PictureVector.objects.bulk_create(
-        (
-            PictureVector(image_id=name, embedding=_space(run.embedding), vector=given[name])
-            for name in chunk.pictures
-            if name in there
-        ),
-        batch_size=AT_ONCE,
-        ignore_conflicts=True,
-    )
-    missing = {name: str(why) for name, why in answer["missing"].items()}
-    missing |= {name: NO_NUMBER.format(name=name[:12]) for name in given.keys() - good}
-    note_looked_at(chunk, missing, now)
-
-
-def _space(embedding: Mapping[str, Any]) -> str:
-    """Return the name under which vectors of a model are kept: another for other weights and another preprocessing."""
-    known = embedding["identity"]
-    made_by = {name: value for name, value in embedding["conditions"].items() if name not in OF_NO_MATTER}
-    canonical = json.dumps([known, made_by], sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(canonical.encode()).hexdigest()[:16]
-    return " ".join(filter(None, (known["name"], known["version"], digest)))[-LONGEST_EMBEDDING:]
-
-
-def _vectors(embedding: Mapping[str, Any], names: Sequence[str]) -> dict[str, Vectors]:
-    """Return the vectors that are kept of pictures, by their names."""
-    found: dict[str, Vectors] = {}
-    for some in in_batches(names, AT_ONCE):
-        rows = PictureVector.objects.filter(embedding=_space(embedding), image__in=some).exclude(vector=b"")
-        found |= {str(name): _read(vector) for name, vector in rows.values_list("image_id", "vector")}
-    return found
-
-
-def _read(vector: bytes | memoryview) -> Vectors:
-    return np.frombuffer(vector, "<f2").astype(np.float32)
-
-
-def _looked_at(run: Run, embedding: Mapping[str, Any]) -> Look:
-    """Return the look of a model at pictures whose vectors are kept."""
-
-    def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
-        found = _vectors(embedding, names)
-        chunks = run.chunks.of_pictures().order_by("number").values_list("items", flat=True)
-        why = {item[PICTURE]: item["error"] for items in chunks for item in items if "error" in item}
-        unknown = (name for name in names if name not in found)
-        return found, {name: NoPicture(why.get(name, NOT_LOOKED_AT.format(name=name[:12]))) for name in unknown}
-
-    return Look({"embedding": dict(embedding)}, vectors_of)
-
-
 def score(*, chunk_id: int, now: datetime) -> None:
     """Score a chunk by models that have not seen its questions. Does nothing for one that is stored."""
     chunk = Chunk.objects.select_related("run__project", "run__study").filter(pk=chunk_id, stored_at=None).first()
@@ -188,7 +111,7 @@ def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:
     if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
         return {"error": CHANGED}
     look = baseline.look(opener(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
-    features = baseline.features(look if embedding is None else _looked_at(chunk.run, embedding))
+    features = baseline.features(look if embedding is None else vectors.look_of(chunk.run, embedding))
     missing = features.missing(option for case in cases for option in case.options.values())
     results: list[Scored] = []
     seen: list[tuple[Case, int]] = []
@@ -221,7 +144,7 @@ def _identity(baseline: Fitted, cases: Sequence[Case], embedding: Mapping[str, A
         return Identity(name=baseline.name, version=baseline.version, weights=learnt)
     seen = embedding["identity"]
     name = f"{OF_VECTORS}, {' '.join(filter(None, (seen['name'], seen['version'])))}"
-    both = hashlib.sha256(f"{learnt}|{_space(embedding)}|{seen['weights']}".encode()).hexdigest()
+    both = hashlib.sha256(f"{learnt}|{vectors.space_of(embedding)}|{seen['weights']}".encode()).hexdigest()
     return Identity(name=name, version=baseline.version, weights=both)
 
 

@@ -1,0 +1,91 @@
+"""The vectors that a worker makes of the pictures of a run: kept once for each model, and looked at in its place."""
+
+import hashlib
+import json
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from predictions.actions import storing
+from predictions.actions.runs import lock, note_looked_at
+from predictions.blind.pictures import Look
+from predictions.image_sets.embedding import Vectors
+from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
+from predictions.scorers import NoPicture
+from predictions.scorers.batches import in_batches
+from studies.models import Image
+
+NOT_LOOKED_AT = "The picture {name} has not been looked at. Go on with the run."
+NO_NUMBER = "The model gave something that is no number of the picture {name}. Check its weights."
+AT_ONCE = 500
+# What changes a vector by less than it is rounded when it is kept.
+OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
+
+
+@transaction.atomic
+def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
+    """Keep the vectors of a chunk of pictures, once: a second answer about it changes nothing."""
+    run = lock(run_id)
+    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    if run is None or run.embedding is None or chunk is None or not chunk.pictures:
+        return
+    error = answer.get("error", "")
+    if not error and answer["identity"] != run.embedding["identity"]:
+        error = storing.OTHER_WEIGHTS
+    if error:
+        note_looked_at(chunk, dict.fromkeys(chunk.pictures, error), now)
+        return
+    given = {name: b64decode(answer["vectors"][name]) for name in chunk.pictures if name in answer["vectors"]}
+    good = {name for name, vector in given.items() if np.isfinite(_read(vector)).all()}
+    there = set(Image.objects.filter(pk__in=good).values_list("pk", flat=True))
+    PictureVector.objects.bulk_create(
+        (
+            PictureVector(image_id=name, embedding=space_of(run.embedding), vector=given[name])
+            for name in chunk.pictures
+            if name in there
+        ),
+        batch_size=AT_ONCE,
+        ignore_conflicts=True,
+    )
+    missing = {name: str(why) for name, why in answer["missing"].items()}
+    missing |= {name: NO_NUMBER.format(name=name[:12]) for name in given.keys() - good}
+    note_looked_at(chunk, missing, now)
+
+
+def space_of(embedding: Mapping[str, Any]) -> str:
+    """Return the name under which vectors of a model are kept: another for other weights and another preprocessing."""
+    known = embedding["identity"]
+    made_by = {name: value for name, value in embedding["conditions"].items() if name not in OF_NO_MATTER}
+    canonical = json.dumps([known, made_by], sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()[:16]
+    return " ".join(filter(None, (known["name"], known["version"], digest)))[-LONGEST_EMBEDDING:]
+
+
+def kept_of(embedding: Mapping[str, Any], names: Sequence[str]) -> dict[str, Vectors]:
+    """Return the vectors that are kept of pictures, by their names."""
+    found: dict[str, Vectors] = {}
+    for some in in_batches(names, AT_ONCE):
+        rows = PictureVector.objects.filter(embedding=space_of(embedding), image__in=some).exclude(vector=b"")
+        found |= {str(name): _read(vector) for name, vector in rows.values_list("image_id", "vector")}
+    return found
+
+
+def _read(vector: bytes | memoryview) -> Vectors:
+    return np.frombuffer(vector, "<f2").astype(np.float32)
+
+
+def look_of(run: Run, embedding: Mapping[str, Any]) -> Look:
+    """Return the look of a model at pictures whose vectors are kept."""
+
+    def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
+        found = kept_of(embedding, names)
+        chunks = run.chunks.of_pictures().order_by("number").values_list("items", flat=True)
+        why = {item[PICTURE]: item["error"] for items in chunks for item in items if "error" in item}
+        unknown = (name for name in names if name not in found)
+        return found, {name: NoPicture(why.get(name, NOT_LOOKED_AT.format(name=name[:12]))) for name in unknown}
+
+    return Look({"embedding": dict(embedding)}, vectors_of)
