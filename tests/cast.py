@@ -39,8 +39,6 @@ def study(draft: "Study") -> "Study":
 @pytest.fixture
 def client(researcher: "User") -> "Client":
     """A browser in which the researcher has signed in."""
-    from django.test import Client
+    from tests.pages import signed_in
 
-    client = Client()
-    client.force_login(researcher)
-    return client
+    return signed_in(researcher)

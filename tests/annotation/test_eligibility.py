@@ -32,6 +32,7 @@ from tests.factories import (
     make_person,
     make_project,
 )
+from tests.pages import words_of
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -310,7 +311,7 @@ def test_refusals_are_counted_by_their_reason_without_anybodys_id(client: Client
     assert list(found) == [("refused", "in_group", 1), ("refused", "in_study", 2), ("refused", "in_study", 1)]
     assert not {event.who for event in EntryEvent.objects.all()} & {"ann", "ben", "cleo"}
     client.force_login(researcher)
-    shown = " ".join(client.get(f"/studies/{project.slug}/second/").content.decode().split())
+    shown = words_of(client.get(f"/studies/{project.slug}/second/"))
     when = "last on 20 Nov, 12:00 UTC"
     assert f"3 times (by at least 2 people, {when}) somebody was not let in who had not taken part in" in shown
     assert f"1 time ({when}) somebody was not let in who was not in the group that the study is for." in shown

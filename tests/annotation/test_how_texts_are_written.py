@@ -15,6 +15,7 @@ from annotation.forms import read_sent
 from annotation.models import Response, Session
 from tests.annotation.test_repetitions import describing
 from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 CONSENT = "We keep your texts."
@@ -74,8 +75,7 @@ def test_the_consent_says_it_where_it_is_recorded_and_nowhere_else() -> None:
     ):
         session = arrive(study)
         assert (DISCLOSED in Client().get(f"/s/{session.token}/").content.decode()) is recorded
-        client = Client()
-        client.force_login(make_person(f"owner-of-{study.slug}", superuser=True))
+        client = signed_in(make_person(f"owner-of-{study.slug}", superuser=True))
         preview = client.get(f"/studies/{study.project.slug}/{study.slug}/preview/", follow=True)
         assert (DISCLOSED in preview.content.decode()) is recorded
 

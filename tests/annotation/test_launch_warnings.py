@@ -4,11 +4,11 @@ import io
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
 
 from annotation.actions.launching import warnings
 from studies.models import Study, StudyState
 from tests.factories import create_draft, make_instance, make_person, make_project
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 BLIND = (
@@ -37,8 +37,7 @@ def test_a_rule_that_sees_nothing_of_what_became_of_answers_that_others_are_aske
     # It stands in nobody's way.
     describe.refresh_from_db()
     assert describe.state == StudyState.OPEN
-    client = Client()
-    client.force_login(make_person("ada", superuser=True))
+    client = signed_in(make_person("ada", superuser=True))
     assert BLIND in client.get("/studies/vases/find/launch/").content.decode()
     assert BLIND not in client.get("/studies/vases/describe/").content.decode()
 

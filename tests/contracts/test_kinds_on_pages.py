@@ -46,6 +46,7 @@ from tests.contracts.stage import (
     secret_ask,
 )
 from tests.factories import make_person
+from tests.pages import signed_in
 
 pytestmark = [
     pytest.mark.django_db,
@@ -59,9 +60,7 @@ every_kind = pytest.mark.parametrize("name", NAMES)
 
 @pytest.fixture
 def member() -> Client:
-    client = Client()
-    client.force_login(make_person("researcher"))
-    return client
+    return signed_in(make_person("researcher"))
 
 
 def text_of(page: Any) -> str:

@@ -8,7 +8,6 @@ from math import log
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from results.actions.kept_numbers import annotators_findings
 from results.actions.pseudonyms import name_annotators
@@ -23,6 +22,7 @@ from results.reports.of_study import report_of_study
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.factories import make_person
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -184,8 +184,7 @@ def test_texts_are_not_compared() -> None:
 
 def test_a_question_about_a_text_shows_who_said_what_and_cannot_be_settled() -> None:
     member = make_person("researcher")
-    client = Client()
-    client.force_login(member)
+    client = signed_in(member)
     study = launched("describe_it")
     said(study, ["A dog.", "A cat.", "Rain."], ["A dog.", "A bird.", "Snow."])
     name_annotators(project=study.project)

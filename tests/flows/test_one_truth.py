@@ -38,6 +38,7 @@ from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, make_person
+from tests.pages import signed_in
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
 
 CHOICES = {
@@ -119,9 +120,7 @@ def researcher(filled: str) -> User:
 
 @pytest.fixture
 def client(researcher: User) -> Client:
-    client = Client()
-    client.force_login(researcher)
-    return client
+    return signed_in(researcher)
 
 
 def take_out(project: Project, researcher: User) -> None:

@@ -32,6 +32,7 @@ from results.tasks import discard_files
 from studies.models import Membership, Question, Study
 from studies.permissions import Role
 from tests.factories import NOON, arrive_at_work, launch_study, make_person, make_project
+from tests.pages import signed_in
 from tests.removing import exclude, include, person, reopen, withdraw
 from tests.results.pipelines import by_key, go_on
 
@@ -46,9 +47,7 @@ CHOICES = {
 
 @pytest.fixture
 def rita() -> Client:
-    client = Client()
-    client.force_login(make_person("rita"))
-    return client
+    return signed_in(make_person("rita"))
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -6,7 +7,18 @@ from studies import rules
 from studies.kinds import KINDS, get_kind
 from tests.cast import client, draft, researcher, study
 
+if TYPE_CHECKING:
+    from studies.models import Project
+
 __all__ = ["client", "draft", "researcher", "study"]
+
+
+@pytest.fixture
+def project(made: str) -> "Project":
+    """The project that the tests of a file look at, which calls `made` what makes it (`tests.databases.kept`)."""
+    from studies.models import Project
+
+    return Project.objects.get(slug=made)
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 
 from annotation.actions import launching, responses
 from annotation.actions.responses import Sent
-from annotation.models import Session
+from annotation.models import Report, Session, Skip
 from studies.actions.studies import create_study
-from studies.models import InstanceImage, Membership, Project, Question, Study
-from tests.factories import CONTACT, NOON, TESTS, arrive_at_work, make_image, make_instance, make_project
+from studies.models import Instance, InstanceImage, Membership, Project, Question, Study, Tag
+from tests.factories import CONTACT, NOON, TESTS, arrive_at_work, make_image, make_instance, make_person, make_project
 
 Choice = str | Callable[[Question], str]
 STEP_3 = {"study": "step-3", "kind": "best_of_n"}
@@ -71,3 +71,22 @@ def go_on(session: Session, choose: Choice) -> None:
 def by_key(**choices: str) -> Callable[[Question], str]:
     """Return a choice by the instance's key, with "_" for "-"; questions about others are left."""
     return lambda question: choices.get(question.instance.key.replace("-", "_"), "")
+
+
+def make_pipeline() -> str:
+    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3. Here
+    and there stand a tag, a report, and a picture that is awaited."""
+    step_3 = open_study(project_of(make_person("researcher")), STEP_3)
+    sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
+    step_4 = open_study(step_3.project, STEP_4)
+    session = sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
+    Instance.objects.filter(key="vase-1").update(split="val")
+    InstanceImage.objects.filter(instance__key="vase-2", role="image").update(image=None)
+    tag = Tag.objects.create(project=step_3.project, name="odd")
+    tag.instances.add(Instance.objects.get(key="vase-3"))
+    about = {"study": step_4, "session": session, "annotator": session.annotator, "at": NOON}
+    first, second = step_4.questions.order_by("instance__key")
+    Report.objects.create(question=first, reason="broken", **about)
+    failed = [{"option": "original", "image": "0" * 64, "failed_loads": 3, "missing": True}]
+    Skip.objects.create(question=second, images=failed, file_missing=True, **about)
+    return step_3.project.slug

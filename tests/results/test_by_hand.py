@@ -37,6 +37,7 @@ from studies.kinds import get_kind
 from studies.models import InstanceImage, Project, Question, Study
 from tests.databases import kept
 from tests.factories import NOON, arrive_at_work, make_image, make_member, make_project
+from tests.pages import signed_in
 from tests.removing import REMOVED
 from tests.results.describing import PLACES, find, launched, make_set, write
 
@@ -123,9 +124,7 @@ def project(filled: str) -> Project:
 
 @pytest.fixture
 def client(filled: str) -> Client:
-    client = Client()
-    client.force_login(User.objects.get(username="researcher"))
-    return client
+    return signed_in(User.objects.get(username="researcher"))
 
 
 def report_of(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:

@@ -5,6 +5,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.factories import draw_image, make_person
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 TOKEN = "a long random text"
@@ -36,8 +37,7 @@ def test_whoever_has_not_the_token_learns_nothing(authorization: str) -> None:
 
 
 def test_a_researcher_who_has_signed_in_is_no_worker() -> None:
-    client = Client()
-    client.force_login(make_person("root", superuser=True))
+    client = signed_in(make_person("root", superuser=True))
     assert get(draw_image(1).sha256, "", client)[0] == 404
 
 

@@ -15,11 +15,6 @@ from tests.results.parting import make_parting_project
 made = kept(lambda: make_parting_project().slug)
 
 
-@pytest.fixture
-def project(made: str) -> Project:
-    return Project.objects.get(slug=made)
-
-
 def counted(project: Project) -> dict[tuple[str, str], InstanceFigures]:
     made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     rows = InstanceFigures.objects.select_related("study", "instance")

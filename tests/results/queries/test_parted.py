@@ -15,11 +15,6 @@ from tests.results.parting import make_parting_project
 made = kept(lambda: make_parting_project().slug)
 
 
-@pytest.fixture
-def project(made: str) -> Project:
-    return Project.objects.get(slug=made)
-
-
 def found(project: Project, study: Study | None = None) -> dict[tuple[str, str], tuple[str, int, int, int]]:
     """Return study and instance -> who is right, the right answers, all answers, the models."""
     keys = dict(project.instances.values_list("pk", "key"))

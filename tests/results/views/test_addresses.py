@@ -6,6 +6,7 @@ from django.test import Client
 
 from studies.models import Membership, Study
 from tests.factories import make_launched, make_person, make_project, make_study
+from tests.pages import signed_in
 
 
 def in_another_project(study: Study, project: str, *, slug: str = "birds-step-3", member: User | None = None) -> Study:
@@ -61,8 +62,7 @@ def test_a_study_that_one_may_not_see_does_not_make_it_unclear(client: Client, s
 
 @pytest.mark.parametrize("tail", ["", "progress/", "launch/", "no-such-page/", "disagreements/1/settle/"])
 def test_a_stranger_learns_from_no_address_whether_a_study_exists(study: Study, tail: str) -> None:
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     for name in ("birds-step-3", "birds/birds-step-3", "no-such-study", "birds/no-such-study"):
         assert stranger.get(f"/studies/{name}/{tail}").status_code == 404
 

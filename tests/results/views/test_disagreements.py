@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Decision
 from results.models import Pseudonym
 from studies.models import Instance, Question, Study
+from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
 LIST = "/studies/vases/step-3/disagreements/"
@@ -77,7 +78,7 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
     assert listed(client) == ["vase-2"]
     assert listed(client, "settled") == ["vase-1"]
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
-    page = " ".join(client.get(LIST, {"show": "settled"}).content.decode().split())
+    page = words_of(client.get(LIST, {"show": "settled"}))
     assert "Settled with <strong>candidate-1</strong> by researcher" in page
     assert "<q>Clear.</q>" in page
 

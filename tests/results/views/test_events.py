@@ -13,6 +13,7 @@ from results.queries.events import SENTENCES
 from studies.actions.events import What, record
 from studies.models import Study
 from tests.factories import NOON, make_person, make_project
+from tests.pages import signed_in
 
 PAGE = "/projects/birds/events/"
 # What followed from a change of whose answers count.
@@ -80,8 +81,7 @@ def test_there_are_fifty_on_a_page_and_more_ask_no_more_queries(
 def test_other_projects_events_are_not_there_and_strangers_find_nothing(client: Client, study: Study) -> None:
     record(project=make_project("fish"), what=What.PROJECT_MADE, by="command line", now=NOON)
     assert told(client) == []
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     assert stranger.get(PAGE).status_code == 404
     assert client.get("/projects/fish/events/").status_code == 404
 

@@ -14,6 +14,7 @@ from results.models import Export
 from studies.models import Study
 from tests.factories import NOON, answer, make_person, questions, sit_down
 from tests.jobs import run_now
+from tests.pages import signed_in
 
 ASK = "/studies/birds/birds-step-3/exports/"
 
@@ -168,8 +169,7 @@ def test_a_stranger_cancels_nothing(
     client: Client, study: Study, sent: list[int], django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     ask(client, django_capture_on_commit_callbacks, format="jsonl")
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     assert stranger.post(f"/exports/{Export.objects.get().pk}/cancel/").status_code == 404
     assert Job.objects.get().state == JobState.WAITING
 

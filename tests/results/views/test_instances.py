@@ -4,53 +4,28 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Annotator, Report, Response, Skip
+from annotation.models import Annotator, Response
 from background.models import Job
 from results.actions import kept_numbers, people
 from results.models import InstanceFigures, Pseudonym
-from studies.models import Instance, InstanceImage, Project, Tag
+from studies.models import Instance, InstanceImage, Project
 from tests.databases import kept
-from tests.factories import NOON, draw_image, make_instance, make_person, make_project
+from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
+from tests.pages import signed_in, words_of
 from tests.removing import exclude, withdraw
-from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+from tests.results.pipelines import BASELINE, STEP_3, make_pipeline, open_study, sit_through
 from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
 
 LIST = "/projects/vases/instances/"
-
-
-def make_pipeline() -> str:
-    """Make a project: step 4 keeps vase-0 and drops vase-1, and step 3 waits for answers to vase-2 and vase-3. Here
-    and there stand a tag, a report, and a picture that is awaited."""
-    step_3 = open_study(project_of(make_person("researcher")), STEP_3)
-    sit_through(step_3, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
-    step_4 = open_study(step_3.project, STEP_4)
-    session = sit_through(step_4, "ben", by_key(vase_0="original", vase_1="both"))
-    Instance.objects.filter(key="vase-1").update(split="val")
-    InstanceImage.objects.filter(instance__key="vase-2", role="image").update(image=None)
-    tag = Tag.objects.create(project=step_3.project, name="odd")
-    tag.instances.add(Instance.objects.get(key="vase-3"))
-    about = {"study": step_4, "session": session, "annotator": session.annotator, "at": NOON}
-    first, second = step_4.questions.order_by("instance__key")
-    Report.objects.create(question=first, reason="broken", **about)
-    failed = [{"option": "original", "image": "0" * 64, "failed_loads": 3, "missing": True}]
-    Skip.objects.create(question=second, images=failed, file_missing=True, **about)
-    return step_3.project.slug
 
 
 made = kept(make_pipeline)
 
 
 @pytest.fixture
-def project(made: str) -> Project:
-    return Project.objects.get(slug=made)
-
-
-@pytest.fixture
 def client(project: Project) -> Client:
-    client = Client()
-    client.force_login(User.objects.get(username="researcher"))
-    return client
+    return signed_in(User.objects.get(username="researcher"))
 
 
 def listed(client: Client, **query: str) -> list[str]:
@@ -176,7 +151,7 @@ def test_more_instances_take_no_more_queries(
 
 
 def page_of(client: Client, key: str) -> str:
-    return " ".join(client.get(f"{LIST}{key}/").content.decode().split())
+    return words_of(client.get(f"{LIST}{key}/"))
 
 
 def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Client, project: Project) -> None:

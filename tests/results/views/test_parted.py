@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from studies.models import Membership, Project
 from tests.databases import kept
 from tests.factories import make_person
+from tests.pages import signed_in, words_of
 from tests.results.parting import make_parting_project, predict
 
 PAGE = "/projects/birds/people-and-models/"
@@ -24,15 +25,8 @@ made = kept(make_it)
 
 
 @pytest.fixture
-def project(made: str) -> Project:
-    return Project.objects.get(slug=made)
-
-
-@pytest.fixture
 def client(project: Project) -> Client:
-    client = Client()
-    client.force_login(User.objects.get(username="researcher"))
-    return client
+    return signed_in(User.objects.get(username="researcher"))
 
 
 def listed(client: Client, **query: str) -> list[str]:
@@ -63,7 +57,7 @@ def test_the_list_is_what_was_wanted(client: Client, query: dict[str, str], expe
 @pytest.mark.usefixtures("project")
 def test_counts_and_lists_are_the_same(client: Client) -> None:
     page = client.get(PAGE, {"way": "models"})
-    text = " ".join(page.content.decode().split())
+    text = words_of(page)
     assert "2 questions about 1 instance." in text
     assert [count for _, _, count, _ in page.context["ways"]] == [3, 2]
     for _, _, count, query in page.context["ways"]:

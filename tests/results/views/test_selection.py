@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -18,22 +17,17 @@ from studies.models import Event, Instance, Project, Study, Tag
 from tests.databases import kept
 from tests.factories import NOON, make_instance, make_member, make_project
 from tests.jobs import run_now
-from tests.results.views.test_instances import LIST, listed, make_pipeline
+from tests.pages import signed_in, words_of
+from tests.results.pipelines import make_pipeline
+from tests.results.views.test_instances import LIST, listed
 
 CHOSEN = "/projects/vases/chosen"
 made = kept(make_pipeline)
 
 
 @pytest.fixture
-def project(made: str) -> Project:
-    return Project.objects.get(slug=made)
-
-
-@pytest.fixture
 def client(project: Project) -> Client:
-    client = Client()
-    client.force_login(User.objects.get(username="researcher"))
-    return client
+    return signed_in(User.objects.get(username="researcher"))
 
 
 def address(what: str, *keys: str, **query: str) -> str:
@@ -41,16 +35,12 @@ def address(what: str, *keys: str, **query: str) -> str:
     return f"{CHOSEN}/{what}/?{urlencode([*picks, *query.items()])}"
 
 
-def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
-
-
 def test_those_that_are_ticked_get_a_tag_and_are_found_by_it(client: Client) -> None:
-    assert "Tag 2 instances" in text(client.get(address("tag", "vase-0", "vase-3")))
+    assert "Tag 2 instances" in words_of(client.get(address("tag", "vase-0", "vase-3")))
     sent = client.post(address("tag", "vase-0", "vase-3", type="swap"), {"name": " look again ", "do": "tag"})
     # Back to the list as it was.
     assert sent["Location"] == f"{LIST}?type=swap"
-    assert "2 instances got the tag look again." in text(client.get(sent["Location"]))
+    assert "2 instances got the tag look again." in words_of(client.get(sent["Location"]))
     assert listed(client, tag="look again") == ["vase-0", "vase-3"]
     assert listed(client, tag="look again", type="swap") == ["vase-3"]
     event = Event.objects.get(what="instances tagged")
@@ -70,14 +60,13 @@ def test_a_tag_is_taken_off_and_goes_with_its_last_instance(client: Client) -> N
     assert Event.objects.filter(what="instances untagged").count() == 2
     refused = client.post(address("tag", "vase-0"), {"name": "strange", "do": "untag"})
     assert refused.status_code == 409
-    assert "has the tag strange." in text(refused)
+    assert "has the tag strange." in words_of(refused)
 
 
 def test_who_may_only_look_is_offered_nothing_to_do(client: Client, project: Project) -> None:
-    assert "Ask again…" in text(client.get(LIST))
-    viewer = Client()
-    viewer.force_login(make_member(project, "viewer"))
-    page = text(viewer.get(LIST))
+    assert "Ask again…" in words_of(client.get(LIST))
+    viewer = signed_in(make_member(project, "viewer"))
+    page = words_of(viewer.get(LIST))
     assert "vase-0" in page
     assert "Ask again…" not in page
     assert "checkbox" not in page
@@ -94,15 +83,15 @@ def test_nothing_is_done_with_other_instances_than_the_page_counted(
 ) -> None:
     monkeypatch.setattr("results.views.selection.send", lambda job: None)
     matching = address(what, which="all", type="swap")
-    (shown,) = re.findall(r'name="counted" value="(\d+)"', text(client.get(matching)))
+    (shown,) = re.findall(r'name="counted" value="(\d+)"', words_of(client.get(matching)))
     make_instance(project, "late", type="swap")
     fields = {"name": "again", "do": "tag", "study": "step-3", "format": "jsonl"}
     before = Event.objects.count()
     refused = client.post(matching, {**fields, "counted": shown})
     assert (refused.status_code, Event.objects.count()) == (409, before)
     now = int(shown) + 1
-    assert f"now it is {now} instances. Send it again if that is meant." in text(refused)
-    assert f'name="counted" value="{now}"' in text(refused)
+    assert f"now it is {now} instances. Send it again if that is meant." in words_of(refused)
+    assert f'name="counted" value="{now}"' in words_of(refused)
     assert client.post(matching, {**fields, "counted": now}).status_code == 302
     assert Event.objects.latest("pk").details["instances"] == now
 
@@ -111,13 +100,13 @@ def test_nothing_is_done_with_other_instances_than_the_page_counted(
 def test_what_is_no_name_of_a_tag_is_refused(client: Client, name: str, problem: str) -> None:
     refused = client.post(address("tag", "vase-0"), {"name": name, "do": "tag"})
     assert refused.status_code == 409
-    assert problem in text(refused) or "control character" in text(refused)
+    assert problem in words_of(refused) or "control character" in words_of(refused)
     assert Tag.objects.get().name == "odd"
 
 
 def test_instances_of_another_project_cannot_be_chosen(client: Client) -> None:
     elsewhere = make_instance(make_project("maps"), "elsewhere")
-    assert "No instance is chosen" in text(client.get(f"{CHOSEN}/tag/?pick={elsewhere.pk}"))
+    assert "No instance is chosen" in words_of(client.get(f"{CHOSEN}/tag/?pick={elsewhere.pk}"))
     assert client.post(f"{CHOSEN}/tag/?pick={elsewhere.pk}", {"name": "mine", "do": "tag"}).status_code == 409
     assert Tag.objects.get().name == "odd"
 
@@ -125,14 +114,14 @@ def test_instances_of_another_project_cannot_be_chosen(client: Client) -> None:
 @pytest.mark.parametrize("what", ["tag", "export", "ask-again"])
 @pytest.mark.parametrize("query", ["", "pick=x", f"pick={2**63}", "which=all&type=none-such"])
 def test_nothing_chosen_leads_back(client: Client, what: str, query: str) -> None:
-    assert "No instance is chosen" in text(client.get(f"{CHOSEN}/{what}/?{query}"))
+    assert "No instance is chosen" in words_of(client.get(f"{CHOSEN}/{what}/?{query}"))
     assert client.post(f"{CHOSEN}/{what}/?{query}", {"name": "b", "study": "step-3"}).status_code == 409
 
 
 def test_an_export_holds_those_that_were_chosen(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
     monkeypatch.setattr("results.views.selection.send", jobs.append)
-    assert "<option selected>step-3</option>" in text(client.get(address("export", "vase-1", study="step-3")))
+    assert "<option selected>step-3</option>" in words_of(client.get(address("export", "vase-1", study="step-3")))
     wanted = {"study": "step-3", "format": "jsonl"}
     sent = client.post(address("export", "vase-1", "vase-2"), wanted)
     assert sent["Location"] == "/studies/vases/step-3/#exports"
@@ -142,8 +131,8 @@ def test_an_export_holds_those_that_were_chosen(client: Client, monkeypatch: pyt
         rows = [json.loads(line) for line in file]
     # vase-2 was not accepted.
     assert [row["key"] for row in rows] == ["vase-1"]
-    assert "jsonl, 2 chosen instances" in text(client.get("/studies/vases/step-3/"))
-    assert "of 2 chosen instances" in text(client.get("/projects/vases/events/"))
+    assert "jsonl, 2 chosen instances" in words_of(client.get("/studies/vases/step-3/"))
+    assert "of 2 chosen instances" in words_of(client.get("/projects/vases/events/"))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +180,7 @@ def test_a_study_is_asked_again_about_those_that_were_chosen(client: Client) -> 
     assert again.design.instances.keys == ("vase-2", "vase-3")
     event = Event.objects.get(what="study duplicated")
     assert event.details == {"original": "step-3", "instances": 2}
-    assert "a copy of step-3, about 2 instances" in text(client.get("/projects/vases/events/"))
+    assert "a copy of step-3, about 2 instances" in words_of(client.get("/projects/vases/events/"))
 
 
 def test_a_study_that_another_feeds_is_asked_again_about_what_that_accepted(client: Client) -> None:
@@ -203,10 +192,13 @@ def test_a_study_that_another_feeds_is_asked_again_about_what_that_accepted(clie
 
 def test_why_it_cannot_be_asked_again_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = client.post(address("ask-again", "vase-1"), {"study": "step-3", "name": "step-4"})
-    assert (taken.status_code, "already has a study called step-4" in text(taken)) == (409, True)
+    assert (taken.status_code, "already has a study called step-4" in words_of(taken)) == (409, True)
     unnamed = client.post(address("ask-again", "vase-1"), {"study": "step-3", "name": "B B"})
-    assert (unnamed.status_code, "study" in text(unnamed)) == (409, True)
+    assert (unnamed.status_code, "study" in words_of(unnamed)) == (409, True)
     monkeypatch.setattr("studies.actions.drafts.MOST_NAMED", 1)
     many = client.post(address("ask-again", "vase-1", "vase-2"), {"study": "step-3", "name": "b"})
-    assert (many.status_code, "2 instances are chosen, and a study file names at most 1" in text(many)) == (409, True)
+    assert (many.status_code, "2 instances are chosen, and a study file names at most 1" in words_of(many)) == (
+        409,
+        True,
+    )
     assert Study.objects.count() == 2

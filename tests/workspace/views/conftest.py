@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 def editor(study: "Study") -> Client:
     """Return the browser of an editor of the study's project."""
     from tests.factories import make_member
+    from tests.pages import signed_in
 
-    client = Client()
-    client.force_login(make_member(study.project, "editor"))
-    return client
+    return signed_in(make_member(study.project, "editor"))

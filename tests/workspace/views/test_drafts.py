@@ -14,6 +14,7 @@ from studies.actions.studies import create_study
 from studies.models import Event, Study
 from studies.shipped import shipped
 from tests.factories import NOON, TESTS, create_draft, make_person, make_project
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +34,7 @@ def draft(anna: User) -> Study:
 
 @pytest.fixture
 def client(anna: User) -> Client:
-    client = Client()
-    client.force_login(anna)
-    return client
+    return signed_in(anna)
 
 
 def save(client: Client, study: Study, source: str, **form: str) -> Any:
@@ -144,8 +143,7 @@ def test_a_launched_study_offers_a_copy_and_neither_form_nor_deletion(client: Cl
 
 @pytest.mark.parametrize("name", ["file", "duplicate", "delete"])
 def test_strangers_do_not_learn_that_there_is_a_draft(draft: Study, name: str) -> None:
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     form = {"source": FILE, "name": "again", "title": "T"}
     assert stranger.get(f"{PAGE}{name}/").status_code == 404
     assert stranger.post(f"{PAGE}{name}/", form).status_code == 404

@@ -10,6 +10,7 @@ from predictions.models import NearDuplicate
 from studies.models import Project
 from tests.factories import NOON, make_member, make_project
 from tests.jobs import run_now
+from tests.pages import signed_in, words_of
 from tests.predictions.near import put, saved
 
 pytestmark = pytest.mark.django_db
@@ -24,9 +25,7 @@ def birds() -> Project:
 
 @pytest.fixture
 def client(birds: Project) -> Client:
-    client = Client()
-    client.force_login(make_member(birds, "viewer"))
-    return client
+    return signed_in(make_member(birds, "viewer"))
 
 
 def look() -> None:
@@ -35,7 +34,7 @@ def look() -> None:
 
 
 def text_of(client: Client, page: str = PAGE) -> str:
-    return " ".join(client.get(page).content.decode().split())
+    return words_of(client.get(page))
 
 
 def test_a_project_without_any_says_so(client: Client) -> None:
@@ -76,8 +75,7 @@ def test_of_a_project_that_somebody_may_see_the_other_side_is_shown_with_its_pro
     look()
     member = make_member(birds, "editor")
     fish.memberships.create(user=member, role="viewer")
-    client = Client()
-    client.force_login(member)
+    client = signed_in(member)
     text = text_of(client)
     assert (text.count("<figure>"), HIDDEN in text) == (2, False)
     assert "in Fish" in text

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from studies.models import Invitation, Membership
 from tests.factories import PASSWORD, launch_study, make_member, make_person, make_project
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 MEMBERS = "/projects/vases/members/"
@@ -17,9 +18,7 @@ ACCOUNT = {"username": "amaia", "first_name": "Amaia", "email": "", "password1":
 
 
 def browser_of(role: str = "owner") -> Client:
-    browser = Client()
-    browser.force_login(make_member(make_project(), role))
-    return browser
+    return signed_in(make_member(make_project(), role))
 
 
 def invited(browser: Client, **given: str) -> str:
@@ -117,8 +116,7 @@ def test_an_invitation_of_another_project_is_not_cancelled_from_here() -> None:
     owner = browser_of()
     invited(owner)
     invitation = Invitation.objects.get()
-    other = Client()
-    other.force_login(make_person("other"))
+    other = signed_in(make_person("other"))
     Membership.objects.create(project=make_project("fish"), user=User.objects.get(username="other"), role="owner")
     assert other.post(f"/projects/fish/invitations/{invitation.pk}/cancel/").status_code == 404
     own = Membership.objects.get(user__username="owner")
@@ -244,8 +242,7 @@ def test_a_project_is_renamed_archived_and_taken_out_again_on_its_page() -> None
 
 
 def test_somebody_who_signs_in_begins_a_project() -> None:
-    anna = Client()
-    anna.force_login(make_person("anna"))
+    anna = signed_in(make_person("anna"))
     assert 'href="/new-project/"' in anna.get("/").content.decode()
     response = anna.post("/new-project/", {"name": "Birds", "slug": "two words"})
     assert response.status_code == 409
@@ -256,8 +253,7 @@ def test_somebody_who_signs_in_begins_a_project() -> None:
 
 
 def test_a_project_s_name_in_addresses_is_made_of_its_name_where_none_is_typed() -> None:
-    anna = Client()
-    anna.force_login(make_person("anna"))
+    anna = signed_in(make_person("anna"))
     assert anna.post("/new-project/", {"name": "Birds & fish, 2nd"})["Location"] == "/projects/birds-fish-2nd/"
     # Nothing of it can stand in an address.
     page = anna.post("/new-project/", {"name": "ΑΒΓ"})

@@ -12,6 +12,7 @@ from predictions.actions.runs import request_run
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 from tests.factories import NOON, TESTS, make_instance, make_member, make_model, make_project
+from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
 SPEC = "open_clip:ViT-B-32/openai"
@@ -25,9 +26,7 @@ def project() -> Project:
 
 @pytest.fixture
 def client(project: Project) -> Client:
-    client = Client()
-    client.force_login(make_member(project, "editor"))
-    return client
+    return signed_in(make_member(project, "editor"))
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +45,7 @@ def asked(project: Project, **fields: Any) -> Run:
 
 
 def text_of(client: Client, page: str = PAGE) -> str:
-    return " ".join(client.get(page).content.decode().split())
+    return words_of(client.get(page))
 
 
 def test_a_project_without_models_says_how_to_ask_one(client: Client) -> None:

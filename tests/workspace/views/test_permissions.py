@@ -22,6 +22,7 @@ from studies.models import Event, Import, Invitation, Membership, Project, Study
 from studies.permissions import Verb
 from tests.databases import kept, rolled_back
 from tests.factories import NOON, make_member, make_person, redesign
+from tests.pages import signed_in
 from tests.workspace.views.addresses import (
     FINE,
     FORMS,
@@ -61,9 +62,7 @@ def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def client(made: str) -> Client:
     """A browser in which the project's researcher has signed in."""
-    client = Client()
-    client.force_login(User.objects.get(username=made))
-    return client
+    return signed_in(User.objects.get(username=made))
 
 
 def read(response: Any) -> None:
@@ -98,8 +97,7 @@ def test_somebody_who_has_not_signed_in_is_asked_to(method: str) -> None:
 @decided_before_rows_are_read
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_stranger_does_not_learn_that_it_exists(method: str) -> None:
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     got = {address: status(stranger, method, address) for address in PRIVATE}
     assert got == dict.fromkeys(PRIVATE, NOT_FOUND)
     assert Study.objects.get(slug="birds-step-3").state == StudyState.OPEN
@@ -255,8 +253,7 @@ def test_private_pages_are_kept_in_no_cache(client: Client) -> None:
 
 
 def test_a_stranger_sees_no_project_of_others() -> None:
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     page = stranger.get("/").content.decode()
     assert "You are not a member of any project yet." in page
     assert "Birds" not in page

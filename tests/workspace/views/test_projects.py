@@ -24,6 +24,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from tests.pages import signed_in, words_of
 from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
 
 CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
@@ -41,7 +42,7 @@ def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> 
 def test_the_project_page_shows_studies_instances_and_commands(client: Client, study: Study) -> None:
     InstanceImage.objects.filter(role="candidate", position=0).update(image=None)
     answer(sit_down(study, "one"), questions(study)[0], "none")
-    page = " ".join(client.get("/projects/birds/").content.decode().split())
+    page = words_of(client.get("/projects/birds/"))
     assert "1 of 4 answers, 25 %" in page
     assert '<a href="/projects/birds/instances/?images=awaited">4 instances</a> wait for 4 images.' in page
     assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
@@ -140,7 +141,7 @@ def test_every_count_of_instances_leads_to_them(client: Client, researcher: User
 
 def choose(client: Client, name: str) -> str:
     page = client.post("/projects/birds/dataset/", {"study": name}, follow=True)
-    return " ".join(page.content.decode().split())
+    return words_of(page)
 
 
 def kept_by(study: Study) -> str:
@@ -182,8 +183,7 @@ def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> 
 
 
 def test_a_stranger_does_not_choose_it(study: Study) -> None:
-    stranger = Client()
-    stranger.force_login(make_person("stranger"))
+    stranger = signed_in(make_person("stranger"))
     assert stranger.post("/projects/birds/dataset/", {"study": "birds-step-3"}).status_code == 404
     assert kept_by(study) == ""
 

@@ -1,7 +1,6 @@
 """Giving back the seat of a submission that ended on the platform."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -12,6 +11,7 @@ from results.models import Pseudonym
 from studies.models import Event
 from tests.annotation.test_responses import send
 from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.pages import words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -55,23 +55,19 @@ def test_who_asked_for_more_time_is_said_on_their_row(owner: Client) -> None:
     session = arrive_at_work(launch_study(answers=2), "ann")
     arrive(session.study, "ben")
     Session.objects.filter(pk=session.pk).update(more_time_at=datetime(2026, 3, 1, 14, 5, tzinfo=UTC))
-    assert text(owner.get("/studies/vases/best-vase/")).count("asked for more at 14:05") == 1
+    assert words_of(owner.get("/studies/vases/best-vase/")).count("asked for more at 14:05") == 1
 
 
 def free(session: Session) -> str:
     return f"/studies/vases/best-vase/sessions/{session.pk}/free/"
 
 
-def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
-
-
 def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: Client) -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study, "65f00000000000000000aa01", session="65f00000000000000000bb01")
     send(session, open_slots(session=session, limit=1)[0])
-    assert f'href="{free(session)}"' in text(owner.get("/studies/vases/best-vase/"))
-    asked = text(owner.get(free(session)))
+    assert f'href="{free(session)}"' in words_of(owner.get("/studies/vases/best-vase/"))
+    asked = words_of(owner.get(free(session)))
     name = Pseudonym.objects.get().name
     assert f"Free the seat of {name}?" in asked
     assert f"{name} has answered 1 of 3 questions" in asked
@@ -79,7 +75,7 @@ def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: C
     assert "65f00000000000000000" not in asked
     session.refresh_from_db()
     assert session.state == SessionState.WORKING
-    told = text(owner.post(free(session), follow=True))
+    told = words_of(owner.post(free(session), follow=True))
     session.refresh_from_db()
     assert session.state == SessionState.RETURNED
     assert Seat.objects.get(study=study).session is None
@@ -94,7 +90,7 @@ def test_the_seat_of_a_session_that_has_ended_is_not_freed_again(owner: Client, 
     session = arrive(launch_study())
     owner.post(free(session))
     before = Session.objects.values().get()
-    page = text(getattr(owner, method)(free(session), follow=True))
+    page = words_of(getattr(owner, method)(free(session), follow=True))
     assert (
         "This session has ended already (returned on the platform), so its seat is not held. Nothing changed." in page
     )

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.test import Client
 
 from tests.factories import NOON, PASSWORD, make_person
+from tests.pages import signed_in
 from tests.together import at_once
 from throttle.models import Count
 from workspace.actions import sign_in as attempts
@@ -145,8 +146,7 @@ def test_an_operator_who_wants_a_page_of_the_admin_gets_there_through_the_one_do
 
 
 def test_a_researcher_who_is_no_operator_is_told_so_and_not_sent_in_circles(caplog: pytest.LogCaptureFixture) -> None:
-    client = Client()
-    client.force_login(make_person("researcher"))
+    client = signed_in(make_person("researcher"))
     assert client.get("/admin/", follow=True).status_code == 403
     # What somebody may not do is no mistake of the site: one line of the log, without a trace.
     assert [record.exc_info for record in caplog.records if record.name == "django.request"] == [None]
@@ -273,8 +273,7 @@ def test_neither_what_was_typed_nor_where_is_kept() -> None:
 
 
 def test_a_password_is_changed_and_the_new_one_works() -> None:
-    client = Client()
-    client.force_login(make_person("researcher"))
+    client = signed_in(make_person("researcher"))
     new = "quite another password"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     response = client.post("/password/", form, follow=True)
@@ -283,8 +282,7 @@ def test_a_password_is_changed_and_the_new_one_works() -> None:
 
 
 def test_a_short_password_is_refused_with_the_reason() -> None:
-    client = Client()
-    client.force_login(make_person("researcher"))
+    client = signed_in(make_person("researcher"))
     form = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
     response = client.post("/password/", form)
     assert "It must contain at least 12 characters." in response.content.decode()

@@ -21,6 +21,7 @@ from studies.actions.membership import invite
 from studies.models import Membership
 from studies.permissions import Role
 from tests.factories import PASSWORD, make_member, make_person, make_project
+from tests.pages import signed_in
 from tests.workspace.identity_provider import identity_provider, sign_in_there, tell_of
 from workspace import sign_on
 from workspace.actions import sign_in as attempts
@@ -261,8 +262,7 @@ def test_an_account_elsewhere_that_opens_somebody_elses_is_not_connected(issuer:
     somebody()
     told(issuer)
     come_back(Client())
-    other = Client()
-    other.force_login(make_person("other"))
+    other = signed_in(make_person("other"))
     assert connect(other) == ("/account/", sign_on.SOMEBODY_ELSES)
     assert SocialAccount.objects.get().user.username == "anna"
 
@@ -362,8 +362,7 @@ def test_without_a_provider_there_is_nothing_of_it(settings: Settings, issuer: s
     settings.OIDC_ISSUER = ""
     SocialApp.objects.create(provider="openid_connect", provider_id="x", name="X", client_id="x")
     assert "Sign in with" not in Client().get("/sign-in/").content.decode()
-    browser = Client()
-    browser.force_login(make_person("anna"))
+    browser = signed_in(make_person("anna"))
     assert "Connect it" not in browser.get("/account/").content.decode()
     addresses = ("/sign-in/elsewhere/", "/account/elsewhere/connect/", "/account/elsewhere/disconnect/")
     assert {browser.post(address).status_code for address in addresses} == {404}

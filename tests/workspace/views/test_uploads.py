@@ -15,6 +15,7 @@ from background.models import Job, JobState
 from studies.models import Import, Instance, Membership, Project, Upload
 from tests.factories import make_member, make_person, make_project
 from tests.jobs import run_now
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
 NEW = "/projects/vases/imports/new/"
@@ -30,9 +31,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def editor() -> Client:
-    client = Client()
-    client.force_login(make_member(make_project(), "editor"))
-    return client
+    return signed_in(make_member(make_project(), "editor"))
 
 
 def jpeg(colour: str) -> bytes:
@@ -179,8 +178,7 @@ def test_a_piece_that_does_not_fit_is_told_where_to_go_on(editor: Client) -> Non
 def test_nobody_else_sees_an_upload_or_adds_to_it(editor: Client) -> None:
     address = begin(editor)
     send(editor, address, "rows", "a.jsonl", row("red"))
-    colleague = Client()
-    colleague.force_login(make_member(make_project(), "owner"))
+    colleague = signed_in(make_member(make_project(), "owner"))
     assert colleague.get(address).status_code == 404
     assert send(colleague, address, "rows", "a.jsonl", b"x").status_code == 404
     form = {"upload": address.split("/")[2], "format": "jsonl"}
