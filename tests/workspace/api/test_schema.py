@@ -1,6 +1,6 @@
 """The schema of the API: kept as it was promised, and what every endpoint does when it is tried by it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,16 @@ PROMISED = ROOT / "docs" / "api-v1.yaml"
 METHODS = ("get", "post", "put", "patch", "delete")
 # So many requests to each operation that its schema allows, and as many that it does not.
 TRIES = 4
+BOUNDED = settings(
+    max_examples=TRIES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+# What a script sets itself.
+SCRIPTS_OWN = {"Content-Type", "Content-Length", "Authorization"}
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 
@@ -158,75 +168,75 @@ def as_response(answer: Any, request: requests.PreparedRequest) -> Response:
     )
 
 
-@pytest.mark.django_db
-@pytest.mark.filterwarnings("ignore")
-def test_whatever_is_sent_is_answered_as_the_schema_says(
-    study: Study, researcher: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each operation, tried with what its schema allows and what it does not: never a mistake of ours, never an answer
-    that the schema does not have. The addresses name what there is, since guessed ones find nothing."""
+@pytest.fixture
+def named(study: Study, researcher: User) -> dict[str, dict[str, Any]]:
+    """Return what there is for the addresses to name, since guessed names find nothing: by the word before an id in the
+    address, "" for the others -> what stands in its braces."""
     answer(sit_down(study, "ann"), questions(study)[0], "candidate-1")
     export = request_export(study=study, format="jsonl", by=researcher, now=NOON)
     make_export(export=export, now=lambda: NOON)
     project = study.project
     webhook = Webhook.objects.create(project=project, url="https://example.org/", made_at=NOON)
-    delivery = Delivery.objects.create(webhook=webhook, topic="release.made", made_at=NOON, due_at=NOON)
     release = Release.objects.create(project=project, study=study, name="v1", made_at=NOON)
-    push = HubPush.objects.create(project=project, release=release, repository="lab/birds", requested_at=NOON)
-    monkeypatch.setattr("workspace.actions.webhooks.look_up", lambda host, port: [])
     make_member(project, "viewer")
     Membership.objects.filter(user=researcher).update(role="owner")
     Pseudonym.objects.update(name="A-34679")
     wanted: dict[str, Any] = {"role": "viewer", "days": 7, "whom": "", "by": researcher, "now": NOON}
-    ids = {
-        "exports": export.pk,
-        "instances": project.instances.all()[0].pk,
-        "hub-pushes": push.pk,
-        "webhooks": webhook.pk,
-        "deliveries": delivery.pk,
-        "invitations": invite(project=project, **wanted)[0].pk,
-        "uploads": str(begin_upload(project, researcher, NOON).pk),
-        "imports": Import.objects.create(project=project, files=[], requested_at=NOON, finished_at=NOON).pk,
-        "decisions": study.decisions.all()[0].pk,
+    rows = {
+        "exports": export,
+        "instances": project.instances.all()[0],
+        "hub-pushes": HubPush.objects.create(
+            project=project, release=release, repository="lab/birds", requested_at=NOON
+        ),
+        "webhooks": webhook,
+        "deliveries": Delivery.objects.create(webhook=webhook, topic="release.made", made_at=NOON, due_at=NOON),
+        "invitations": invite(project=project, **wanted)[0],
+        "uploads": begin_upload(project, researcher, NOON),
+        "imports": Import.objects.create(project=project, files=[], requested_at=NOON, finished_at=NOON),
+        "decisions": study.decisions.all()[0],
     }
-    script = Script(token_of(researcher))
-    tried = set()
+    others = {"project": "birds", "study": "birds-step-3", "username": "viewer", "name": "A-34679", "part": "rows"}
+    return {"": others} | {word: {**others, "pk": str(row.pk)} for word, row in rows.items()}
 
-    def send(case: Any) -> None:
-        named = {"project": "birds", "study": "birds-step-3", "username": "viewer", "name": "A-34679", "part": "rows"}
-        of = next((of for of in ids if f"/{of}/{{pk}}/" in case.path), "")
-        names = named | ({"pk": ids[of]} if of else {})
-        case.path_parameters = {name: names.get(name, value) for name, value in (case.path_parameters or {}).items()}
-        request = prepared(case)
-        body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()
-        given_headers = {
-            name: str(value)
-            for name, value in request.headers.items()
-            if name not in {"Content-Type", "Content-Length", "Authorization"}
-        }
-        answered = script.ask(
-            case.method, request.path_url, body, type=str(request.headers.get("Content-Type", "")), **given_headers
-        )
-        case.validate_response(as_response(answered, request), checks=CHECKS)
+
+def send(case: Any, script: Script, named: Mapping[str, Mapping[str, Any]]) -> None:
+    """Send a case under an address that names what there is, and look at the answer."""
+    of = next((of for of in named if of and f"/{of}/{{pk}}/" in case.path), "")
+    case.path_parameters = {name: named[of].get(name, value) for name, value in (case.path_parameters or {}).items()}
+    request = prepared(case)
+    body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()
+    headers = {name: str(value) for name, value in request.headers.items() if name not in SCRIPTS_OWN}
+    media = str(request.headers.get("Content-Type", ""))
+    answered = script.ask(case.method, request.path_url, body, type=media, **headers)
+    case.validate_response(as_response(answered, request), checks=CHECKS)
+
+
+def cases(operation: Any, mode: GenerationMode) -> st.SearchStrategy[Any]:
+    try:
+        found: st.SearchStrategy[Any] = operation.as_strategy(generation_mode=mode)
+    except ValueError:
+        # There is nothing that its schema does not allow.
+        return st.nothing()
+    return found
+
+
+@pytest.mark.django_db
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_sent_is_answered_as_the_schema_says(
+    named: dict[str, dict[str, Any]], researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each operation, tried with what its schema allows and what it does not: never a mistake of ours, never an answer
+    that the schema does not have."""
+    monkeypatch.setattr("workspace.actions.webhooks.look_up", lambda host, port: [])
+    script, tried = Script(token_of(researcher)), set()
+
+    def try_out(case: Any) -> None:
+        send(case, script, named)
         tried.add((case.method, case.operation.path))
 
-    schema = schemathesis.openapi.from_dict(schema_of_api())
-    for found in schema.get_all_operations():
-        operation: Any = found.ok()  # type: ignore[union-attr]
+    for found in schemathesis.openapi.from_dict(schema_of_api()).get_all_operations():
         for mode in GenerationMode:
-            bounded = settings(
-                max_examples=TRIES,
-                derandomize=True,
-                database=None,
-                deadline=None,
-                phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck),
-            )
-            try:
-                strategy = operation.as_strategy(generation_mode=mode)
-            except ValueError:
-                # There is nothing that its schema does not allow.
-                strategy = st.nothing()
+            strategy = cases(found.ok(), mode)  # type: ignore[union-attr]
             if not strategy.is_empty:
-                bounded(given(case=strategy)(send))()
+                BOUNDED(given(case=strategy)(try_out))()
     assert len(tried) == len(list(operations(schema_of_api())))
