@@ -12,12 +12,12 @@ from analytics.outcomes import Outcome, Progress, outcome_of_instance
 from annotation.models import Decision, Report
 from annotation.models.outcomes import is_at, question_is
 from results.models import InstanceFigures
-from results.queries.addresses import NO_NAME, in_address
 from results.queries.instances import images_of, tags_of
 from results.queries.paging import Order, Slice, slice_of
 from results.queries.reported import reports_heard
 from results.queries.said import says
 from results.queries.skips import failed_to_show
+from results.reports.addresses import NO_NAME, in_address
 from studies.models import Instance, InstanceImage, Project, Question, Study, Tag
 
 PER_PAGE = 20

@@ -8,8 +8,8 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
-from results.queries.addresses import narrowed_to
 from results.queries.progress import Answers
+from results.reports.addresses import narrowed_to
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Project, Study, StudyState
 

@@ -11,7 +11,7 @@ from django.db.models.expressions import Combinable
 
 from annotation.models import Response
 from predictions.models import Model, Prediction
-from results.queries.addresses import NO_NAME
+from results.reports.addresses import NO_NAME
 from results.reports.facts import Parted, Way
 from results.reports.parted import part, way_of_people
 from studies.kinds import Picture, Shown, content_hash, get_kind

@@ -9,7 +9,7 @@ from django.db.models import Case, Count, When
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, outcome_of_question
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
-from results.queries.addresses import in_address, narrowed_to
+from results.reports.addresses import in_address, narrowed_to
 from studies.actions.questions import questions_per_instance
 from studies.models import Instance, Project, Study, StudyState
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Self
 
 # Resampling starts from here, so that a report made again says the same.
 SEED = 7
@@ -29,6 +29,17 @@ class Range:
 
     low: float
     high: float
+
+
+class Listed(int):
+    """A count of instances, and the query by which the list of instances shows exactly these."""
+
+    query: str
+
+    def __new__(cls, count: int, query: str) -> Self:
+        made = super().__new__(cls, count)
+        made.query = query
+        return made
 
 
 Cell = str | int | float | Decimal | Range | Undefined | None

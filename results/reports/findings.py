@@ -22,9 +22,12 @@ class Finding:
     plot: str
 
     @property
-    def rows(self) -> Sequence[Sequence[tuple[str, bool]]]:
-        """Return the cells of each row, each with whether it is a number."""
-        return [list(zip(row, self.text.is_number, strict=True)) for row in self.text.rows]
+    def rows(self) -> Sequence[Sequence[tuple[str, bool, str]]]:
+        """Return the cells of each row, each with whether it is a number, and the query that lists what it counts."""
+        return [
+            list(zip(row, self.text.is_number, queries, strict=True))
+            for row, queries in zip(self.text.rows, self.text.queries, strict=True)
+        ]
 
     @property
     def is_long(self) -> bool:
@@ -63,6 +66,7 @@ def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
             "headings": list(finding.text.headings),
             "rows": [list(row) for row in finding.text.rows],
             "reasons": list(finding.text.reasons),
+            "queries": [list(row) for row in finding.text.queries],
             "plot": finding.plot,
         }
         for finding in findings
@@ -85,6 +89,8 @@ def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 headings=each["headings"],
                 rows=each["rows"],
                 reasons=each["reasons"],
+                # What was kept before counts led to lists has none.
+                queries=each.get("queries") or [[""] * len(row) for row in each["rows"]],
             ),
             each["plot"],
         )

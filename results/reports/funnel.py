@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome, Progress, outcome_of_instance, progress_of
-from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.addresses import in_address, listing
+from results.reports.base import Cell, Column, Listed, Plot, Point, Series, Table
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
 ALL = "all"
@@ -25,23 +26,43 @@ def funnel_table(project: ProjectFacts) -> Table:
     ]
     columns += [Column(name.capitalize(), "count") for name in shown]
     rows: list[Sequence[Cell]] = [
-        ("imported", "", *category, n, *(None for _ in shown)) for category, n in _imported(project)
+        ("imported", "", *category, _listed(n, "", category), *(None for _ in shown))
+        for category, n in _imported(project)
     ]
     for study in project.studies:
         # A study has outcomes of its own sort: nothing is accepted in a baseline, and nothing agreed in a filter.
         never = NOT_ACCEPTING if study.accepts else ACCEPTING
+        one_each = len({question.instance for question in study.questions}) == len(study.questions)
         rows += [
             (
                 study.slug,
                 study.purpose,
                 *category,
-                found[ASKED],
-                *(None if name in never else found[name] for name in shown),
+                _listed(found[ASKED], study.slug, category),
+                *(
+                    None if name in never else _standing(found[name], study.slug, category, name, one_each=one_each)
+                    for name in shown
+                ),
             )
             for category, found in counts[study.slug].items()
         ]
     slugs = [study.slug for study in project.studies]
     return Table("funnel", "From candidates to instances", columns, rows, [_OF_INSTANCES, _OUTCOMES], slugs)
+
+
+def _listed(n: int, study: str, category: Category, **standing: str) -> Listed:
+    return Listed(n, listing(study=study, category=None if category == (ALL, ALL) else category, **standing))
+
+
+def _standing(n: int, study: str, category: Category, name: str, *, one_each: bool) -> Cell:
+    """Return how many instances stand so in a study.
+
+    one_each: whether there is one question about each instance. How far the answers are is said of questions, and no
+    list shows the instances of which all questions are as far.
+    """
+    if name in set(Outcome):
+        return _listed(n, study, category, state=in_address(Outcome(name)))
+    return _listed(n, study, category, question=name) if one_each else n
 
 
 _OF_INSTANCES = (
@@ -146,8 +167,9 @@ def dataset_table(project: ProjectFacts) -> Table:
     if examples:
         columns.append(Column("Retrieval examples", "count"))
         kept_by += f" An instance makes {examples} retrieval examples: as many as are asked about it in the baseline."
+    kept_in, accepted = (keeping.slug, {"state": in_address(Outcome.ACCEPTED)}) if keeping else ("", {})
     rows: list[Sequence[Cell]] = [
-        (*category, n, *([examples * n] if examples else []))
+        (*category, _listed(n, kept_in, category, **accepted), *([examples * n] if examples else []))
         for category, n in [((ALL, ALL), counts.total()), *sorted(counts.items())]
     ]
     title, shown = "The dataset, per type and subtype", rows if project.studies else []

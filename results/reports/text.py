@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from results.reports.base import Cell, Range, Shown, Table, Undefined
+from results.reports.base import Cell, Listed, Range, Shown, Table, Undefined
 
 _TWO = Decimal("0.01")
 _THREE = Decimal("0.001")
@@ -12,12 +12,16 @@ _THREE = Decimal("0.001")
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on."""
+    """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on.
+
+    `queries`: for each cell that counts instances the query that lists them, from its question mark on, "" for others.
+    """
 
     table: Table
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     reasons: Sequence[str]
+    queries: Sequence[Sequence[str]]
 
     @property
     def is_number(self) -> Sequence[bool]:
@@ -41,7 +45,9 @@ def text_table(table: Table) -> TextTable:
 
     rows = [[text(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
-    return TextTable(table, headings, rows, reasons)
+    # Nobody follows a nought.
+    queries = [[f"?{cell.query}" if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
+    return TextTable(table, headings, rows, reasons, queries)
 
 
 def _letter(index: int) -> str:

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
-from results.queries.addresses import NO_NAME
 from results.queries.explorer import (
     ALIKE,
     BY_FIGURES,
@@ -36,6 +35,7 @@ from results.queries.instances import (
 from results.queries.paging import neighbours
 from results.queries.pipeline import studies_in_order
 from results.queries.simulated import played_in, simulated_in_project
+from results.reports.addresses import NO_NAME
 from results.reports.simulated import notice_of
 from results.views.guards import may_do, project_view
 from results.views.kept_numbers import figures_for

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.queries.addresses import NO_NAME
 from results.queries.parted import Wanted, asked_as, page_of_parted, parted_questions
 from results.queries.simulated import simulated_in_project
+from results.reports.addresses import NO_NAME
 from results.reports.facts import Parted, Way
 from results.reports.funnel import ALL
 from results.reports.parted import TITLES, counted_lines

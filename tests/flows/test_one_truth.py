@@ -34,6 +34,8 @@ from django.test import Client
 
 from annotation.actions import adjudication, removals
 from annotation.models import Annotator, Session
+from results.actions.kept_numbers import made_at_once
+from results.models import KeptNumbers
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
@@ -216,6 +218,32 @@ def test_no_two_places_disagree(
         assert {name: n for name, _, n in disagreements}["conflicting"] == monitor.outcomes["conflicting"]
         decided = Counter(row["outcome"] for row in exported(study, "decisions", tmp_path))
         assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_every_count_of_instances_leads_to_as_many(
+    moment: str, project: Project, researcher: User, client: Client
+) -> None:
+    if moment == "after":
+        take_out(project, researcher)
+    made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
+    results = ["/projects/vases/results/", *(f"/studies/vases/{study}/results/" for study in BEFORE)]
+    counts = {
+        (query, cell)
+        for page in results
+        for finding in client.get(page).context["findings"]
+        for row in finding.rows
+        for cell, _, query in row
+        if query
+    }
+    listed = {query: client.get(f"/projects/vases/instances/{query}").context["count"] for query, _ in counts}
+    assert counts == {(query, f"{n:,}") for query, n in listed.items()}
+    # Of the study that keeps the dataset: what it asked, accepted and rejected, and all that is complete.
+    assert {query for query in listed if "study=step-4" in query} > {
+        "?study=step-4",
+        "?study=step-4&state=accepted",
+        "?study=step-4&question=complete",
+    }
 
 
 @pytest.mark.parametrize(("moment", "size", "examples"), [("before", 5, 5), ("after", 4, 4)])

@@ -24,7 +24,7 @@ def step_3(researcher: User) -> Study:
 
 def rows(client: Client) -> dict[str, list[str]]:
     (finding,) = client.get(PAGE).context["findings"]
-    return {cells[0]: cells[1:] for cells in ([cell for cell, _ in row] for row in finding.rows)}
+    return {cells[0]: cells[1:] for cells in ([cell for cell, *_ in row] for row in finding.rows)}
 
 
 @pytest.mark.usefixtures("step_3")

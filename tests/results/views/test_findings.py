@@ -26,7 +26,7 @@ def table(client: Client, address: str, name: str) -> list[list[str]]:
     """Return the cells of a table of the page."""
     page = client.get(address)
     found = {finding.text.table.name: finding for finding in page.context["findings"]}
-    return [[cell for cell, _ in row] for row in found[name].rows]
+    return [[cell for cell, *_ in row] for row in found[name].rows]
 
 
 @pytest.mark.usefixtures("step_3")
@@ -40,6 +40,19 @@ def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
     ]
     assert table(client, STUDY, "times")[0][:5] == ["best_of_n", "8", "4.20", "4.20", "4.20"]
     assert sum(int(row[2]) for row in table(client, STUDY, "places")[1:]) == 5
+
+
+@pytest.mark.usefixtures("step_3")
+def test_counts_of_instances_lead_to_them(client: Client) -> None:
+    page = client.get(STUDY).content.decode()
+    assert (
+        '<td class="number"><a href="/projects/vases/instances/?study=step-3&amp;state=conflicting">2</a></td>' in page
+    )
+    # None is open, and none is no list.
+    assert '<td class="number">0</td>' in page
+    funnel = client.get(PROJECT).content.decode()
+    assert '<a href="/projects/vases/instances/?">4</a>' in funnel
+    assert '<a href="/projects/vases/instances/?study=step-3&amp;type=swap&amp;subtype=att">2</a>' in funnel
 
 
 @pytest.mark.usefixtures("step_3")

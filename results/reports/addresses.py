@@ -20,3 +20,11 @@ def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
         return ""
     type, subtype = (name or NO_NAME for name in categories[0])
     return urlencode({"type": type} if is_type else {"type": type, "subtype": subtype})
+
+
+def listing(*, study: str, category: tuple[str, str] | None, state: str = "", question: str = "") -> str:
+    """Return the query that narrows the list of instances to what `study` asks about, "" for whatever any does, of a
+    type and subtype, None for all, and to those that stand so there, or have a question that does."""
+    narrowed = {"study": study, "state": state, "question": question}
+    query = urlencode({name: value for name, value in narrowed.items() if value})
+    return "&".join(filter(None, [query, narrowed_to([category], is_type=False) if category else ""]))
