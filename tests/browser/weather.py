@@ -37,10 +37,12 @@ SEND = """(value) => {
   const scripts = document.documentElement.dataset.scripts;
   window.addEventListener("submit", (event) => (submitted = event), { once: true, capture: true });
   form.querySelector("[data-send]").click();
-  const isTaken = scripts === "lost" ? !submitted?.defaultPrevented : scripts !== "starting";
+  // Where not even the first script came, as where the others did not, the browser itself sends the form.
+  const isForm = scripts === undefined || scripts === "lost";
+  const isTaken = isForm ? !submitted?.defaultPrevented : scripts === "running";
   const isSent = submitted !== null && isTaken;
   const isChange = form.elements.replaces !== undefined;
-  return { slot: form.dataset.slot, isSent, isChange, isForm: scripts === "lost" };
+  return { slot: form.dataset.slot, isSent, isChange, isForm };
 }"""
 CHOOSE = """(value) => document.querySelector(`[data-stage] [name=choice][value="${value}"]`)?.click()"""
 SAYS = """() => ({
