@@ -271,7 +271,7 @@ class Walk:
     def _close_tab(self) -> None:
         device, page, _ = self.tabs.pop(self.here)
         self.here = 0
-        page.close()
+        _close(page)
         mine = [place for place, (other, _, _) in enumerate(self.tabs) if other == device]
         if mine:
             self.here = mine[0]
@@ -338,7 +338,7 @@ class Walk:
             self.offline[device] = False
         for device in {tab[0] for tab in self.tabs}:
             for _, page, _ in [tab for tab in self.tabs if tab[0] == device]:
-                page.close()
+                _close(page)
             self.tabs = [tab for tab in self.tabs if tab[0] != device]
             self._open(device)
             if not self._wait(IS_SETTLED, SETTLE_SECONDS):
@@ -400,6 +400,13 @@ STEPS: dict[str, int] = {
     "arrive_late": 5,
     "rest": 6,
 }
+
+
+def _close(page: Page) -> None:
+    # A page that is sending a form through what lies between may never close; it is left at once.
+    with suppress(Error):
+        page.goto("about:blank", wait_until="commit")
+    page.close()
 
 
 def value_of(response: Response) -> str:

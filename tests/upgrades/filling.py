@@ -11,6 +11,7 @@ import os
 import random
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +23,8 @@ import PIL.Image
 from bs4 import BeautifulSoup, Tag
 from django.test import Client
 
+# So often one page is asked for, with another query each time.
+MOST_QUERIES = 4
 # Written by Django itself, or told apart otherwise in the dump.
 NOT_DUMPED = {"django_migrations"}
 # Made again from the originals whenever somebody looks.
@@ -161,14 +164,19 @@ def fields_of(form: Tag) -> dict[str, str]:
 def crawl(client: Client, start: Iterable[str], *, most: int = 1000) -> dict[str, int]:
     """Follow every link of the site from the addresses `start` on; return what was asked for, each with its status.
 
-    Only what leads out of the site, signs out or repeats a page under another query is not followed.
+    What leads out of the site or signs out is not followed, nor a page under more than some queries: each list of
+    instances is one, and hands its own on to every instance.
     """
     statuses: dict[str, int] = {}
-    waiting = list(start)
+    queries: Counter[str] = Counter()
+    named = list(start)
+    waiting = list(named)
     while waiting and len(statuses) < most:
         path = waiting.pop(0)
-        if path in statuses:
+        page = path.partition("?")[0]
+        if path in statuses or (queries[page] >= MOST_QUERIES and path not in named):
             continue
+        queries[page] += 1
         response = _seen(client, path)
         statuses[path] = response.status_code
         waiting += [link for link in _links(response, path) if link not in statuses]
