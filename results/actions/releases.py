@@ -33,6 +33,7 @@ from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
 from results.queries.descriptions import descriptions_of_study
 from results.queries.dossiers import study_dossier
+from results.queries.events import noted_events
 from results.queries.exported import (
     accepted_instances,
     conditions_called,
@@ -50,7 +51,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 # What people say about a release, beside its name.
 _TEXTS = ("description", "licence", "citation")
 # What lies beside the data of every release, in its folder of annotations.
-OTHERS = ("responses", "decisions", "predictions", "conditions")
+OTHERS = ("responses", "decisions", "predictions", "conditions", "events")
 # What can be the data itself.
 DATA: tuple[Rows, ...] = ("instances", "descriptions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DATA)
@@ -191,6 +192,7 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
     under: set[str] = set()
     keep("predictions", _noting_conditions(released_predictions(release.study), under))
     keep("conditions", conditions_called(sorted(under - {""})))
+    keep("events", noted_events(release.project, studies))
     return digest.hexdigest(), counts
 
 

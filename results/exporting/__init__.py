@@ -19,6 +19,7 @@ FORMATS = {
     "predictions-jsonl": "results.exporting.predictions_jsonl.PredictionsJsonl",
     "predictions-parquet": "results.exporting.predictions_parquet.PredictionsParquet",
     "conditions": "results.exporting.conditions.Conditions",
+    "events": "results.exporting.events.Events",
 }
 
 

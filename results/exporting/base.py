@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, Protocol
 DEFAULT_SPLIT = "test"
 # The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
 ReadImage = Callable[[str], bytes]
-Rows = Literal["instances", "responses", "decisions", "predictions", "conditions", "descriptions"]
+Rows = Literal["instances", "responses", "decisions", "predictions", "conditions", "descriptions", "events"]
 # Takes one row of `results.exporting.rows`.
 Write = Callable[[Any], None]
 

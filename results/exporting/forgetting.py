@@ -15,13 +15,16 @@ from results.exporting.rows import (
     DescribedImage,
     GivenPrediction,
     GivenResponse,
+    NotedEvent,
     PredictionConditions,
 )
 from studies.rules import Asked, Given, decide, get_rule
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
-Row = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | PredictionConditions | DescribedImage
+Answer = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
+# The others name nobody who could be forgotten.
+Row = Answer | PredictionConditions | NotedEvent
 
 
 @dataclass(frozen=True)

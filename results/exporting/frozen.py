@@ -14,6 +14,7 @@ from results.exporting.rows import (
     ExportedImage,
     GivenPrediction,
     GivenResponse,
+    NotedEvent,
     PredictionConditions,
 )
 
@@ -58,6 +59,10 @@ def _conditions(kept: Mapping[str, Any]) -> PredictionConditions:
     return PredictionConditions(**kept)
 
 
+def _event(kept: Mapping[str, Any]) -> NotedEvent:
+    return NotedEvent(**{**kept, "at": datetime.fromisoformat(kept["at"])})
+
+
 def _description(kept: Mapping[str, Any]) -> DescribedImage:
     found = DescribedImage(**kept)
     return replace(found, tags=tuple(found.tags), looked_for=tuple(found.looked_for))
@@ -70,4 +75,5 @@ _READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
     "predictions": _prediction,
     "conditions": _conditions,
     "descriptions": _description,
+    "events": _event,
 }

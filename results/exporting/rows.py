@@ -171,6 +171,17 @@ class PredictionConditions:
 
 
 @dataclass(frozen=True, slots=True)
+class NotedEvent:
+    """What was done to the data: `what` is the rest of a sentence about `who`. `study`: "" for the whole project."""
+
+    at: datetime
+    who: str
+    what: str
+    study: str
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
 class DescribedImage:
     """One description of an image set; `number` is its place among those of the set, from 1.
 

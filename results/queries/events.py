@@ -1,19 +1,22 @@
 """What has happened in a project, in plain sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
+from django.db.models import Q, QuerySet
 
+from results.exporting.rows import NotedEvent
 from results.models import Pseudonym
 from studies.actions.events import What
-from studies.models import Event, Project
+from studies.models import Event, Project, Study
 from studies.wording import counted
 
 EVENTS_PER_PAGE = 50
 EVENTS_ABOUT_PEOPLE = 20
+CHUNK = 1000
 ABOUT_PEOPLE = (
     What.ANNOTATOR_WITHDRAWN,
     What.ANNOTATOR_EXCLUDED,
@@ -21,6 +24,19 @@ ABOUT_PEOPLE = (
     What.SLOTS_REOPENED,
     What.ANNOTATOR_FORGOTTEN,
 )
+# Who belongs to the project, where its news go, what was taken away, and the working notes of researchers: done to none
+# of the data, and told to nobody outside.
+NOT_TO_DATA = (
+    *(What.INSTANCES_TAGGED, What.INSTANCES_UNTAGGED),
+    *(What.MEMBER_INVITED, What.INVITATION_CANCELLED, What.MEMBER_ADDED, What.MEMBER_CHANGED, What.MEMBER_REMOVED),
+    *(What.WEBHOOK_MADE, What.WEBHOOK_DELETED, What.WEBHOOK_KEY_CHANGED, What.WEBHOOK_SWITCHED_OFF),
+    *(What.WEBHOOK_SWITCHED_ON, What.WEBHOOK_TRIED, What.DELIVERY_REPEATED),
+    *(What.EXPORT_REQUESTED, What.EXPORT_CANCELLED, What.EXPORT_WRITTEN, What.PROVIDER_IDS_TAKEN),
+    *(What.RELEASE_MADE, What.RELEASE_FROZEN, What.RELEASE_REQUESTED, What.RELEASE_WRITTEN),
+    *(What.HUB_PUSH_REQUESTED, What.HUB_PUSH_CANCELLED, What.RELEASE_PUSHED),
+)
+# What stands for an annotator in what leaves, and for what a researcher wrote about one.
+AN_ANNOTATOR, KEPT_REASON = "an annotator", "the reason stays in the project"
 Details = Mapping[str, Any]
 
 
@@ -57,6 +73,23 @@ def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
             # Kept by a number that leads nowhere once they are forgotten.
             event.details["annotator"] = names.get(event.details["annotator"], "somebody who is forgotten by now")
     return [_line(event) for event in events]
+
+
+def events_about_data(project: Project, studies: Sequence[Study]) -> QuerySet[Event]:
+    """Return what was done to the data of `studies`, and to that of `project` as a whole, oldest first."""
+    about = Q(study__in=[study.pk for study in studies]) | Q(study=None, study_name="")
+    found = Event.objects.filter(about, project=project).exclude(what__in=NOT_TO_DATA)
+    return found.select_related("study").order_by("at", "pk")
+
+
+def noted_events(project: Project, studies: Sequence[Study]) -> Iterator[NotedEvent]:
+    """Yield them as they leave in files: without a name of an annotator, and without what was written about one."""
+    for event in events_about_data(project, studies).iterator(chunk_size=CHUNK):
+        if "annotator" in event.details:
+            event.details |= {"annotator": AN_ANNOTATOR, "reason": KEPT_REASON}
+        line = _line(event)
+        study = event.study_name or (event.study.slug if event.study else "")
+        yield NotedEvent(line.at, line.who, line.what, study, event.what)
 
 
 def _line(event: Event) -> EventLine:

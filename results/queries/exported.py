@@ -25,15 +25,17 @@ from results.exporting.rows import (
     ExportedImage,
     GivenPrediction,
     GivenResponse,
+    NotedEvent,
     PredictionConditions,
 )
 from results.models import Pseudonym
 from results.queries.descriptions import Among, descriptions_of_study
+from results.queries.events import events_about_data, noted_events
 from results.queries.simulated import above
 from results.queries.tasks import task_name
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
-from studies.models import InstanceImage, Question, Study
+from studies.models import Event, InstanceImage, Question, Study
 
 M = TypeVar("M", bound=Model)
 CHUNK = 1000
@@ -49,6 +51,7 @@ def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
         "decisions": _decided,
         "predictions": _predicted,
         "conditions": _conditions,
+        "events": _events,
     }
     return counted[rows](study, among).count()
 
@@ -61,6 +64,7 @@ def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any
         "decisions": decided_questions,
         "predictions": given_predictions,
         "conditions": prediction_conditions,
+        "events": events_of_study,
         "descriptions": descriptions_of_study,
     }
     return sorts[rows](study, among=among)
@@ -452,6 +456,16 @@ def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
 def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
     """Yield what the predictions of the instances that `study` asks about were computed under."""
     yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
+
+
+def _events(study: Study, among: Among = None) -> QuerySet[Event]:
+    # What was done was done to the study as a whole, whichever instances are chosen of it.
+    return events_about_data(study.project, [study])
+
+
+def events_of_study(study: Study, *, among: Among = None) -> Iterator[NotedEvent]:
+    """Yield who did what to `study` and to its project."""
+    return noted_events(study.project, [study])
 
 
 def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:

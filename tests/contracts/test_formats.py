@@ -31,7 +31,7 @@ from tests.databases import kept
 from tests.factories import NOON, make_person
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
-SORTS = {"instances", "responses", "decisions", "predictions", "conditions", "descriptions"}
+SORTS = {"instances", "responses", "decisions", "predictions", "conditions", "descriptions", "events"}
 # What no program that reads a report may run, or take for markup.
 WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `rm` \u202e"
 
@@ -125,7 +125,7 @@ def test_what_holds_instances_or_their_descriptions_can_be_released_and_made_aga
         call_command("release", "shelves", study="things", name="v1", format=format, out=out, verbosity=0)
     assert everything_in(tmp_path / "first") == everything_in(tmp_path / "again")
     described = json.loads((tmp_path / "first" / "things-v1" / "croissant.json").read_text(encoding="utf-8"))
-    beside = {"responses", "decisions", "predictions", "conditions"}
+    beside = {"responses", "decisions", "predictions", "conditions", "events"}
     own = {"instances"} if get_writer(format).columns else set()
     # Of predictions there may be the same table in the form of the data.
     likewise = {name for name in EXPORTS if name.startswith("predictions-")}

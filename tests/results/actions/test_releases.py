@@ -27,11 +27,12 @@ from results.exporting import columnar, get_writer, shards
 from results.exporting.frozen import read_row
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.queries.exported import given_responses
+from studies.actions.events import What, record
 from studies.kinds import content_hash, get_kind
 from studies.models import Project, Question
 from tests.databases import kept
 from tests.factories import NOON, create_draft, make_person, make_project
-from tests.removing import withdraw
+from tests.removing import exclude, withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
 from tests.results.queries.test_reporting import make_whole_pipeline
@@ -449,6 +450,27 @@ def test_the_description_reads_predictions_and_conditions(pipeline: Project, for
     assert {record["key"].decode() for record in records(folder, "predictions")} > {key}
     assert [record["digest"].decode() for record in records(folder, "conditions")] == ["c" * 64]
     assert len(records(folder, f"predictions-{format}")) == 2
+
+
+def test_who_did_what_leaves_with_it_and_names_no_annotator(pipeline: Project, tmp_path: Path) -> None:
+    name_annotators(project=pipeline)
+    exclude(pipeline, "dora", reason="Dora told me that she had clicked.")
+    record(project=pipeline, what=What.MEMBER_ADDED, by="tests", now=NOON, member="amaia", role="editor")
+    create_draft(pipeline, study="elsewhere")
+    folder = release(tmp_path, format="jsonl") / "annotations"
+    rows = pd.read_csv(folder / "events.csv", keep_default_na=False)
+    launched = rows[rows["event"] == "study launched"]
+    assert list(launched["study"]) == ["best-vase", "step-4", "baseline"]
+    assert launched["what"].str.startswith("launched ").all()
+    (excluded,) = rows[rows["event"] == "annotator excluded"].to_dict("records")
+    assert excluded["what"].startswith("excluded an annotator (the reason stays in the project): ")
+    assert excluded["study"] == ""
+    assert not {"member added", "release made"} & set(rows["event"])
+    assert "elsewhere" not in set(rows["study"])
+    written = (folder / "events.csv").read_text(encoding="utf-8")
+    people = {"Dora", "amaia", *Pseudonym.objects.values_list("name", flat=True)}
+    assert not [name for name in people if name in written]
+    assert [each["event"].decode() for each in records(folder.parent, "events")] == list(rows["event"])
 
 
 def test_the_card_names_the_models(pipeline: Project, tmp_path: Path) -> None:
