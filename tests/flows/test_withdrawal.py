@@ -83,7 +83,7 @@ def monitor(client: Client, study: Study) -> dict[str, Any]:
 
 def rates(client: Client, address: str) -> list[str]:
     (found,) = [each for each in client.get(address).context["findings"] if each.text.table.name == "rates"]
-    return [cell for cell, _ in found.rows[0]]
+    return [cell for cell, *_ in found.rows[0]]
 
 
 def exported(study: Study, format: str, folder: Path) -> list[dict[str, str]]:
