@@ -112,7 +112,14 @@ class Instances:
         changed, listed = 0, iter(instances)
         while batch := list(islice(listed, TAGGED_AT_ONCE)):
             wanted = {"tag": tag, "instances": batch}
-            changed += self._site.json("POST", f"{self._path}instances/{change}/", makes=True, json=wanted)["changed"]
+            try:
+                told = self._site.json("POST", f"{self._path}instances/{change}/", makes=True, json=wanted)
+            except LineupError:
+                if not changed:
+                    raise
+                # A tag is gone with the last that had it.
+                break
+            changed += told["changed"]
         return changed
 
     def _send_file(self, path: str, part: str, file: Path) -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable
 
 from annotation.models import Slot
-from studies.models import Study
+from studies.models import UNDER_WAY, Study
 
 
 def await_answers(*, studies: Iterable[int]) -> None:
-    """Let `studies` be complete no more, which may be found anew."""
-    Study.objects.filter(pk__in=list(studies), completed_at__isnull=False).update(completed_at=None)
+    """Let those of `studies` be complete no more that are under way, and may be found so anew."""
+    complete = Study.objects.filter(pk__in=list(studies), state__in=UNDER_WAY, completed_at__isnull=False)
+    complete.update(completed_at=None)
 
 
 def await_what_is_open(*, questions: Collection[int]) -> None:

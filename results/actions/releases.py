@@ -227,7 +227,8 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     try:
         with written_whole(path) as unfinished:
             rows = _write_data(release, writer, unfinished, report)
-            others = _beside(writer)
+            # What an older version froze has no events: nothing is said, which is not that nothing was done.
+            others = [each for each in _beside(writer) if each.rows != "events" or _has_any(release, "events")]
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
@@ -270,6 +271,10 @@ def check_frozen(release: Release) -> None:
         raise CannotExport(f"The storage has lost the rows of the release {release.name}.") from error
     if digest != release.sha256:
         raise CannotExport(f"The rows of the release {release.name} are no longer those that were frozen.")
+
+
+def _has_any(release: Release, sort: Rows) -> bool:
+    return next(_frozen_rows(release, sort), None) is not None
 
 
 def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:

@@ -4,7 +4,7 @@ import csv
 from typing import IO, Literal
 
 from results.exporting.base import Column, TextWriter
-from results.exporting.rows import NotedEvent
+from results.exporting.rows import NotedEvent, moment
 from results.exporting.spreadsheets import cell
 
 
@@ -15,7 +15,7 @@ class Events(TextWriter):
     content_type = "text/csv; charset=utf-8"
     columns = (
         Column("at", "sc:DateTime", "When, UTC."),
-        Column("who", "sc:Text", "The name of a researcher, or of a command or program."),
+        Column("who", "sc:Text", "A researcher, by the order in which they come here, or a command or program."),
         Column("what", "sc:Text", "What they did, as the rest of a sentence that begins with `who`."),
         Column("study", "sc:Text", "The study that it was done to; empty for the project as a whole."),
         Column("event", "sc:Text", "Which sort of event it is, for programs."),
@@ -25,4 +25,4 @@ class Events(TextWriter):
         csv.writer(out).writerow([column.name for column in self.columns])
 
     def write(self, row: NotedEvent, out: IO[str]) -> None:
-        csv.writer(out).writerow([cell(value) for value in (row.at, row.who, row.what, row.study, row.event)])
+        csv.writer(out).writerow([cell(value) for value in (moment(row.at), row.who, row.what, row.study, row.event)])

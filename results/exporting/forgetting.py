@@ -23,7 +23,7 @@ from studies.rules import Asked, Given, decide, get_rule
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
 Answer = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
-# The others name nobody who could be forgotten.
+# The others name nobody and hold nothing that somebody wrote.
 Row = Answer | PredictionConditions | NotedEvent
 
 

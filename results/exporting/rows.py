@@ -327,7 +327,7 @@ def response_record(row: GivenResponse) -> dict[str, Any]:
     writing = row.writing or {}
     record = {name: None if name in WRITING_COLUMNS else getattr(row, name) for name in RESPONSE_COLUMNS}
     record |= {name: writing.get(name.removeprefix("writing_")) for name in WRITING_COLUMNS}
-    record["received_at"] = _moment(row.received_at)
+    record["received_at"] = moment(row.received_at)
     record["answer"] = None if row.answer is None else json.dumps(row.answer, ensure_ascii=False)
     return record
 
@@ -336,7 +336,7 @@ def decision_record(row: DecidedQuestion) -> dict[str, Any]:
     """Return `row` under DECISION_COLUMNS, in that order."""
     record = {name: getattr(row, name) for name in DECISION_COLUMNS}
     record["votes"] = dict(sorted(row.votes.items()))
-    record["decided_at"] = _moment(row.decided_at) if row.decided_at else None
+    record["decided_at"] = moment(row.decided_at) if row.decided_at else None
     return record
 
 
@@ -347,5 +347,5 @@ def prediction_record(row: GivenPrediction) -> dict[str, Any]:
     return record
 
 
-def _moment(at: datetime) -> str:
+def moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -24,18 +24,19 @@ ABOUT_PEOPLE = (
     What.SLOTS_REOPENED,
     What.ANNOTATOR_FORGOTTEN,
 )
-# Who belongs to the project, where its news go, what was taken away, and the working notes of researchers: done to none
-# of the data, and told to nobody outside.
-NOT_TO_DATA = (
-    *(What.INSTANCES_TAGGED, What.INSTANCES_UNTAGGED),
-    *(What.MEMBER_INVITED, What.INVITATION_CANCELLED, What.MEMBER_ADDED, What.MEMBER_CHANGED, What.MEMBER_REMOVED),
-    *(What.WEBHOOK_MADE, What.WEBHOOK_DELETED, What.WEBHOOK_KEY_CHANGED, What.WEBHOOK_SWITCHED_OFF),
-    *(What.WEBHOOK_SWITCHED_ON, What.WEBHOOK_TRIED, What.DELIVERY_REPEATED),
-    *(What.EXPORT_REQUESTED, What.EXPORT_CANCELLED, What.EXPORT_WRITTEN, What.PROVIDER_IDS_TAKEN),
-    *(What.RELEASE_MADE, What.RELEASE_FROZEN, What.RELEASE_REQUESTED, What.RELEASE_WRITTEN),
-    *(What.HUB_PUSH_REQUESTED, What.HUB_PUSH_CANCELLED, What.RELEASE_PUSHED),
+# What is done to the data, and so leaves with it. What only the project is concerned with stays: who belongs to it,
+# where its news go, what was taken away, working notes, what is still being asked for, and single sittings, whose
+# moment and number of answers would say whose they are.
+DONE_TO_DATA = (
+    *(What.INSTANCES_IMPORTED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED, What.MODEL_RENAMED),
+    *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
+    *(What.STUDY_LAUNCHED, What.STUDY_PAUSED, What.STUDY_RESUMED, What.STUDY_CLOSED, What.STUDY_COMPLETED),
+    *(What.MORE_ANSWERS_WANTED, What.MOST_ANSWERS_RAISED, What.INSTANCES_TAKEN_UP, What.QUESTION_SETTLED),
+    *(What.QUESTION_UNSETTLED, What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK, What.ANNOTATOR_WITHDRAWN),
+    *(What.ANNOTATOR_EXCLUDED, What.ANNOTATOR_LET_BACK, What.SLOTS_REOPENED, What.ANNOTATOR_FORGOTTEN),
+    *(What.ANSWERS_SIMULATED, What.STUDY_REPLAYED),
 )
-# What stands for an annotator in what leaves, and for what a researcher wrote about one.
+# What stands in files for an annotator, and for what a researcher wrote, which may be about one.
 AN_ANNOTATOR, KEPT_REASON = "an annotator", "the reason stays in the project"
 Details = Mapping[str, Any]
 
@@ -78,24 +79,32 @@ def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
 def events_about_data(project: Project, studies: Sequence[Study]) -> QuerySet[Event]:
     """Return what was done to the data of `studies`, and to that of `project` as a whole, oldest first."""
     about = Q(study__in=[study.pk for study in studies]) | Q(study=None, study_name="")
-    found = Event.objects.filter(about, project=project).exclude(what__in=NOT_TO_DATA)
+    found = Event.objects.filter(about, project=project, what__in=DONE_TO_DATA)
     return found.select_related("study").order_by("at", "pk")
 
 
 def noted_events(project: Project, studies: Sequence[Study]) -> Iterator[NotedEvent]:
-    """Yield them as they leave in files: without a name of an annotator, and without what was written about one."""
+    """Yield them as they leave in files, which name no person: annotators are all called the same, researchers by the
+    order in which they come, and what they wrote stays here."""
+    researchers: dict[int, str] = {}
     for event in events_about_data(project, studies).iterator(chunk_size=CHUNK):
-        if "annotator" in event.details:
-            event.details |= {"annotator": AN_ANNOTATOR, "reason": KEPT_REASON}
+        kept = {"annotator": AN_ANNOTATOR, "reason": KEPT_REASON}
+        event.details |= {name: word for name, word in kept.items() if name in event.details}
         line = _line(event)
-        study = event.study_name or (event.study.slug if event.study else "")
-        yield NotedEvent(line.at, line.who, line.what, study, event.what)
+        who = line.who
+        if event.by_id is not None:
+            who = researchers.setdefault(event.by_id, f"researcher {len(researchers) + 1}")
+        yield NotedEvent(line.at, who, line.what, _study_of(event), event.what)
+
+
+def _study_of(event: Event) -> str:
+    # Versions before left the name out.
+    return event.study_name or (event.study.slug if event.study else "")
 
 
 def _line(event: Event) -> EventLine:
     who = event.by_name if event.by_id else f"The {event.by_name}"
-    # Versions before left the name out.
-    study = event.study_name or (event.study.slug if event.study else "")
+    study = _study_of(event)
     try:
         return EventLine(who, SENTENCES[What(event.what)](study, event.details), event.at)
     except (KeyError, ValueError):

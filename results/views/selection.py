@@ -3,8 +3,9 @@
 Each is a page of its own under the address of the choice, which says how many they are, and does it when it is sent.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 
 from django.contrib import messages
@@ -40,7 +41,7 @@ NOT_COUNTED = (
     "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Reload the "
     "list in a minute, and choose again once it says of when they are."
 )
-ANOTHER_NUMBER = "When this page was shown it was another number: now it is {}. Send it again if that is meant."
+OTHERS_MATCH = "When this page was shown other instances matched: now it is {}. Send it again if these are meant."
 # No page of the list has as many to tick.
 MOST_TICKED = 1_000
 
@@ -70,14 +71,21 @@ def _once_counted(view: View) -> View:
 class Chosen:
     """The instances that an address names, and the list that they were chosen from.
 
-    `count`: how many they are. `ids`: theirs, in no order, where a post is to do something with them. `problems`: why
-    it does not.
+    `ids`: theirs, in order. `problems`: why nothing is done with them.
     """
 
-    count: int
     ids: Sequence[int]
     search: Search
     problems: Sequence[str] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
+
+    @property
+    def digest(self) -> str:
+        """Return what tells these instances from any others."""
+        return hashlib.sha256(",".join(map(str, self.ids)).encode()).hexdigest()
 
 
 def _chosen(request: HttpRequest, project: Project) -> Chosen:
@@ -88,12 +96,11 @@ def _chosen(request: HttpRequest, project: Project) -> Chosen:
         found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
-    if request.method != "POST":
-        return Chosen(found.count(), (), search)
-    ids = list(found.values_list("pk", flat=True))
-    # What matches may have changed since the page said how many they are.
-    is_as_shown = request.POST.get("counted", "") in ("", str(len(ids)))
-    return Chosen(len(ids), ids, search, () if is_as_shown else (ANOTHER_NUMBER.format(counted(len(ids), "instance")),))
+    chosen = Chosen(sorted(found.values_list("pk", flat=True)), search)
+    # What matches may have changed since the page was shown.
+    if request.POST.get("shown", "") in ("", chosen.digest):
+        return chosen
+    return replace(chosen, problems=[OTHERS_MATCH.format(counted(chosen.count, "instance"))])
 
 
 def _ticked(request: HttpRequest) -> list[int]:
@@ -107,7 +114,7 @@ def _ticked(request: HttpRequest) -> list[int]:
 def tag(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = _chosen(request, project)
     problems = chosen.problems
-    name = request.POST.get("name", "").strip()
+    name = typed(request.POST, "name")
     if request.method == "POST" and not problems:
         off = request.POST.get("do") == "untag"
         by, now = signed_in(request), timezone.now()

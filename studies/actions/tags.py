@@ -31,6 +31,9 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
         own = Instance.objects.filter(project=project, pk__in=some).values_list("pk", flat=True)
         through.bulk_create([through.model(tag=tag, instance_id=pk) for pk in own], ignore_conflicts=True)
     tagged = through.filter(tag=tag).count() - before
+    if not before and not tagged:
+        # None of them is the project's.
+        tag.delete()
     if tagged:
         record(project=project, what=What.INSTANCES_TAGGED, by=by, now=now, tag=name, instances=tagged)
     return tagged

@@ -128,6 +128,18 @@ def test_a_study_whose_places_are_opened_again_is_complete_again_later() -> None
     assert noted() == ["best-vase"]
 
 
+def test_a_study_that_is_closed_stays_as_complete_as_it_was() -> None:
+    study = launch_study(instances=1)
+    session = arrive_at_work(study, "ann")
+    answer_all(session, "candidate-0")
+    assert noted() == ["best-vase"]
+    change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    ann, project = session.annotator, study.project
+    removals.exclude(annotator=ann, project=project, reason="Clicked", by=TESTS, now=NOON)
+    removals.reopen_slots(annotator=ann, project=project, by=TESTS, now=NOON)
+    assert not is_awaiting(study)
+
+
 def is_awaiting(study: Study) -> bool:
     study.refresh_from_db()
     return study.completed_at is None

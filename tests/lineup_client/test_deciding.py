@@ -54,5 +54,8 @@ def test_tags_of_instances(study: Study, monkeypatch: pytest.MonkeyPatch) -> Non
     assert project.instances.tag("look again", ids) == 0
     assert project.instances.untag("look again", ids[:1]) == 1
     assert {each["id"] for each in project.instances(tag="look again")} == set(ids[1:])
+    project.instances.tag("few", ids[:1])
+    # The tag is gone before the second request.
+    assert project.instances.untag("few", ids) == 1
     with pytest.raises(LineupError, match="has the tag odd"):
         project.instances.untag("odd", ids)

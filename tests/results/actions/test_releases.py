@@ -13,6 +13,7 @@ import mlcroissant
 import pandas as pd
 import pytest
 import yaml
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
@@ -457,6 +458,10 @@ def test_who_did_what_leaves_with_it_and_names_no_annotator(pipeline: Project, t
     exclude(pipeline, "dora", reason="Dora told me that she had clicked.")
     record(project=pipeline, what=What.MEMBER_ADDED, by="tests", now=NOON, member="amaia", role="editor")
     create_draft(pipeline, study="elsewhere")
+    step_4 = pipeline.studies.get(slug="step-4")
+    for name in ("maria", "lena", "maria"):
+        by, _ = User.objects.get_or_create(username=name)
+        record(project=pipeline, study=step_4, what=What.STUDY_PAUSED, by=by, now=NOON)
     folder = release(tmp_path, format="jsonl") / "annotations"
     rows = pd.read_csv(folder / "events.csv", keep_default_na=False)
     launched = rows[rows["event"] == "study launched"]
@@ -465,10 +470,14 @@ def test_who_did_what_leaves_with_it_and_names_no_annotator(pipeline: Project, t
     (excluded,) = rows[rows["event"] == "annotator excluded"].to_dict("records")
     assert excluded["what"].startswith("excluded an annotator (the reason stays in the project): ")
     assert excluded["study"] == ""
-    assert not {"member added", "release made"} & set(rows["event"])
+    assert not {"member added", "release made", "seat freed"} & set(rows["event"])
     assert "elsewhere" not in set(rows["study"])
     written = (folder / "events.csv").read_text(encoding="utf-8")
+    assert set(launched["who"]) == {"The tests"}
+    assert list(rows[rows["event"] == "study paused"]["who"]) == ["researcher 1", "researcher 2", "researcher 1"]
+    assert launched["at"].str.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").all()
     people = {"Dora", "amaia", *Pseudonym.objects.values_list("name", flat=True)}
+    people |= {name for user in User.objects.all() for name in (user.username, user.get_full_name()) if name}
     assert not [name for name in people if name in written]
     assert [each["event"].decode() for each in records(folder.parent, "events")] == list(rows["event"])
 

@@ -78,22 +78,25 @@ def test_all_that_match_are_meant_and_no_more(client: Client) -> None:
 
 
 @pytest.mark.parametrize("what", ["tag", "export", "ask-again"])
-def test_nothing_is_done_with_other_instances_than_the_page_counted(
+def test_nothing_is_done_with_other_instances_than_the_page_was_about(
     client: Client, project: Project, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("results.views.selection.send", lambda job: None)
     matching = address(what, which="all", type="swap")
-    (shown,) = re.findall(r'name="counted" value="(\d+)"', words_of(client.get(matching)))
+    page = client.get(matching)
+    (shown,) = re.findall(r'name="shown" value="(\w+)"', words_of(page))
+    number = page.context["chosen"].count
+    # As many, but others.
+    Instance.objects.filter(pk=page.context["chosen"].ids[0]).update(type="add")
     make_instance(project, "late", type="swap")
     fields = {"name": "again", "do": "tag", "study": "step-3", "format": "jsonl"}
     before = Event.objects.count()
-    refused = client.post(matching, {**fields, "counted": shown})
+    refused = client.post(matching, {**fields, "shown": shown})
     assert (refused.status_code, Event.objects.count()) == (409, before)
-    now = int(shown) + 1
-    assert f"now it is {now} instances. Send it again if that is meant." in words_of(refused)
-    assert f'name="counted" value="{now}"' in words_of(refused)
-    assert client.post(matching, {**fields, "counted": now}).status_code == 302
-    assert Event.objects.latest("pk").details["instances"] == now
+    assert f"now it is {number} instances. Send it again if these are meant." in words_of(refused)
+    (now,) = re.findall(r'name="shown" value="(\w+)"', words_of(refused))
+    assert client.post(matching, {**fields, "shown": now}).status_code == 302
+    assert Event.objects.latest("pk").details["instances"] == number
 
 
 @pytest.mark.parametrize(("name", "problem"), [("", "It is empty"), ("a\x07", "cannot be"), ("x" * 51, "at most 50")])

@@ -322,6 +322,8 @@ def test_instances_are_tagged_and_untagged_and_those_of_others_are_not(script: S
     assert script.post(put, told).json() == {"changed": 0}
     assert script.get(f"{BIRDS}instances/{own.pk}/").json()["tags"] == ["look again"]
     assert not theirs.tags.exists()
+    assert script.post(put, {"tag": "nobody's", "instances": [theirs.pk]}).json() == {"changed": 0}
+    assert list(project.tags.values_list("name", flat=True)) == ["look again"]
     assert script.post(take, told | {"instances": [own.pk]}).json() == {"changed": 1}
     assert script.get(f"{BIRDS}instances/{own.pk}/").json()["tags"] == []
     refused = script.post(take, told | {"tag": "no such"})
