@@ -1,6 +1,8 @@
 """A study that was launched can be asked more of: more answers to every question, more to those that stay undecided,
 and questions about new instances."""
 
+from collections.abc import Callable
+
 import pytest
 
 from annotation.actions import answer_sql, asking_more
@@ -146,14 +148,14 @@ def test_undecided_questions_get_one_answer_more_at_a_time_once_that_is_allowed(
 
 
 @pytest.mark.parametrize("ask", [more, take_up])
-def test_nothing_more_is_asked_of_a_draft_or_a_closed_study(ask: object) -> None:
+def test_nothing_more_is_asked_of_a_draft_or_a_closed_study(ask: Callable[[Study], object]) -> None:
     draft = create_draft()
     with pytest.raises(StudyError, match="is draft"):
-        ask(draft)  # type: ignore[operator]
+        ask(draft)
     study = launch_study(draft.project, study="other")
     change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
     with pytest.raises(StudyError, match="is closed"):
-        ask(study)  # type: ignore[operator]
+        ask(study)
 
 
 @pytest.mark.parametrize("answers", [0, -1, 100])
