@@ -6,20 +6,21 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import httpx
 import pytest
-from django.conf import settings
+from django.conf import global_settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from annotation.models import Decision, Response, Seat, Session, SessionState
 from predictions.models import Prediction, Run
@@ -28,37 +29,67 @@ from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.study import practice_instances, study_file
 from studies.design import read_design
 from studies.models import Image, Instance, Question, Study, StudyState
-from tests.databases import kept
+from tests.databases import connected_to, rolled_back
 from tests.servers import spare_port
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-on_postgresql = pytest.mark.once(on="postgresql", because="the demo that is served here is made on SQLite")
 START_SECONDS = 480
 STOP_SECONDS = 60
+# Whichever test comes first waits for a demo to be made.
+pytestmark = pytest.mark.timeout(900)
+of_the_demo = pytest.mark.once(on="sqlite", because="a demo makes its own site, whose database is SQLite")
 
 
-def make_demo() -> str:
-    """Make a demo with fewer scenes than usual, its data beside the files that are stored."""
-    folder = Path(settings.MEDIA_ROOT) / "demo"
-    folder.mkdir()
-    few = mock.patch.multiple("rehearsal.management.commands.demo", PER_CATEGORY=4, SETS_OF_EACH=2)
-    with few, override_settings(DATA_DIR=folder):
-        call_command("demo", no_serve=True, stdout=StringIO())
-    return folder.name
+@dataclass(frozen=True)
+class Shown:
+    """What a demo said and served before it was stopped, and the folder that it leaves."""
+
+    folder: Path
+    site: str
+    log: str
+    returncode: int
+    children: list[str]
+    # The pages behind the links for an annotator and for somebody invited, and the headers of their stylesheets.
+    pages: list[str]
+    sheets: list[httpx.Headers]
 
 
-made = kept(make_demo)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """Run `make demo`'s command in an empty folder until its models have answered, and stop it."""
+    folder, port = tmp_path_factory.mktemp("demo"), spare_port()
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("STATIC_", "DJANGO_"))}
+    environment |= {"DEMO_DIR": str(folder), "DEMO_PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    # Of another site: the demo must not touch it.
+    environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/elsewhere"
+    log, site = folder / "demo.log", f"http://127.0.0.1:{port}"
+    with log.open("wb") as output:
+        demo = subprocess.Popen(
+            [sys.executable, "manage.py", "demo"], cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
+        try:
+            printed = _wait_for(log, demo, "Ctrl-C stops it.")
+            children = _children(demo.pid)
+            pages, sheets = _follow_links(printed, site)
+            _wait_for_predictions(folder / "db.sqlite3", log, demo)
+        finally:
+            demo.send_signal(signal.SIGTERM)
+            demo.wait(timeout=STOP_SECONDS)
+    return Shown(folder, site, log.read_text(), demo.returncode, children, pages, sheets)
 
 
 @pytest.fixture
-def demo_folder(made: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the data of a demo is that was made before."""
-    folder = Path(settings.MEDIA_ROOT) / made
-    settings.DATA_DIR = folder
-    monkeypatch.setattr("rehearsal.management.commands.demo.PER_CATEGORY", 4)
-    monkeypatch.setattr("rehearsal.management.commands.demo.SETS_OF_EACH", 2)
-    return folder
+def demo_folder(
+    shown: Shown, django_db_setup: None, django_db_blocker: DjangoDbBlocker, settings: Settings
+) -> Iterator[Path]:
+    """Stand in the database of a demo that was made before, with its files; what is stored is taken back."""
+    # As its site has stored them.
+    settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
+    settings.DATA_DIR = shown.folder
+    settings.MEDIA_ROOT = shown.folder / "media"
+    with django_db_blocker.unblock(), connected_to(str(shown.folder / "db.sqlite3")), rolled_back():
+        yield shown.folder
 
 
 def _counts() -> dict[str, int]:
@@ -70,16 +101,16 @@ def _baseline() -> list[Question]:
     return list(Question.objects.filter(study__slug="drawn-scenes-baseline"))
 
 
-@on_postgresql
+@of_the_demo
 def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_folder: Path) -> None:
     study = Study.objects.get(slug="drawn-scenes")
     assert study.state == StudyState.OPEN
-    # 28 scenes, 2 of them for practice.
-    assert study.questions.count() == 26
+    # 70 scenes, 2 of them for practice.
+    assert study.questions.count() == 68
     states = Session.objects.filter(study=study).values_list("state", flat=True)
     assert SessionState.FINISHED in states
     assert Seat.objects.filter(study=study, session=None).exists()
-    assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 28
+    assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 70
     # The next studies ask about what came before, and somebody has answered in each.
     fed = Study.objects.filter(fed_by__isnull=False, project__slug="demo")
     assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {
@@ -118,16 +149,18 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert client.get("/studies/demo-sets/drawn-sets-retrieve/").status_code == 200
 
 
-@on_postgresql
+@of_the_demo
 def test_the_demo_has_image_sets_that_people_describe_and_find(demo_folder: Path) -> None:
     assert sorted(Instance.objects.filter(project__slug="demo-sets").values_list("key", "type")) == [
         ("static-1", "static"),
         ("static-2", "static"),
+        ("static-3", "static"),
         ("video-1", "video"),
         ("video-2", "video"),
+        ("video-3", "video"),
     ]
     described = Response.objects.filter(study__slug="drawn-sets-describe").select_related("question__instance")
-    # Two people, three images of two sets each: everything that there is with so few sets.
+    # Two people, six images each.
     assert described.count() == 12
     for response in described:
         # What they write is about the image that is marked.
@@ -142,7 +175,7 @@ def test_the_demo_has_image_sets_that_people_describe_and_find(demo_folder: Path
     assert Decision.State.ACCEPTED in states
 
 
-@on_postgresql
+@of_the_demo
 def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_can_read(demo_folder: Path) -> None:
     first, password = _counts(), (demo_folder / "demo-password").read_text()
 
@@ -154,7 +187,7 @@ def test_a_second_run_adds_nothing_and_keeps_the_password_which_only_its_owner_c
     assert User.objects.get(username="researcher").check_password(password)
 
 
-@on_postgresql
+@of_the_demo
 def test_without_what_computes_the_model_a_demo_says_so_and_goes_on_once_it_is_there(
     demo_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,31 +264,16 @@ def test_the_study_file_is_a_design_and_practises_on_a_right_picture_and_on_none
     assert without.right is None
 
 
-@pytest.mark.timeout(900)
-def test_the_demo_serves_its_links_and_stops_in_good_order(tmp_path: Path) -> None:
-    port = spare_port()
-    environment = {name: text for name, text in os.environ.items() if not name.startswith(("STATIC_", "DJANGO_"))}
-    environment |= {"DEMO_DIR": str(tmp_path), "DEMO_PORT": str(port), "PYTHONUNBUFFERED": "1"}
-    # Of another site: the demo must not touch it.
-    environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/elsewhere"
-    log = tmp_path / "demo.log"
-    with log.open("wb") as output:
-        demo = subprocess.Popen(
-            [sys.executable, "manage.py", "demo"], cwd=ROOT, env=environment, stdout=output, stderr=output
-        )
-        try:
-            printed = _wait_for(log, demo, "Ctrl-C stops it.")
-            children = _children(demo.pid)
-            _check_links(printed, f"http://127.0.0.1:{port}")
-            _wait_for_predictions(tmp_path / "db.sqlite3", log, demo)
-        finally:
-            demo.send_signal(signal.SIGTERM)
-            demo.wait(timeout=STOP_SECONDS)
-    assert demo.returncode == 0, log.read_text()
+def test_the_demo_serves_its_links_and_stops_in_good_order(shown: Shown) -> None:
+    for page, words in zip(shown.pages, ("demonstration", "Which picture shows"), strict=True):
+        assert words in page
+    # The stylesheet is served as in production: named by its content, for ever cacheable.
+    assert ["immutable" in sheet["Cache-Control"] for sheet in shown.sheets] == [True, True]
+    assert shown.returncode == 0, shown.log
     # The web server, the worker of the site, and the one with models.
-    assert len(children) == 3
-    assert not [child for child in children if Path(f"/proc/{child}").exists()]
-    assert "The demo has stopped." in log.read_text()
+    assert len(shown.children) == 3
+    assert not [child for child in shown.children if Path(f"/proc/{child}").exists()]
+    assert "The demo has stopped." in shown.log
 
 
 def _wait_for(log: Path, demo: "subprocess.Popen[bytes]", text: str) -> str:
@@ -285,15 +303,12 @@ def _children(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
-def _check_links(printed: str, site: str) -> None:
+def _follow_links(printed: str, site: str) -> tuple[list[str], list[httpx.Headers]]:
     links = re.findall(rf"{site}\S*", printed)
     annotator = next(link for link in links if "PROLIFIC_PID=" in link)
     invite = next(link for link in links if "invite=" in link)
     # Whoever opens the first presses Start there; the second is only looked at.
-    for ask, link, words in ((httpx.post, annotator, "demonstration"), (httpx.get, invite, "Which picture shows")):
-        page = ask(link, timeout=30, follow_redirects=True).text
-        assert words in page
-        # The stylesheet is served as in production: named by its content, for ever cacheable.
-        sheet = re.search(r'href="(/static/css/app\.[0-9a-f]+\.css)"', page)
-        assert sheet is not None
-        assert "immutable" in httpx.get(site + sheet[1], timeout=30).headers["Cache-Control"]
+    asked = ((httpx.post, annotator), (httpx.get, invite))
+    pages = [ask(link, timeout=30, follow_redirects=True).text for ask, link in asked]
+    sheets = [re.search(r'href="(/static/css/app\.[0-9a-f]+\.css)"', page) for page in pages]
+    return pages, [httpx.get(site + sheet[1], timeout=30).headers for sheet in sheets if sheet is not None]
