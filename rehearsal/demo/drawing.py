@@ -440,4 +440,4 @@ def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Ima
         _put(picture, scene.extra, Spot(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
     _put(picture, scene.other, other)
     _put(picture, scene.subject, subject)
-    return picture.resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+    return picture.reduce(OVERSAMPLING)
