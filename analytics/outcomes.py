@@ -55,6 +55,15 @@ def progress_of(answers: int, wanted: int) -> Progress:
     return Progress.COMPLETE if answers >= wanted else Progress.OPEN
 
 
+def progress_of_instance(of_questions: Iterable[Progress]) -> Progress:
+    """Return how far the answers to all questions about an instance are, taken together; at least one question.
+
+    Example: one question complete, one unanswered: the instance is open.
+    """
+    found = set(of_questions)
+    return found.pop() if len(found) == 1 else Progress.OPEN
+
+
 def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool, undone: bool = False) -> Outcome:
     """Return what has become of a question.
 

@@ -34,7 +34,7 @@ def _store(study: int, instances: list[int], figures: dict[int, Figures]) -> Non
     there = {row.instance_id: row for row in stored.select_for_update()}
     changed, new = [], []
     for instance, found in figures.items():
-        values = asdict(found) | {"outcome": found.outcome.value}
+        values = asdict(found) | {"outcome": found.outcome.value, "progress": found.progress.value}
         del values["instance"]
         row = there.pop(instance, None)
         if row is None:

@@ -38,7 +38,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "6"
+FORM = "7"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -228,7 +228,7 @@ def annotators_findings(study: Study) -> list[Finding]:
     """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
     name_annotators(project=study.project)
     kinds = with_all_labels(study, answerable_in(study))
-    table = annotators_table(list(persons_answers(study, kinds)), kinds)
+    table = annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 
 

@@ -13,6 +13,13 @@ class InstanceFigures(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="figures", db_index=False)
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="figures")
     outcome = models.CharField(max_length=20, help_text="One of `analytics.outcomes.Outcome`.")
+    progress = models.CharField(
+        max_length=20,
+        default="",
+        db_default="",
+        help_text="How far the answers to all questions about it are: one of `analytics.outcomes.Progress`; empty "
+        "where the version before counted it.",
+    )
     answers = models.PositiveIntegerField(help_text="How many answers count.")
     agreement = models.FloatField(
         null=True,
@@ -29,6 +36,7 @@ class InstanceFigures(models.Model):
         constraints = (models.UniqueConstraint(fields=("study", "instance"), name="figures_once_per_study"),)
         indexes = (
             models.Index(fields=("study", "outcome", "instance"), name="figures_by_outcome"),
+            models.Index(fields=("study", "progress", "instance"), name="figures_by_progress"),
             models.Index(fields=("study", "agreement", "instance"), name="figures_by_agreement"),
             models.Index(fields=("study", "seconds", "instance"), name="figures_by_seconds"),
         )

@@ -19,6 +19,7 @@ from studies.models import Study
 _FIELDS = (
     "annotator_id",
     "question_id",
+    "question__instance_id",
     "question__kind",
     "choice",
     "question__right",
@@ -40,7 +41,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     planned = planned_surveys(study)
     units, became = _units(study), what_became(study)
     rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
-    for pk, annotator, question, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
+    for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         send_ms, hidden_ms, order, in_order = measured
         yield PersonsAnswer(
             annotator=names[annotator],
@@ -52,6 +53,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             position=order.index(choice) if choice and not in_order and choice not in last[kind] else None,
             positions=0 if in_order else len(order) - len(last[kind]),
             added=planned.is_added(question, survey),
+            instance=instance,
             units=units.get(pk, {}),
             became=became.get(pk, ""),
         )

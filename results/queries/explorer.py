@@ -9,16 +9,17 @@ from typing import Any
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance
-from annotation.models import Decision, Report
+from annotation.models import Decision, Report, Response
 from annotation.models.outcomes import is_at, question_is
-from results.models import InstanceFigures
+from predictions.models import Prediction
+from results.models import InstanceFigures, Pseudonym
 from results.queries.instances import images_of, tags_of
 from results.queries.paging import Order, Slice, slice_of
 from results.queries.reported import reports_heard
 from results.queries.said import says
 from results.queries.skips import failed_to_show
-from results.reports.addresses import NO_NAME, in_address
-from studies.models import Instance, InstanceImage, Project, Question, Study, Tag
+from results.reports.addresses import ANSWERED, NO_NAME, NOT_SHOWN, SETTLED, SEVERAL, in_address
+from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
 PER_PAGE = 20
 # As many ids as a query names at most.
@@ -27,10 +28,14 @@ NOT_ASKED = "not-asked"
 # How an outcome stands in addresses, and what people read.
 STATES = {in_address(outcome): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
 _OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
+# How far the answers to all questions about an instance are, taken together.
+PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
 # How far the answers to a question are, what has become of it, and that a researcher has settled it.
-SETTLED = "settled"
+_ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__gte=2)}
 QUESTIONS = {
-    **{progress.value: progress.capitalize() for progress in Progress},
+    **PROGRESS,
+    ANSWERED: "Answered at least once",
+    SEVERAL: "Answered by two or more",
     **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
     SETTLED: "Settled by a researcher",
 }
@@ -42,8 +47,8 @@ _ALIKE: Mapping[str, Mapping[str, Any]] = {
 }
 PARTED = {"people": "People right, all models wrong", "models": "All models right, people wrong"}
 _PARTED: Mapping[str, Mapping[str, Any]] = {"people": {"people_right": True}, "models": {"models_right": True}}
-# Why annotators spoke against a question, and that they were led past it because its images failed.
-ANY, NOT_SHOWN = "any", "not-shown"
+# Why annotators spoke against a question.
+ANY = "any"
 REASONS = {
     ANY: "Reported, for any reason",
     **{reason.value: reason.label for reason in Report.Reason},
@@ -51,6 +56,7 @@ REASONS = {
 }
 AWAITED = "awaited"
 IMAGES = {AWAITED: "Some are awaited", "there": "All are there"}
+_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
 
 
@@ -59,7 +65,10 @@ class Wanted:
     """What the list is narrowed to; "" leaves it as wide as it is. `study` is one of the project's, by its slug: what
     stands below it is asked of that study alone, and of any one study where there is none.
 
-    longer, shorter: seconds, as typed, that the median answer about an instance took at least and at most.
+    progress: how far the answers to all questions about an instance are; question: what one of them is. longer,
+    shorter: seconds, as typed, that the median answer about it took at least and at most. person: the pseudonym of who
+    gave a counted answer. survey: the number of one in which it is asked about. model: as people read it, whatever
+    question about the instance it answered.
     """
 
     words: str = ""
@@ -70,12 +79,16 @@ class Wanted:
     images: str = ""
     study: str = ""
     state: str = ""
+    progress: str = ""
     question: str = ""
+    person: str = ""
+    survey: str = ""
     alike: str = ""
     longer: str = ""
     shorter: str = ""
     reason: str = ""
     parted: str = ""
+    model: str = ""
 
     @property
     def needs_figures(self) -> bool:
@@ -83,7 +96,10 @@ class Wanted:
         return self.state in _OUTCOMES or bool(_figures(self))
 
 
-ABOUT_ANSWERS = {"study", "state", "question", "alike", "longer", "shorter", "reason", "parted"}
+ABOUT_ANSWERS = {
+    *("study", "state", "progress", "question", "person", "survey"),
+    *("alike", "longer", "shorter", "reason", "parted", "model"),
+}
 SOURCE = ""
 ORDERS = {
     SOURCE: Order("As imported", ("source_file", "source_row", "pk")),
@@ -180,6 +196,9 @@ def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
     if wanted.images in IMAGES:
         awaited = _one_of(InstanceImage.objects.filter(image=None, instance__project=project), "instance")
         asked.append(awaited if wanted.images == AWAITED else ~awaited)
+    if wanted.model:
+        called = [model.pk for model in project.models.all() if str(model) == wanted.model]
+        asked.append(_one_of(Prediction.objects.filter(model__in=called), "instance"))
     return asked
 
 
@@ -189,6 +208,10 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
     asked = []
     if wanted.question in QUESTIONS:
         asked.append(_one_of(_with_question(studies, wanted.question), "question__instance"))
+    if wanted.person:
+        asked.append(_one_of(_answers_of(wanted.person, project, studies), "question__instance"))
+    if wanted.survey:
+        asked.append(_one_of(_in_survey(wanted.survey, studies), "question__instance"))
     if wanted.reason in REASONS:
         asked.append(_spoken_against(studies, wanted.reason))
     if wanted.state == NOT_ASKED:
@@ -217,6 +240,8 @@ def _figures(wanted: Wanted) -> dict[str, Any]:
     for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
         if (seconds := _seconds(text)) is not None:
             figures[lookup] = seconds
+    if wanted.progress in PROGRESS:
+        figures["progress"] = wanted.progress
     if wanted.study and wanted.state in _OUTCOMES:
         figures["outcome"] = _OUTCOMES[wanted.state].value
     return figures
@@ -238,12 +263,26 @@ def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
     for study in studies:
         if name == SETTLED:
             sort = ~Q(settled_choice="")
+        elif name in _ANSWERED:
+            sort = _ANSWERED[name]
         elif name in _OUTCOMES:
             sort = question_is(_OUTCOMES[name], accepts=study.accepts)
         else:
             sort = is_at[Progress(name)]
         asked |= Q(study=study) & sort
     return Decision.objects.filter(asked)
+
+
+def _answers_of(person: str, project: Project, studies: Iterable[Study]) -> QuerySet[Response]:
+    named = Pseudonym.objects.filter(project=project, name=person).values("annotator")
+    return Response.objects.counted().filter(annotator__in=named, study__in=[study.pk for study in studies])
+
+
+def _in_survey(number: str, studies: Iterable[Study]) -> QuerySet[SurveyQuestion]:
+    """Return the places of questions in the surveys of that number; in none, for anything but a number."""
+    if not _WHOLE.fullmatch(number):
+        return SurveyQuestion.objects.none()
+    return SurveyQuestion.objects.filter(survey__study__in=[study.pk for study in studies], survey__number=int(number))
 
 
 def _spoken_against(studies: Sequence[Study], name: str) -> Q:

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 
-from analytics.outcomes import Outcome, outcome_of_instance, outcome_of_question
+from analytics.outcomes import (
+    Outcome,
+    Progress,
+    outcome_of_instance,
+    outcome_of_question,
+    progress_of,
+    progress_of_instance,
+)
 from annotation.models import Decision, Response
 from results.queries.answers import seconds_in_view
 from results.queries.parted import parted_questions
@@ -23,6 +30,7 @@ class Figures:
 
     instance: int
     outcome: Outcome
+    progress: Progress
     answers: int
     agreement: float | None
     seconds: float | None
@@ -52,6 +60,7 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
     among = {"question__instance__gte": instances[0], "question__instance__lte": instances[-1]}
     about = {"question__study": study, **among}
     outcomes: dict[int, list[Outcome]] = defaultdict(list)
+    progress: dict[int, list[Progress]] = defaultdict(list)
     votes: dict[int, list[Mapping[str, int]]] = defaultdict(list)
     answers: dict[int, int] = defaultdict(int)
     decisions = Decision.objects.filter(**about).order_by()
@@ -62,6 +71,7 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
                 state, answers=given, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
             )
         )
+        progress[instance].append(progress_of(given, wanted))
         votes[instance].append(of_one)
         answers[instance] += given
     times: dict[int, list[float]] = defaultdict(list)
@@ -74,6 +84,7 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
         instance: Figures(
             instance,
             outcome_of_instance(of_questions),
+            progress_of_instance(progress[instance]),
             answers[instance],
             pairs_alike(votes[instance]),
             median(times[instance]) if instance in times else None,

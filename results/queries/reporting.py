@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 
 from analytics.outcomes import outcome_of_question
-from annotation.models import Decision, Removal, Response, Session, Skip
+from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
 from predictions.queries.contents import stale_predictions
 from results.queries.added import Planned, planned_surveys
@@ -18,6 +18,7 @@ from results.queries.parted import parted_questions, predicted_in
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_sessions
 from results.queries.simulated import above, answering, played_in
+from results.queries.skips import failed_to_show
 from results.reports.facts import (
     AnswerFacts,
     ModelFacts,
@@ -46,6 +47,7 @@ def project_facts(project: Project) -> ProjectFacts:
         studies=[study_facts(study) for study in in_pipeline_order(project)],
         dataset=project.dataset.slug if project.dataset else "",
         models=list(model_facts(project)),
+        predicted_by=instances_predicted(project),
         parted=parted_questions(project),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
@@ -176,9 +178,16 @@ def study_outline(study: Study) -> StudyFacts:
         questions=(),
         answers=(),
         above=played_in(above(study)),
-        settled=Decision.objects.filter(study=study).exclude(settled_choice="").count(),
-        skipped=Skip.objects.filter(study=study).count(),
+        **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
+        **_counted_with_instances(failed_to_show([study]), "skipped"),
     )
+
+
+def _counted_with_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:
+    """Return how many these are that lead to a question, and how many instances they are about."""
+    about = Count("question__instance", distinct=True)
+    counted: dict[str, Any] = rows.order_by().aggregate(**{name: Count("pk"), f"{name}_about": about})
+    return counted
 
 
 def _day(moment: datetime | None) -> str:
@@ -290,4 +299,14 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
                 captions[row.instance] = row.ipos2t
         if outcomes or captions:
             name = str(model) if rule in own_rules else f"{model}, captions by {rule}"
-            yield ModelFacts(name, outcomes, captions, is_declared=not verified)
+            yield ModelFacts(name, outcomes, captions, is_declared=not verified, listed_as=str(model))
+
+
+def instances_predicted(project: Project) -> dict[str, set[int]]:
+    """Return about which instances each model answered anything: model -> ids."""
+    names = {model.pk: str(model) for model in project.models.all()}
+    found: dict[str, set[int]] = {}
+    pairs = Prediction.objects.filter(model__in=names).order_by().values_list("model", "instance").distinct()
+    for model, instance in pairs.iterator(chunk_size=CHUNK):
+        found.setdefault(names[model], set()).add(instance)
+    return found

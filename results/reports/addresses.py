@@ -5,8 +5,14 @@ from urllib.parse import urlencode
 
 from analytics.outcomes import Outcome
 
+# In the place of a type or subtype: any.
+ALL = "all"
 # A type, subtype or split that the source does not name.
 NO_NAME = "(none)"
+# Of a question: that somebody has answered it, that two or more have, and that a researcher has settled it.
+ANSWERED, SEVERAL, SETTLED = "answered", "several", "settled"
+# Of a question, beside the reasons that annotators give: that they were led past it because its images failed.
+NOT_SHOWN = "not-shown"
 
 
 def in_address(outcome: Outcome) -> str:
@@ -22,9 +28,10 @@ def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
     return urlencode({"type": type} if is_type else {"type": type, "subtype": subtype})
 
 
-def listing(*, study: str, category: tuple[str, str] | None, state: str = "", question: str = "") -> str:
+def listing(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **narrowed: str) -> str:
     """Return the query that narrows the list of instances to what `study` asks about, "" for whatever any does, of a
-    type and subtype, None for all, and to those that stand so there, or have a question that does."""
-    narrowed = {"study": study, "state": state, "question": question}
-    query = urlencode({name: value for name, value in narrowed.items() if value})
-    return "&".join(filter(None, [query, narrowed_to([category], is_type=False) if category else ""]))
+    type and subtype, and by what else stands in its addresses."""
+    query = urlencode({name: value for name, value in {"study": study, **narrowed}.items() if value})
+    is_type = category[1] == ALL
+    where = "" if category == (ALL, ALL) else narrowed_to([category], is_type=is_type)
+    return "&".join(filter(None, [query, where]))

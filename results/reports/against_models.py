@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleAgainst, holm, people_against
-from results.reports.base import Cell, Column, Table
+from results.reports.base import INSTANCES, Cell, Column, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.people import OF_FOUR, Judged
 from results.reports.scores import Baseline
@@ -16,6 +16,7 @@ class _Compared:
     model: str
     score: str
     found: PeopleAgainst
+    questions: int
     only_people: int
     only_model: int
 
@@ -56,18 +57,22 @@ def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], 
 
 
 def _compared(baseline: Baseline) -> Iterable[_Compared]:
+    names = {model.who: model.listed_as for model in baseline.models}
     for who, name, both, rights in both_answered(baseline):
         mine, its = [one.right for one in both], [rights[one.unit] for one in both]
         found = people_against(mine, its, [one.person for one in both], [one.unit for one in both])
         pairs = list(zip(mine, its, strict=True))
         counts = (pairs.count((True, False)), pairs.count((False, True)))
-        yield _Compared(baseline.study.slug, who, name, found, *counts)
+        unit = INSTANCES if name in OF_FOUR else "questions"
+        about = (one.instance for one in both)
+        questions = baseline.listed(found.n_questions, about, model=names.get(who, who), unit=unit)
+        yield _Compared(baseline.study.slug, who, name, found, questions, *counts)
 
 
 def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
     found = each.found
     return (
-        *(each.study, each.model, each.score, found.n_people, found.n_questions, found.n_answers),
+        *(each.study, each.model, each.score, found.n_people, each.questions, found.n_answers),
         value_or_reason(found.value, found.reason),
         limits_or_reason(found.low, found.high, found.reason),
         *(each.only_people, each.only_model, found.test),

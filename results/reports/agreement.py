@@ -10,7 +10,9 @@ from analytics.agreement import estimate, specific_agreement
 from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of
 from analytics.coefficients import PercentAgreement
 from analytics.scores import Score
+from results.reports.addresses import SEVERAL
 from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.behind import of_questions
 from results.reports.cells import range_or_reason, share_of, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.funnel import accepted_of
@@ -89,7 +91,7 @@ def _of_answers(
         return
     ratings = labels.ratings(answers)
     agreed = estimate(PercentAgreement(), ratings)
-    counts = _counts(answers)
+    counts = _counts(answers, study, when)
     for name, measure in labels.measures.items():
         if labels.no_chance and name != PERCENT:
             yield Reliability(*what, name, when, used, *counts, Undefined(labels.no_chance), None, None)
@@ -114,10 +116,13 @@ def _of_answers(
             yield Reliability(*what, f"Agreement on {label!r}", when, used, *counts, value, None, None)
 
 
-def _counts(answers: Sequence[AnswerFacts]) -> tuple[int, int, int]:
-    """Return how many questions, answers and people there are: an answer may have several labels."""
+def _counts(answers: Sequence[AnswerFacts], study: StudyFacts, when: str) -> tuple[int, int, int]:
+    """Return how many questions, answers and people there are: an answer may have several labels. The questions lead to
+    their instances."""
     questions, people = {answer.question for answer in answers}, {answer.annotator for answer in answers}
-    return len(questions), len({(answer.question, answer.annotator) for answer in answers}), len(people)
+    about = {question.instance for question in study.questions if question.id in questions}
+    listed = of_questions(len(questions), about, study, SEVERAL, accepted=when == AFTER)
+    return listed, len({(answer.question, answer.annotator) for answer in answers}), len(people)
 
 
 def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts]) -> Reliability:

@@ -1,6 +1,6 @@
 """What the answers of each annotator say about how carefully they were given."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,8 +20,9 @@ from analytics.outcomes import State
 from analytics.pay import percentile
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score
+from results.reports.addresses import ALL, listing
 from results.reports.answers import NOBODY_TIMED
-from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.base import SEED, Cell, Column, Listed, Table, Undefined
 from results.reports.cells import share_range, value_or_reason
 from results.reports.facts import Answerable
 from results.reports.labels import main_of
@@ -46,8 +47,8 @@ class PersonsAnswer:
 
     `seconds`: with the page in view, as the browser measured it. `position`: where the chosen option stood among the
     `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
-    answers differed. `units`: unit -> label, of an answer that has no one label. `became`: what studies that asked
-    others about this answer made of it (`State`), "" where none has decided.
+    answers differed. `instance`: the id of what it is about. `units`: unit -> label, of an answer that has no one
+    label. `became`: what studies that asked others about this answer made of it (`State`), "" where none has decided.
     """
 
     annotator: str
@@ -59,6 +60,7 @@ class PersonsAnswer:
     position: int | None = None
     positions: int = 0
     added: bool = False
+    instance: int = 0
     units: Mapping[str, str] = field(default_factory=dict)
     became: str = ""
 
@@ -77,15 +79,18 @@ class _Modelled:
     reason: str
 
 
-def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable]) -> Table:
+def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable], *, study: str = "") -> Table:
     """Return one row per annotator and kind; those who say least often what the others say come first.
 
     A column that applies to nobody is left out, and that of kinds where there is one. kinds: kind -> what can be
-    answered to its questions.
+    answered to its questions. study: its name in addresses, so that the answers lead to what they are about.
     """
     asked = list(dict.fromkeys(one.kind for one in answers))
     found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
+    if study:
+        listed = _listed(study, answers)
+        rows = [(row[0], listed.get((row[0], row[2]), row[1]), *row[2:]) for row in rows]
     columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
     columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")]
     columns += [Column("Decided by others", "count"), Column("Accepted by others", "share")]
@@ -112,6 +117,22 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
         notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
     columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
+
+
+def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], Listed]:
+    """Return how many answers to questions of a kind each annotator gave, leading to what they are about, where that is
+    all that this annotator answered about: annotator and kind -> how many."""
+    given: Counter[tuple[str, str]] = Counter()
+    about: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for one in answers:
+        given[one.annotator, one.kind] += 1
+        for kind in (one.kind, ALL):
+            about[one.annotator, kind].add(one.instance)
+    return {
+        (name, kind): Listed(n, listing(study=study, person=name), unit="answers", instances=len(about[name, kind]))
+        for (name, kind), n in given.items()
+        if about[name, kind] == about[name, ALL]
+    }
 
 
 def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:

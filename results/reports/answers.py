@@ -12,10 +12,11 @@ import numpy as np
 from analytics.bias import PositionBias, position_bias
 from analytics.pay import percentile
 from analytics.scores import score
+from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.cells import share_range, value_or_reason
 from results.reports.facts import Answerable
-from results.reports.funnel import ALL, Category
+from results.reports.funnel import Category
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))

@@ -12,6 +12,8 @@ LINEUP = "0.1.0"
 # Raised when tables or columns of a report change their names or their meaning.
 REPORT_VERSION = 2
 
+INSTANCES = "instances"
+
 # How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 
@@ -32,14 +34,29 @@ class Range:
 
 
 class Listed(int):
-    """A count of instances, and the query by which the list of instances shows exactly these."""
+    """A count, and the query by which the list of instances shows exactly these, or the instances that these are about.
+
+    unit: what is counted, in the plural. instances: how many the list shows.
+    """
 
     query: str
+    unit: str
+    instances: int
 
-    def __new__(cls, count: int, query: str) -> Self:
+    def __new__(cls, count: int, query: str, *, unit: str = INSTANCES, instances: int | None = None) -> Self:
         made = super().__new__(cls, count)
-        made.query = query
+        made.query, made.unit = query, unit
+        made.instances = count if instances is None else instances
         return made
+
+    @property
+    def explained(self) -> str:
+        """Return what the list shows where that is something else than was counted; else ""."""
+        if self.unit == INSTANCES:
+            return ""
+        shown = "instance" if self.instances == 1 else f"{self.instances:,} instances"
+        counted = f"these {self:,} {self.unit} are" if self > 1 else f"this {self.unit.removesuffix('s')} is"
+        return f"The {shown} that {counted} about"
 
 
 Cell = str | int | float | Decimal | Range | Undefined | None

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from analytics.pay import hourly_wage, projected_cost
-from results.reports.base import Cell, Column, Table, Undefined
+from results.reports.addresses import NOT_SHOWN, SETTLED, listing
+from results.reports.base import Cell, Column, Listed, Table, Undefined
 from results.reports.facts import ProjectFacts, StudyFacts
 
 FINISHED, WAITED = "finished", "waited"
@@ -65,7 +66,19 @@ def protocol_table(project: ProjectFacts) -> Table:
     rows: list[Sequence[Cell]] = [
         (
             *(study.slug, study.title, study.purpose, ", ".join(study.kinds), study.rule),
-            *(study.fed_by or "the import", study.answers_wanted, study.max_answers, study.settled, study.skipped),
+            *(study.fed_by or "the import", study.answers_wanted, study.max_answers),
+            Listed(
+                study.settled,
+                listing(study=study.slug, question=SETTLED),
+                unit="questions",
+                instances=study.settled_about,
+            ),
+            Listed(
+                study.skipped,
+                listing(study=study.slug, reason=NOT_SHOWN),
+                unit="skips",
+                instances=study.skipped_about,
+            ),
         )
         for study in project.studies
     ]

@@ -1,6 +1,7 @@
 """What follows from studies that ask which image a description is about: what became of the descriptions, how far
 retrievers agree, how often they are right, and what the descriptions are like (ImageCoDe's tables)."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -36,10 +37,11 @@ from analytics.retrieval import (
     taken,
 )
 from analytics.scales import number_of
+from results.reports.addresses import ALL, ANSWERED, SEVERAL, in_address
 from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.behind import of_questions
 from results.reports.cells import limits_or_reason, range_or_reason, share_of, share_range, value_or_reason
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
-from results.reports.funnel import ALL
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
 TAKEN = {Taken.ALL: "all", Taken.FIRST: "asked for at first", Taken.ACCEPTED: "after acceptance"}
@@ -97,6 +99,12 @@ class Described:
 
     def answers(self, questions: frozenset[int]) -> list[Retrieval]:
         return [one for one in self.retrievals if one.description in questions]
+
+    def leading(self, count: int, questions: Iterable[Hashable], name: str, type: str) -> int:
+        """Return a count of `questions`, which are what `name` says in lists, about sets of a type."""
+        counted = set(questions)
+        about = (question.instance for pk, question in self.asked.items() if pk in counted)
+        return of_questions(count, about, self.study, name, type=type)
 
 
 def described_in(studies: Iterable[StudyFacts]) -> list[Described]:
@@ -160,10 +168,10 @@ def fates_table(found: Sequence[Described]) -> Table:
     for each in found:
         for name, fates in _fates(each).items():
             filtered = fates.filtered_out
-            counts = (fates.retrieved, fates.accepted, fates.rejected, fates.undecided)
             rows.append(
                 (
-                    *(each.study.slug, name, fates.written, fates.not_possible, *counts),
+                    *(each.study.slug, name, fates.written, fates.not_possible),
+                    *(*_became(each, name, fates), fates.undecided),
                     *(share_of(filtered), share_range(filtered)),
                 )
             )
@@ -175,6 +183,14 @@ def fates_table(found: Sequence[Described]) -> Table:
     ]
     title = "What became of the descriptions"
     return Table("descriptions", title, columns, rows, notes, _slugs(found))
+
+
+def _became(each: Described, name: str, fates: Fates) -> Iterable[int]:
+    """Yield how many were retrieved, accepted and rejected, each leading to its sets."""
+    asked = [each.asked[pk] for pk in each.groups[name]]
+    yield each.leading(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
+    for count, outcome in ((fates.accepted, Outcome.ACCEPTED), (fates.rejected, Outcome.REJECTED)):
+        yield each.leading(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
 
 
 def _fates(each: Described) -> dict[str, Fates]:
@@ -215,7 +231,8 @@ def retrieval_agreement_table(found: Sequence[Described]) -> Table:
                     (
                         *(each.study.slug, name, metric, TAKEN[which]),
                         *_alpha(each, alpha, intervals[which], which),
-                        *(alpha.n_units, alpha.n_pairable, alpha.n_ratings, alpha.n_raters),
+                        *_compared(each, name, which, alpha, answers),
+                        *(alpha.n_ratings, alpha.n_raters),
                     )
                 )
     notes = [
@@ -230,6 +247,21 @@ def retrieval_agreement_table(found: Sequence[Described]) -> Table:
     ]
     title = "How far retrievers agree, three ways"
     return Table("retrieval-agreement", title, columns, rows, notes, _slugs(found))
+
+
+def _compared(
+    each: Described, name: str, which: Taken, alpha: Coefficient, answers: Sequence[Retrieval]
+) -> tuple[int, int]:
+    """Return how many descriptions there are, and how many with two or more answers; of all answers they lead to their
+    sets."""
+    if which is not Taken.ALL:
+        return alpha.n_units, alpha.n_pairable
+    times = Counter(one.description for one in answers)
+    several = (description for description, n in times.items() if n > 1)
+    return (
+        each.leading(alpha.n_units, times, ANSWERED, name),
+        each.leading(alpha.n_pairable, several, SEVERAL, name),
+    )
 
 
 def _measured(each: Described) -> Iterable[tuple[str, Metric]]:

@@ -84,8 +84,9 @@ def _powered(baseline: Baseline, model: Answered) -> Iterable[Sequence[Cell]]:
     found = prediction_powered_scores(Outcomes(*columns), instances, model.outcomes, model.instances)
     for name in OF_FOUR:
         each = found[name]
+        labelled = baseline.listed(each.n_labelled, instances, model=model.listed_as)
         yield (
-            *(baseline.study.slug, model.who, name, each.n_labelled, each.n_unlabelled),
+            *(baseline.study.slug, model.who, name, labelled, each.n_unlabelled),
             *(value_or_reason(each.value, each.reason), limits_or_reason(each.low, each.high, each.reason)),
             value_or_reason(each.alone, each.reason),
             limits_or_reason(each.alone_low, each.alone_high, each.reason),

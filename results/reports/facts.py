@@ -1,6 +1,6 @@
 """What a report is made of: a project's studies in the order of its pipeline, as plain rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -148,7 +148,8 @@ class StudyFacts:
 
     `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
-    `skipped`: how often a session went on without a question, because its images could not be shown.
+    `skipped`: how often a session went on without a question, because its images could not be shown; `settled`: how
+    many questions a researcher settled; each with the number of instances that they are about.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
     `per_answer`: what each of the `answers_paid`, which are those that count, is paid besides; these are 0 without it.
@@ -177,11 +178,13 @@ class StudyFacts:
     answers: Sequence[AnswerFacts]
     max_answers: int = 0
     settled: int = 0
+    settled_about: int = 0
     simulated: int = 0
     first_day: str = ""
     last_day: str = ""
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     skipped: int = 0
+    skipped_about: int = 0
     above: Sequence[Played] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
@@ -220,13 +223,14 @@ class ModelFacts:
 
     `captions`: instance id -> whether it chose the caption of the image, of the instances about which it was not asked
     all four questions. `is_declared`: its predictions come from files that name no pictures, so that nobody can verify
-    what they are about.
+    what they are about. `listed_as`: what lists of instances call it, whichever captions it read.
     """
 
     name: str
     outcomes: Mapping[int, tuple[bool, bool, bool, bool]]
     captions: Mapping[int, bool] = field(default_factory=dict)
     is_declared: bool = False
+    listed_as: str = ""
 
 
 class Way(StrEnum):
@@ -278,6 +282,7 @@ class ProjectFacts:
     `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
     many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
     `parted`: the questions on which people and all models part.
+    `predicted_by`: model, as lists call it -> the instances about which it answered anything.
     `described`: the descriptions of image sets that leave with the data, by split and type.
     """
 
@@ -287,6 +292,7 @@ class ProjectFacts:
     studies: Sequence[StudyFacts]
     dataset: str = ""
     models: Sequence[ModelFacts] = field(default=())
+    predicted_by: Mapping[str, Set[int]] = field(default_factory=dict)
     parted: Sequence[Parted] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0

@@ -22,12 +22,19 @@ class Finding:
     plot: str
 
     @property
-    def rows(self) -> Sequence[Sequence[tuple[str, bool, str]]]:
-        """Return the cells of each row, each with whether it is a number, and the query that lists what it counts."""
+    def rows(self) -> Sequence[Sequence[tuple[str, bool, str, str]]]:
+        """Return the cells of each row, each with whether it is a number, the query that lists what it counts, and what
+        that shows where it is something else."""
+        text = self.text
         return [
-            list(zip(row, self.text.is_number, queries, strict=True))
-            for row, queries in zip(self.text.rows, self.text.queries, strict=True)
+            list(zip(row, text.is_number, queries, explained, strict=True))
+            for row, queries, explained in zip(text.rows, text.queries, text.explained, strict=True)
         ]
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        """Return whether some of its counts lead to something else than was counted."""
+        return any(any(row) for row in self.text.explained)
 
     @property
     def is_long(self) -> bool:
@@ -67,6 +74,7 @@ def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
             "rows": [list(row) for row in finding.text.rows],
             "reasons": list(finding.text.reasons),
             "queries": [list(row) for row in finding.text.queries],
+            "explained": [list(row) for row in finding.text.explained],
             "plot": finding.plot,
         }
         for finding in findings
@@ -89,8 +97,8 @@ def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 headings=each["headings"],
                 rows=each["rows"],
                 reasons=each["reasons"],
-                # What was kept before counts led to lists has none.
-                queries=each.get("queries") or [[""] * len(row) for row in each["rows"]],
+                queries=each["queries"],
+                explained=each["explained"],
             ),
             each["plot"],
         )

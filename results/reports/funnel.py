@@ -3,12 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome, Progress, outcome_of_instance, progress_of
-from results.reports.addresses import in_address, listing
+from analytics.outcomes import (
+    ACCEPTING,
+    NOT_ACCEPTING,
+    Outcome,
+    Progress,
+    outcome_of_instance,
+    progress_of,
+    progress_of_instance,
+)
+from results.reports.addresses import ALL, in_address, listing
 from results.reports.base import Cell, Column, Listed, Plot, Point, Series, Table
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
-ALL = "all"
 ASKED = "asked"
 Category = tuple[str, str]
 
@@ -32,17 +39,13 @@ def funnel_table(project: ProjectFacts) -> Table:
     for study in project.studies:
         # A study has outcomes of its own sort: nothing is accepted in a baseline, and nothing agreed in a filter.
         never = NOT_ACCEPTING if study.accepts else ACCEPTING
-        one_each = len({question.instance for question in study.questions}) == len(study.questions)
         rows += [
             (
                 study.slug,
                 study.purpose,
                 *category,
                 _listed(found[ASKED], study.slug, category),
-                *(
-                    None if name in never else _standing(found[name], study.slug, category, name, one_each=one_each)
-                    for name in shown
-                ),
+                *(None if name in never else _standing(found[name], study.slug, category, name) for name in shown),
             )
             for category, found in counts[study.slug].items()
         ]
@@ -51,18 +54,14 @@ def funnel_table(project: ProjectFacts) -> Table:
 
 
 def _listed(n: int, study: str, category: Category, **standing: str) -> Listed:
-    return Listed(n, listing(study=study, category=None if category == (ALL, ALL) else category, **standing))
+    return Listed(n, listing(study=study, category=category, **standing))
 
 
-def _standing(n: int, study: str, category: Category, name: str, *, one_each: bool) -> Cell:
-    """Return how many instances stand so in a study.
-
-    one_each: whether there is one question about each instance. How far the answers are is said of questions, and no
-    list shows the instances of which all questions are as far.
-    """
+def _standing(n: int, study: str, category: Category, name: str) -> Cell:
+    """Return how many instances stand so in a study, by their outcome or by how far their answers are."""
     if name in set(Outcome):
         return _listed(n, study, category, state=in_address(Outcome(name)))
-    return _listed(n, study, category, question=name) if one_each else n
+    return _listed(n, study, category, progress=name)
 
 
 _OF_INSTANCES = (
@@ -107,8 +106,7 @@ def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, Counter[
 
 def progress_of_all(questions: Sequence[QuestionFacts]) -> Progress:
     """Return how far the answers to all questions about an instance are, taken together."""
-    found = {progress_of(question.answers, question.wanted) for question in questions}
-    return found.pop() if len(found) == 1 else Progress.OPEN
+    return progress_of_instance(progress_of(question.answers, question.wanted) for question in questions)
 
 
 def by_instance(questions: Iterable[QuestionFacts]) -> dict[int, list[QuestionFacts]]:
@@ -169,11 +167,19 @@ def dataset_table(project: ProjectFacts) -> Table:
         kept_by += f" An instance makes {examples} retrieval examples: as many as are asked about it in the baseline."
     kept_in, accepted = (keeping.slug, {"state": in_address(Outcome.ACCEPTED)}) if keeping else ("", {})
     rows: list[Sequence[Cell]] = [
-        (*category, _listed(n, kept_in, category, **accepted), *([examples * n] if examples else []))
+        (
+            *(*category, _listed(n, kept_in, category, **accepted)),
+            *([_examples(examples, n, kept_in, category, **accepted)] if examples else []),
+        )
         for category, n in [((ALL, ALL), counts.total()), *sorted(counts.items())]
     ]
     title, shown = "The dataset, per type and subtype", rows if project.studies else []
     return Table("dataset", title, columns, shown, [kept_by], [keeping.slug] if keeping else [])
+
+
+def _examples(each: int, instances: int, study: str, category: Category, **standing: str) -> Listed:
+    query = listing(study=study, category=category, **standing)
+    return Listed(each * instances, query, unit="examples", instances=instances)
 
 
 def _examples_per_instance(project: ProjectFacts) -> int:

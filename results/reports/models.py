@@ -5,21 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analytics.outcomes import Outcome
 from analytics.scores import Outcomes, Score, score
-from results.reports.base import Cell, Column, Table
+from results.reports.addresses import ALL, in_address, listing
+from results.reports.base import Cell, Column, Listed, Table
 from results.reports.cells import share_of, share_range
 from results.reports.facts import ProjectFacts
-from results.reports.funnel import ALL, Category, dataset_study, kept_instances
+from results.reports.funnel import Category, dataset_study, kept_instances
 from results.reports.people import SCORES, in_category_order
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The outcomes of a model, one place per instance."""
+    """The outcomes of a model, one place per instance. `listed_as`: what lists of instances call it."""
 
     who: str
     instances: Sequence[int]
     outcomes: Outcomes
+    listed_as: str = ""
 
     def rights(self) -> dict[str, dict[int, bool]]:
         """Return for each score whether every instance counts as right."""
@@ -36,7 +39,7 @@ def models_on(project: ProjectFacts, instances: Collection[int]) -> list[Answere
         common = [instance for instance in instances if instance in model.outcomes]
         if common:
             columns = np.array([model.outcomes[instance] for instance in common], dtype=np.bool_).reshape(-1, 4).T
-            found.append(Answered(model.name, common, Outcomes(*columns)))
+            found.append(Answered(model.name, common, Outcomes(*columns), model.listed_as))
     return found
 
 
@@ -61,12 +64,16 @@ def models_table(project: ProjectFacts) -> Table:
     """Return every model's scores on the dataset."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
-    rows: list[Sequence[Cell]] = [
-        (model.who, *category, scores["I2T"].n, *(share_of(scores[name]) for name in SCORES))
-        for model in models_on(project, sorted(kept_instances(project)))
-        for category, scores in grouped(model, project.categories).items()
-    ]
-    keeping = dataset_study(project)
+    keeping, kept = dataset_study(project), kept_instances(project)
+    within = {"study": keeping.slug, "state": in_address(Outcome.ACCEPTED)} if keeping else {}
+    rows: list[Sequence[Cell]] = []
+    for model in models_on(project, sorted(kept)):
+        are_listed = set(model.instances) == project.predicted_by.get(model.listed_as, frozenset()) & kept
+        for category, scores in grouped(model, project.categories).items():
+            n = scores["I2T"].n
+            query = listing(category=category, model=model.listed_as, **within)
+            shares = (share_of(scores[name]) for name in SCORES)
+            rows.append((model.who, *category, Listed(n, query) if are_listed else n, *shares))
     over = f"what {keeping.slug} accepted" if keeping else "all that was imported"
     notes = [f"Over the dataset: {over}. {OF_AN_INSTANCE}", *declared(project, {str(row[0]) for row in rows})]
     rests_on = [keeping.slug] if keeping else []
@@ -85,10 +92,13 @@ def captions_table(project: ProjectFacts) -> Table:
     columns += [Column("Right", "count"), Column("Accuracy", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
     for model in project.models:
+        are_listed = set(model.captions) == project.predicted_by.get(model.listed_as)
         for category, rights in _by_category(model.captions.items(), project):
             found = score(rights)
             if found.n:
-                rows.append((model.name, *category, found.n, found.count, share_of(found), share_range(found)))
+                query = listing(category=category, model=model.listed_as)
+                n = Listed(found.n, query) if are_listed else found.n
+                rows.append((model.name, *category, n, found.count, share_of(found), share_range(found)))
     notes = [
         "The image with its caption and the negative caption, one question per instance, over all that were imported. "
         "All counts every instance once (the micro average). Wilson's intervals.",

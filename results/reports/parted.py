@@ -4,9 +4,10 @@ round. The one definition behind the counts of the report and the list that they
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Table
 from results.reports.facts import Parted, Way
-from results.reports.funnel import ALL, Category
+from results.reports.funnel import Category
 from results.reports.people import in_category_order
 
 TITLES: Mapping[Way, str] = {Way.PEOPLE: "People right, all models wrong", Way.MODELS: "All models right, people wrong"}

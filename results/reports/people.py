@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from analytics.outcomes import Progress, State, progress_of
 from analytics.scores import Score
+from results.reports.addresses import ALL
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.funnel import ALL, Category
+from results.reports.funnel import Category
 from studies.kinds import KINDS, get_kind
 from studies.kinds.base import NONE
 from studies.rules.votes import majority

@@ -7,10 +7,10 @@ from math import exp
 from analytics.bootstrap import LEAST_RATERS
 from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
 from analytics.scores import Score
+from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, share_of, value_or_reason
 from results.reports.facts import StudyFacts
-from results.reports.funnel import ALL
 from results.reports.labels import answers_to, units_of
 
 

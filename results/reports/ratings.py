@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from analytics.scales import distribution
+from results.reports.addresses import ALL
 from results.reports.answers import AnswerDetails, Kinds
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
 from results.reports.facts import Answerable
-from results.reports.funnel import ALL, Category
+from results.reports.funnel import Category
 
 
 def ratings_table(answers: Sequence[AnswerDetails], kinds: Kinds) -> Table:

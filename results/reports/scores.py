@@ -1,15 +1,17 @@
 """How well people answer, each baseline for itself, and models on the same instances, with intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, score, wilson_interval
-from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.addresses import ALL, ANSWERED, listing
+from results.reports.base import INSTANCES, Cell, Column, Listed, Plot, Point, Series, Table, Undefined
+from results.reports.behind import with_question
 from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.funnel import ALL, Category, dataset_study, kept_instances
+from results.reports.funnel import Category, dataset_study, kept_instances
 from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
 from results.reports.people import FOUR, OF_FOUR, Judged, Scored, by_category, by_majority, in_category_order, scored
 
@@ -31,12 +33,18 @@ class Predicted:
     who: str
     judged: Mapping[str, Sequence[Judged]]
 
+    @property
+    def instances(self) -> Set[int]:
+        return {one.instance for each in self.judged.values() for one in each}
+
 
 @dataclass(frozen=True)
 class Baseline:
     """A study whose right answers are known: what people got right, and models on the instances people answered.
 
     `predicted`: models where the study does not ask the four questions, on the questions that people answered.
+    `answered`: the instances that people answered; `both_answered`: those of them about which a model answered
+    anything, by what lists of instances call it.
     """
 
     study: StudyFacts
@@ -44,10 +52,33 @@ class Baseline:
     models: Sequence[Answered]
     categories: Mapping[int, Category]
     predicted: Sequence[Predicted] = ()
+    answered: Set[int] = frozenset()
+    both_answered: Mapping[str, Set[int]] = field(default_factory=dict)
 
     @property
     def has_whole(self) -> bool:
         return any(each.unit == "instance" for each in self.scores)
+
+    @property
+    def judged(self) -> Iterable[Judged]:
+        return (one for each in self.scores for one in each.judged)
+
+    def listed(
+        self,
+        count: int,
+        about: Iterable[int],
+        *,
+        model: str | None = None,
+        category: Category = (ALL, ALL),
+        unit: str = INSTANCES,
+    ) -> int:
+        """Return a count over the instances `about`, of which some are of `category`; it leads to these where the list
+        of what people, and `model` if there is one, answered shows just these."""
+        shown = self.answered if model is None else self.both_answered.get(model, frozenset())
+        if set(about) != shown:
+            return count
+        query = listing(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
+        return Listed(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
 
 
 def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
@@ -56,7 +87,10 @@ def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
     instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
     predicted = [_predicted(who, rights, scores) for who, rights in study.predicted.items()]
     predicted = [each for each in predicted if any(each.judged.values())]
-    return Baseline(study, scores, models_on(project, list(instances)), project.categories, predicted)
+    answered = with_question(study, ANSWERED)
+    both_answered = {model: answered & those for model, those in project.predicted_by.items()}
+    models = models_on(project, list(instances))
+    return Baseline(study, scores, models, project.categories, predicted, answered, both_answered)
 
 
 def _predicted(who: str, rights: Mapping[int, bool], scores: Sequence[Scored]) -> Predicted:
@@ -84,13 +118,7 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
     for baseline in baselines:
         rows += _people_rows(baseline, names)
         for model in baseline.models:
-            rows += [
-                (
-                    *(baseline.study.slug, model.who, *category, None, scores["I2T"].n),
-                    *(share_of(scores[name]) if name in scores else None for name in names),
-                )
-                for category, scores in grouped(model, baseline.categories).items()
-            ]
+            rows += _model_rows(baseline, model, names)
         for predicted in baseline.predicted:
             rows += _predicted_rows(baseline, predicted, names)
     notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
@@ -102,6 +130,13 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
     return Table(
         "scores", "How often people and models are right", columns, rows, notes, _slugs(baselines), is_long_form=True
     )
+
+
+def _model_rows(baseline: Baseline, model: Answered, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    for category, scores in grouped(model, baseline.categories).items():
+        n = baseline.listed(scores["I2T"].n, model.instances, model=model.listed_as, category=category)
+        shares = (share_of(scores[name]) if name in scores else None for name in names)
+        yield (baseline.study.slug, model.who, *category, None, n, *shares)
 
 
 def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
@@ -163,7 +198,8 @@ def _predicted_rows(baseline: Baseline, predicted: Predicted, names: Sequence[st
         instances = len({one.instance for each in judged.values() for one in each})
         cells = [_share(judged.get(name)) for name in names]
         if instances:
-            yield (baseline.study.slug, predicted.who, *category, None, instances, *cells)
+            n = baseline.listed(instances, predicted.instances, model=predicted.who, category=category)
+            yield (baseline.study.slug, predicted.who, *category, None, n, *cells)
 
 
 def _undone(study: StudyFacts) -> str:
@@ -183,6 +219,7 @@ def _slugs(baselines: Iterable[Baseline]) -> list[str]:
 
 def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
     grouped_scores = {each.name: by_category(each.judged, baseline.categories) for each in baseline.scores}
+    about = {one.instance for one in baseline.judged}
     categories: dict[Category, None] = {}
     for found in grouped_scores.values():
         categories |= dict.fromkeys(found)
@@ -190,7 +227,8 @@ def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[
         judged = {name: found.get(category, []) for name, found in grouped_scores.items()}
         every = [one for each in judged.values() for one in each]
         if every:
-            people, instances = len({one.person for one in every}), len({one.instance for one in every})
+            people = len({one.person for one in every})
+            instances = baseline.listed(len({one.instance for one in every}), about, category=category)
             cells = [_mean(judged[name]) if name in judged else None for name in names]
             yield (baseline.study.slug, HUMANS, *category, people, instances, *cells)
 
@@ -211,14 +249,15 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
         rows += [_human_interval(baseline, each) for each in baseline.scores if each.judged]
         for model in baseline.models:
             for name, found in model.outcomes.scores().items():
-                beside = (None, found.n, None, share_range(found), None, None, None)
-                unit = "instance" if name in ("I2T", "T2I", "Group") else "question"
-                rows.append((baseline.study.slug, model.who, name, share_of(found), unit, *beside))
+                unit = "instance" if name in OF_FOUR else "question"
+                n = baseline.listed(found.n, model.instances, model=model.listed_as, unit=f"{unit}s")
+                rows.append(_model_interval(baseline, model.who, name, found, unit, n))
         for predicted in baseline.predicted:
             for name, judged in predicted.judged.items():
                 found = score([one.right for one in judged])
-                beside = (None, found.n, None, share_range(found), None, None, None)
-                rows.append((baseline.study.slug, predicted.who, name, share_of(found), "question", *beside))
+                about = (one.instance for one in judged)
+                n = baseline.listed(found.n, about, model=predicted.who, unit="questions")
+                rows.append(_model_interval(baseline, predicted.who, name, found, "question", n))
     notes = [
         "Humans: for other people like these on other questions like these; exact for a share of as many independent "
         "answers as the design effect leaves, corrected for few people (Korn and Graubard 1998). ICC: how much more "
@@ -229,12 +268,18 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
     return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
 
 
+def _model_interval(baseline: Baseline, who: str, name: str, found: Score, unit: str, n: int) -> Sequence[Cell]:
+    beside = (None, n, None, share_range(found), None, None, None)
+    return (baseline.study.slug, who, name, share_of(found), unit, *beside)
+
+
 def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:
     found = people_score(each.judged)
+    about = (one.instance for one in each.judged)
     alone = score([one.right for one in each.judged]) if found.n_people == 1 else None
     return (
         *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
-        *(found.n_people, found.n_questions, found.n_answers),
+        *(found.n_people, baseline.listed(found.n_questions, about, unit=f"{each.unit}s"), found.n_answers),
         limits_or_reason(found.low, found.high, found.reason),
         None if alone is None else share_range(alone),
         value_or_reason(found.icc, NO_ICC),

@@ -14,7 +14,8 @@ _THREE = Decimal("0.001")
 class TextTable:
     """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on.
 
-    `queries`: for each cell that counts instances the query that lists them, from its question mark on, "" for others.
+    `queries`: for each cell that counts instances, or what is about them, the query that lists these, from its question
+    mark on, "" for others; `explained`: what is listed, where that is not what was counted, "" for others.
     """
 
     table: Table
@@ -22,6 +23,7 @@ class TextTable:
     rows: Sequence[Sequence[str]]
     reasons: Sequence[str]
     queries: Sequence[Sequence[str]]
+    explained: Sequence[Sequence[str]]
 
     @property
     def is_number(self) -> Sequence[bool]:
@@ -47,7 +49,8 @@ def text_table(table: Table) -> TextTable:
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
     # Nobody follows a nought.
     queries = [[f"?{cell.query}" if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
-    return TextTable(table, headings, rows, reasons, queries)
+    explained = [[cell.explained if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
+    return TextTable(table, headings, rows, reasons, queries, explained)
 
 
 def _letter(index: int) -> str:

@@ -10,11 +10,11 @@ from analytics.outcomes import State
 from analytics.pay import percentile
 from analytics.retrieval import Retrieval, accuracy_of_describers, found_by_describer
 from analytics.scores import Score, score
+from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Table, Undefined
 from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
 from results.reports.descriptions import LANGUAGE_COLUMNS, LANGUAGE_NOTE, Counted, language_cells
 from results.reports.facts import StudyFacts
-from results.reports.funnel import ALL
 
 HALF = Fraction(1, 2)
 NOT_RECORDED = "It was not recorded how these texts were written."

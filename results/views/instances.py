@@ -14,6 +14,7 @@ from results.queries.explorer import (
     IMAGES,
     ORDERS,
     PARTED,
+    PROGRESS,
     QUESTIONS,
     REASONS,
     SOURCE,
@@ -85,17 +86,20 @@ def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict
     categories = categories_of(project)
     fixed = {
         "state": ("State", "Any", STATES),
+        "progress": ("All its questions", "Any", PROGRESS),
         "question": ("With a question", "Any", QUESTIONS),
         "alike": ("Answers", "Any", ALIKE),
         "reason": ("Spoken against", "Any or not", REASONS),
         "parted": ("People and models", "Any", PARTED),
     }
+    models = [str(model) for model in project.models.that_answered(project)]
     return {
         "splits": _named(split for split, _, _ in categories),
         "types": _named(type for _, type, _ in categories),
         "subtypes": _named(subtype for _, _, subtype in categories),
         "tags": list(project.tags.values_list("name", flat=True)),
         "studies": [study.slug for study in studies],
+        "models": models,
         "images": IMAGES,
         "orders": {name: order.title for name, order in ORDERS.items() if name != SOURCE},
         "fixed": [(name, *labels, getattr(wanted, name)) for name, labels in fixed.items()],

@@ -11,9 +11,8 @@ from django.views.decorators.http import require_safe
 
 from results.queries.parted import Wanted, asked_as, page_of_parted, parted_questions
 from results.queries.simulated import simulated_in_project
-from results.reports.addresses import NO_NAME
+from results.reports.addresses import ALL, NO_NAME
 from results.reports.facts import Parted, Way
-from results.reports.funnel import ALL
 from results.reports.parted import TITLES, counted_lines
 from results.views.guards import project_view
 from studies.models import Project

@@ -12,7 +12,8 @@ Eight vases. Step 3 wants three answers each, of Ann, Ben and Cleo:
 So six are accepted (one of them settled), one is rejected and one conflicting. Step 4 asks a program about these six;
 it keeps vase-0 to vase-4, and not vase-7. The baseline asks Eve and Fay about those five, twenty questions each: Eve is
 always right, Fay is wrong about every image (10 of 20 right). Gus answers a second baseline of five questions, always
-right; a pilot that was launched last has no answer.
+right; a pilot that was launched last has no answer. A file declares that a model is right about all four questions on
+vase-0 to vase-3, and on vase-7.
 
 Then Cleo withdraws. Two of three answers are left to every question of step 3: vase-0 to 2 keep their majority of two,
 and vase-3 its own; vase-5 stays rejected. Vase-4 has one against one, and vase-6 too: nothing is decided while an
@@ -34,12 +35,13 @@ from django.test import Client
 
 from annotation.actions import adjudication, removals
 from annotation.models import Annotator, Session
+from predictions.models import QUESTIONS, Model, Prediction
 from results.actions.kept_numbers import made_at_once
 from results.models import KeptNumbers
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
-from tests.factories import NOON, make_person
+from tests.factories import NOON, make_model, make_person
 from tests.pages import signed_in
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
 
@@ -104,7 +106,26 @@ def fill() -> str:
     captions = open_study(project, SECOND)
     sit_through(captions, "gus", lambda question: question.right)
     open_study(project, {"study": "pilot", "purpose": "pilot", "kind": "best_of_n"})
+    declare(project, make_model(project), ["vase-0", "vase-1", "vase-2", "vase-3", "vase-7"])
     return project.slug
+
+
+def declare(project: Project, model: Model, keys: list[str]) -> None:
+    """Store that `model` is right about all four questions on these instances."""
+    Prediction.objects.bulk_create(
+        Prediction(
+            model=model,
+            instance=instance,
+            kind=kind,
+            variant=variant,
+            caption_rule=instance.caption_rule,
+            is_right=True,
+            source_row=1,
+            created_at=NOON,
+        )
+        for instance in project.instances.filter(key__in=keys)
+        for kind, variant in QUESTIONS.values()
+    )
 
 
 filled = kept(fill)
@@ -220,29 +241,64 @@ def test_no_two_places_disagree(
         assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
 
 
+# Counts of something else, as a hand has them: what is counted, and the instances that it is about.
+ELSEWHERE = {
+    "before": {
+        # Every question of step 3 has three answers, and those about six instances were accepted.
+        "?study=step-3&question=several": ("8", 8),
+        "?study=step-3&state=accepted&question=several": ("6", 6),
+        "?study=step-3&question=settled": ("1", 1),
+        # Two kinds with ten questions each.
+        "?study=baseline&question=several": ("10", 5),
+        "?study=baseline&question=answered&model=CLIP": ("4", 4),
+    },
+    "after": {
+        "?study=step-3&question=several": ("8", 8),
+        "?study=step-3&state=accepted&question=several": ("5", 5),
+        "?study=step-3&question=settled": ("1", 1),
+        "?study=baseline&question=answered&model=CLIP": ("4", 4),
+    },
+}
+
+
+def shown_by(query: str, client: Client) -> int:
+    return int(client.get(f"/projects/vases/instances/{query}").context["count"])
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_every_count_of_instances_leads_to_as_many(
+def test_every_count_leads_to_as_many_instances_as_it_says(
     moment: str, project: Project, researcher: User, client: Client
 ) -> None:
     if moment == "after":
         take_out(project, researcher)
     made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
-    results = ["/projects/vases/results/", *(f"/studies/vases/{study}/results/" for study in BEFORE)]
+    pages = [f"/studies/vases/{study}/{page}/" for study in BEFORE for page in ("results", "annotators")]
     counts = {
-        (query, cell)
-        for page in results
+        (query, cell, explained)
+        for page in ["/projects/vases/results/", *pages]
         for finding in client.get(page).context["findings"]
         for row in finding.rows
-        for cell, _, query in row
+        for cell, _, query, explained in row
         if query
     }
-    listed = {query: client.get(f"/projects/vases/instances/{query}").context["count"] for query, _ in counts}
-    assert counts == {(query, f"{n:,}") for query, n in listed.items()}
-    # Of the study that keeps the dataset: what it asked, accepted and rejected, and all that is complete.
-    assert {query for query in listed if "study=step-4" in query} > {
+    listed = {query: shown_by(query, client) for query, *_ in counts}
+    of_instances = {(query, cell) for query, cell, explained in counts if not explained}
+    assert of_instances == {(query, f"{listed[query]:,}") for query, _ in of_instances}
+    elsewhere = {(query, explained) for query, _, explained in counts if explained}
+    for query, explained in elsewhere:
+        assert explained.startswith(f"The {listed[query]:,} instances that " if listed[query] > 1 else "The instance ")
+    said = {query: (cell, listed[query]) for query, cell, explained in counts if explained}
+    assert {query: said.get(query) for query in ELSEWHERE[moment]} == ELSEWHERE[moment]
+    assert sum("person=" in query for query in said) == {"before": 7, "after": 5}[moment]
+    # Of the study that keeps the dataset: what it asked, accepted and rejected, and all that is complete; of another,
+    # whose instances have four questions each, those about which all are as far.
+    assert {query for query, _ in of_instances} > {
         "?study=step-4",
         "?study=step-4&state=accepted",
-        "?study=step-4&question=complete",
+        "?study=step-4&progress=complete",
+        f"?study=baseline&progress={'complete' if moment == 'before' else 'open'}",
+        "?study=baseline&question=answered",
+        "?study=step-4&model=CLIP&state=accepted",
     }
 
 

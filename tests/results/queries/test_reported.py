@@ -7,6 +7,7 @@ from annotation.models import Report, Session
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.queries.reported import study_reports
+from results.queries.reporting import study_outline
 from results.queries.skips import study_skips
 from tests.annotation.test_responses import next_slot
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study
@@ -55,6 +56,7 @@ def test_reports_are_told_by_question_with_count_reasons_and_words() -> None:
     assert counts == sorted(counts, reverse=True)
     # Not told a second time among what was skipped for its images.
     assert not study_skips(sessions[0].study).lines
+    assert study_outline(sessions[0].study).skipped == 0
 
 
 def test_what_somebody_reported_goes_with_their_consent() -> None:

@@ -7,6 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Annotator, Response
 from background.models import Job
 from results.actions import kept_numbers, people
+from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, Pseudonym
 from studies.models import Instance, InstanceImage, Project
 from tests.databases import kept
@@ -32,58 +33,70 @@ def listed(client: Client, **query: str) -> list[str]:
     return [line.instance.key for line in client.get(LIST, query).context["page"].rows]
 
 
+# What the list is asked for, and the keys that it shows.
+NARROWED: list[tuple[dict[str, str], list[str]]] = [
+    ({}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+    ({"type": "swap"}, ["vase-2", "vase-3"]),
+    ({"type": "swap", "subtype": "obj"}, []),
+    ({"study": "step-4"}, ["vase-0", "vase-1"]),
+    ({"state": "accepted"}, ["vase-0"]),
+    ({"state": "accepted", "study": "step-3"}, ["vase-0", "vase-1"]),
+    ({"state": "rejected"}, ["vase-1"]),
+    ({"state": "rejected", "study": "step-3"}, []),
+    ({"state": "none-yet"}, ["vase-2", "vase-3"]),
+    ({"state": "not-asked"}, []),
+    ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
+    ({"words": "VASE-2"}, ["vase-2"]),
+    ({"words": "a map, vase-1"}, ["vase-1"]),
+    ({"words": "caption"}, []),
+    ({"words": "a\0b"}, []),
+    ({"study": "no-such-study"}, []),
+    ({"split": "val"}, ["vase-1"]),
+    ({"split": "val", "type": "swap"}, []),
+    ({"tag": "odd"}, ["vase-3"]),
+    ({"tag": "even"}, []),
+    ({"images": "awaited"}, ["vase-2"]),
+    ({"images": "there"}, ["vase-0", "vase-1", "vase-3"]),
+    ({"question": "unanswered"}, ["vase-2", "vase-3"]),
+    ({"question": "answered"}, ["vase-0", "vase-1"]),
+    ({"question": "several"}, []),
+    ({"progress": "complete"}, ["vase-0", "vase-1"]),
+    ({"progress": "unanswered"}, ["vase-2", "vase-3"]),
+    ({"progress": "unanswered", "study": "step-4"}, []),
+    ({"progress": "open"}, []),
+    ({"survey": "1", "study": "step-4"}, ["vase-0", "vase-1"]),
+    ({"survey": "77"}, []),
+    ({"model": "no such model"}, []),
+    ({"person": "nobody"}, []),
+    ({"question": "complete", "study": "step-4"}, ["vase-0", "vase-1"]),
+    ({"question": "rejected"}, ["vase-1"]),
+    ({"question": "settled"}, []),
+    ({"longer": "4"}, ["vase-0", "vase-1"]),
+    ({"longer": "4.2", "shorter": "4.2", "study": "step-4"}, ["vase-0", "vase-1"]),
+    ({"longer": "4.3"}, []),
+    ({"survey": "1x"}, []),
+    ({"shorter": "٤"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+    # One answer to each question: nobody to agree with.
+    ({"alike": "all"}, []),
+    ({"reason": "broken"}, ["vase-0"]),
+    ({"reason": "broken", "study": "step-3"}, []),
+    ({"reason": "any"}, ["vase-0"]),
+    ({"type": "(none)"}, []),
+    ({"split": "(none)"}, ["vase-0", "vase-2", "vase-3"]),
+    ({"reason": "not-shown"}, ["vase-1"]),
+    ({"reason": "no-such-reason"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+    ({"parted": "people"}, []),
+    ({"order": "newest"}, ["vase-3", "vase-2", "vase-1", "vase-0"]),
+    ({"order": "longest", "study": "step-3"}, ["vase-1", "vase-0"]),
+    ({"order": "shortest", "study": "step-3"}, ["vase-0", "vase-1"]),
+    ({"look": "table", "type": "swap"}, ["vase-2", "vase-3"]),
+    ({"page": "nonsense"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
+]
+
+
 @pytest.mark.both
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("query", "keys"),
-    [
-        ({}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
-        ({"type": "swap"}, ["vase-2", "vase-3"]),
-        ({"type": "swap", "subtype": "obj"}, []),
-        ({"study": "step-4"}, ["vase-0", "vase-1"]),
-        ({"state": "accepted"}, ["vase-0"]),
-        ({"state": "accepted", "study": "step-3"}, ["vase-0", "vase-1"]),
-        ({"state": "rejected"}, ["vase-1"]),
-        ({"state": "rejected", "study": "step-3"}, []),
-        ({"state": "none-yet"}, ["vase-2", "vase-3"]),
-        ({"state": "not-asked"}, []),
-        ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
-        ({"words": "VASE-2"}, ["vase-2"]),
-        ({"words": "a map, vase-1"}, ["vase-1"]),
-        ({"words": "caption"}, []),
-        ({"words": "a\0b"}, []),
-        ({"study": "no-such-study"}, []),
-        ({"split": "val"}, ["vase-1"]),
-        ({"split": "val", "type": "swap"}, []),
-        ({"tag": "odd"}, ["vase-3"]),
-        ({"tag": "even"}, []),
-        ({"images": "awaited"}, ["vase-2"]),
-        ({"images": "there"}, ["vase-0", "vase-1", "vase-3"]),
-        ({"question": "unanswered"}, ["vase-2", "vase-3"]),
-        ({"question": "complete", "study": "step-4"}, ["vase-0", "vase-1"]),
-        ({"question": "rejected"}, ["vase-1"]),
-        ({"question": "settled"}, []),
-        ({"longer": "4"}, ["vase-0", "vase-1"]),
-        ({"longer": "4.2", "shorter": "4.2", "study": "step-4"}, ["vase-0", "vase-1"]),
-        ({"longer": "4.3"}, []),
-        ({"shorter": "٤"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
-        # One answer to each question: nobody to agree with.
-        ({"alike": "all"}, []),
-        ({"reason": "broken"}, ["vase-0"]),
-        ({"reason": "broken", "study": "step-3"}, []),
-        ({"reason": "any"}, ["vase-0"]),
-        ({"type": "(none)"}, []),
-        ({"split": "(none)"}, ["vase-0", "vase-2", "vase-3"]),
-        ({"reason": "not-shown"}, ["vase-1"]),
-        ({"reason": "no-such-reason"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
-        ({"parted": "people"}, []),
-        ({"order": "newest"}, ["vase-3", "vase-2", "vase-1", "vase-0"]),
-        ({"order": "longest", "study": "step-3"}, ["vase-1", "vase-0"]),
-        ({"order": "shortest", "study": "step-3"}, ["vase-0", "vase-1"]),
-        ({"look": "table", "type": "swap"}, ["vase-2", "vase-3"]),
-        ({"page": "nonsense"}, ["vase-0", "vase-1", "vase-2", "vase-3"]),
-    ],
-)
+@pytest.mark.parametrize(("query", "keys"), NARROWED)
 def test_the_list_is_narrowed(client: Client, query: dict[str, str], keys: list[str]) -> None:
     assert listed(client, **query) == keys
 
@@ -99,6 +112,9 @@ MANY = [
     ({"longer": "4"}, ["vase-0", "vase-1"]),
     ({"reason": "broken"}, ["vase-0"]),
     ({"reason": "not-shown"}, ["vase-1"]),
+    ({"progress": "unanswered"}, ["vase-2", "vase-3"]),
+    ({"question": "answered"}, ["vase-0", "vase-1"]),
+    ({"survey": "1", "study": "step-4"}, ["vase-0", "vase-1"]),
 ]
 
 
@@ -110,6 +126,17 @@ def test_what_leads_to_many_is_the_same(
 ) -> None:
     monkeypatch.setattr("results.queries.explorer.FEW", 0)
     assert listed(client, **query) == keys
+
+
+@pytest.mark.parametrize(("person", "keys"), [("ann", ["vase-0", "vase-1"]), ("ben", [])])
+def test_what_somebody_answered_is_found_by_their_name(
+    client: Client, project: Project, person: str, keys: list[str]
+) -> None:
+    name_annotators(project=project)
+    Response.objects.filter(annotator__provider_id="ben").update(is_current=False)
+    name = Pseudonym.objects.get(annotator__provider_id=person).name
+    assert listed(client, person=name) == keys
+    assert listed(client, person=name, study="step-4") == []
 
 
 @pytest.mark.both
@@ -141,12 +168,12 @@ def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     # Session, user, project; studies, page, images, decisions, tags; what they may do, who is simulated, categories,
-    # all tags.
-    with django_assert_num_queries(12):
+    # models, all tags.
+    with django_assert_num_queries(13):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(LIST)
 
 

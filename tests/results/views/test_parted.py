@@ -97,3 +97,31 @@ def test_more_questions_ask_no_more_queries(client: Client, project: Project) ->
         client.get(PAGE)
     assert len(more) == len(few)
     assert len(listed(client)) == 4
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("few", [500, 0])
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        # What it was shown is no matter: 7 and 8 were other pictures.
+        ({"model": "CLIP"}, [1, 2, 3, 4, 5, 6, 7, 8]),
+        ({"model": "SigLIP"}, [1, 3, 4, 5]),
+        ({"model": "SigLIP", "study": "again"}, [1, 4]),
+        ({"model": "SigLIP", "type": "swap"}, [5]),
+        ({"model": "Sig"}, []),
+        ({"question": "several"}, [1, 2, 3, 4, 5, 7, 8]),
+        ({"question": "several", "study": "again"}, []),
+        ({"question": "answered", "study": "again"}, [1, 4]),
+    ],
+)
+def test_instances_are_found_by_the_models_and_people_who_answered_about_them(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], rows: list[int], few: int
+) -> None:
+    monkeypatch.setattr("results.queries.explorer.FEW", few)
+    named = {model.name: str(model) for model in project.models.all()}
+    if "model" in query:
+        query = {**query, "model": named.get(query["model"], query["model"])}
+    found = client.get("/projects/birds/instances/", query).context
+    assert [line.instance.key for line in found["page"].rows] == [f"row-{number}" for number in rows]
+    assert found["count"] == len(rows)
