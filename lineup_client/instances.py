@@ -34,8 +34,12 @@ class Instances:
         self._site = site
         self._path = path
 
-    def __call__(self, **filters: str) -> Rows:
-        """Return the instances, by `type`, `subtype`, `split`, `key` or `tag` where that is given."""
+    def __call__(self, **filters: str | float) -> Rows:
+        """Return the instances, those alone that the filters of the page of instances leave, under the names that they
+        have in its address: `type`, `tag`, `study`, `state`, `question`, `model` and so on; or by `key`.
+
+        Raises LineupError for what is none of them, and while what is asked for is still being counted.
+        """
         return Rows(lambda: self._site.rows(f"{self._path}instances/", limit=PAGE, **filters))
 
     def upload(

@@ -13,35 +13,42 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from results.actions.kept_numbers import Found
+from results.queries.explorer import listed as narrowed
+from results.queries.overview import with_answers_sent
+from results.queries.pipeline import studies_in_order
+from results.views.kept_numbers import figures_for
 from studies.actions.importing import import_files
 from studies.actions.tags import tag_instances, untag_instances
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
-from studies.models import Instance
+from studies.models import Instance, Project
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadedImages
 from workspace.api.endpoints import ProjectEndpoint, needs
+from workspace.api.explorer import InstanceQuery, wanted_in
 from workspace.api.files import on_disk, refuse_too_large
 from workspace.api.once import KEY, once, once_by_content
-from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.pages import listed, page_of
 from workspace.api.problems import Problem, Refused
 from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, names_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class InstanceQuery(PageQuery):
-    type = serializers.CharField(required=False)
-    subtype = serializers.CharField(required=False)
-    split = serializers.CharField(required=False)
-    key = serializers.CharField(required=False)
-    tag = serializers.CharField(required=False)
-
-
-FILTERS = ("type", "subtype", "split", "key")
+NOT_COUNTED = (
+    "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Ask again "
+    "in a minute."
+)
 # As many as one request can tag.
 MOST_TAGGED = 10_000
 TAGGING = {"tag": tag_instances, "untag": untag_instances}
+
+
+class InstancePageSerializer(listed(InstanceSerializer)):  # type: ignore[misc]
+    as_of = serializers.DateTimeField(
+        allow_null=True, help_text="Of when the figures are that it was narrowed by; null: of now, or there are none."
+    )
 
 
 class ManifestSerializer(serializers.Serializer[Any]):
@@ -63,17 +70,39 @@ class Instances(ProjectEndpoint):
     about = "Instances"
     verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
     parser_classes = (MultiPartParser,)
+    # What it is narrowed by may not be counted yet.
+    when_reading = ("409",)
 
-    @extend_schema(operation_id="list_instances", parameters=[InstanceQuery], responses=listed(InstanceSerializer))
+    @extend_schema(
+        operation_id="list_instances",
+        parameters=[InstanceQuery],
+        responses=InstancePageSerializer,
+    )
     def get(self, request: Request, project: str) -> Response:
-        """The instances of a project, in the order in which they came."""
+        """The instances of a project, in the order in which they came, narrowed as on the page of instances.
+
+        What is asked of answers rests on figures that are counted beforehand where there are many: `as_of` says when.
+        """
         query = InstanceQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
-        wanted = {name: query.validated_data[name] for name in FILTERS if name in query.validated_data}
-        found = Instance.objects.filter(project=self.project, **wanted).prefetch_related("images", "tags")
-        if tag := query.validated_data.get("tag"):
-            found = found.filter(tags__name=tag)
-        return page_of(request, found, lambda rows: InstanceSerializer(map(_told, rows), many=True).data)
+        given = query.validated_data
+        wanted = wanted_in(self.project, given)
+        kept = self._figures() if wanted.needs_figures else None
+        found = narrowed(self.project, studies_in_order(self.project), wanted).instances
+        if "key" in given:
+            found = found.filter(key=given["key"])
+        rows = found.prefetch_related("images", "tags")
+        page = page_of(request, rows, lambda rows: InstanceSerializer(map(_told, rows), many=True).data)
+        page.data["as_of"] = kept and kept.as_of
+        return page
+
+    def _figures(self) -> Found | None:
+        """Have the figures counted that filters rest on. Raises Refused where nobody has counted them yet."""
+        project = with_answers_sent(Project.objects.filter(pk=self.project.pk), study="study__project").get()
+        kept = figures_for(project)
+        if kept is not None and kept.as_of is None:
+            raise Refused(Problem("not-now", 409, NOT_COUNTED))
+        return kept
 
     @extend_schema(
         operation_id="import_instances",

@@ -53,7 +53,8 @@ class EndpointSchema(AutoSchema):
         if operation is None:
             return None
         operation["summary"] = str(operation["description"]).partition("\n")[0]
-        codes = [*ALWAYS, *(WHEN_CHANGING if self.method != "GET" else ("403",))]
+        when_reading = ("403", *getattr(self.view, "when_reading", ()))
+        codes = [*ALWAYS, *(WHEN_CHANGING if self.method != "GET" else when_reading)]
         for code in codes:
             operation["responses"].setdefault(code, problem(REFUSALS[code]))
         return operation

@@ -1,0 +1,69 @@
+"""What the list of instances can be narrowed to: the filters of the explorer, under the names of its addresses."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from results.queries.explorer import ALIKE, IMAGES, PARTED, PROGRESS, QUESTIONS, REASONS, STATES, Wanted
+from results.reports.addresses import NO_NAME
+from studies.models import Project, Study
+from workspace.api.pages import PageQuery
+
+# As the explorer reads numbers in addresses.
+SECONDS = r"^[0-9]{1,9}(\.[0-9]{1,3})?$"
+LARGEST = 999_999_999
+
+
+def _text(help_text: str) -> serializers.CharField:
+    return serializers.CharField(required=False, help_text=help_text)
+
+
+def _one_of(choices: Mapping[str, str], help_text: str) -> serializers.ChoiceField:
+    return serializers.ChoiceField(choices=list(choices.items()), required=False, help_text=help_text)
+
+
+def _seconds(help_text: str) -> serializers.RegexField:
+    not_so = "Write seconds as 4 or 2.5: at most nine digits, and three behind the point."
+    return serializers.RegexField(SECONDS, required=False, help_text=help_text, error_messages={"invalid": not_so})
+
+
+class InstanceQuery(PageQuery):
+    key = _text("Exactly this key.")
+    words = _text("What stands in its key or in a caption, whatever the case.")
+    type = _text(f"`{NO_NAME}`: those without one.")
+    subtype = _text(f"`{NO_NAME}`: those without one.")
+    split = _text(f"`{NO_NAME}`: those without one.")
+    tag = _text("A word that researchers put on it.")
+    images = _one_of(IMAGES, "Whether its images have come.")
+    study = _text("One that asks about it. What is asked of answers is asked of this one, or else of any.")
+    state = _one_of(STATES, "What has become of it in the study, or in the project.")
+    progress = _one_of(PROGRESS, "How far the answers to all its questions are, taken together.")
+    question = _one_of(QUESTIONS, "What one of its questions is.")
+    person = _text("Who gave a counted answer: a pseudonym.")
+    survey = serializers.IntegerField(
+        min_value=1, max_value=LARGEST, required=False, help_text="A number of a survey in which it is asked about."
+    )
+    alike = _one_of(ALIKE, "How many of the pairs of answers to the same question are the same.")
+    longer = _seconds("What the median answer took at least, in seconds.")
+    shorter = _seconds("What the median answer took at most, in seconds.")
+    reason = _one_of(REASONS, "What annotators said against a question.")
+    parted = _one_of(PARTED, "Who is right where people and all models part.")
+    model = _text("One that answered a question about it, as results name it: name, version and (weights).")
+
+
+def wanted_in(project: Project, given: Mapping[str, Any]) -> Wanted:
+    """Return what the instances of `project` are narrowed to. Raises ValidationError for a study or model that it does
+    not have.
+
+    given: what an `InstanceQuery` made of the query.
+    """
+    studies = Study.objects.filter(project=project).values_list("slug", flat=True)
+    _must_be_there(project, given, "study", studies)
+    _must_be_there(project, given, "model", (str(model) for model in project.models.all()))
+    return Wanted(**{name: str(given[name]) for name in Wanted.__dataclass_fields__.keys() & given.keys()})
+
+
+def _must_be_there(project: Project, given: Mapping[str, Any], what: str, names: Iterable[str]) -> None:
+    if what in given and given[what] not in set(names):
+        raise serializers.ValidationError({what: [f"{project.name} has no {what} called {given[what]}."]})
