@@ -1,8 +1,9 @@
 """Times filtered pages of 100,000 instances: python -m benchmarks.explorer.
 
 A study of `best_of_n` with three answers a question is launched by the platform's own commands, multiplied and answered
-straight in the database, on PostgreSQL, and its rows are then copied into SQLite, so that both hold the same. A
-thousand predictions, a few tags, reports and three splits are put in between. The figures that filters rest on are
+straight in the database, on PostgreSQL, and its rows are then copied into SQLite, so that both hold the same. A few
+tags, reports and three splits are put in between, and the predictions of two models: one answered four questions about
+every instance, one about one in fifty. The figures that filters rest on are
 counted beforehand, as the background worker does it, and how long that took is told. Pages are asked for one after the
 other under gunicorn, signed in. The goal is 0.3 s at p95.
 """
@@ -57,6 +58,13 @@ QUERIES = {
     "reported as broken": "reason=broken",
     "people right, models wrong": "parted=people",
     "not asked about": "state=not-asked",
+    "complete as a whole": f"study={STUDY}&progress=complete",
+    "answered by two or more": f"study={STUDY}&question=several",
+    "of a survey": f"study={STUDY}&survey=7",
+    "by a model, of all": "model=Thorough",
+    "by a model, near its end": "model=Thorough&after={late}",
+    "by a model, accepted, by key": f"model=Thorough&study={STUDY}&state=accepted&order=key",
+    "by a model, of one in fifty": "model=Hasty",
 }
 
 
@@ -77,6 +85,18 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
             "(study_id, question_id, session_id, annotator_id, reason, words, at, instead_of_answer) "
             "SELECT study_id, question_id, session_id, annotator_id, 'broken', '', received_at, false "
             "FROM annotation_response WHERE id % 1000 = 0"
+        )
+        connection.execute(
+            "INSERT INTO predictions_model (project_id, name, version, weights, created_at) "
+            "SELECT id, unnest(ARRAY['Thorough', 'Hasty']), '', '', now() FROM studies_project LIMIT 2"
+        )
+        connection.execute(
+            "INSERT INTO predictions_prediction "
+            "(model_id, instance_id, kind, variant, caption_rule, is_right, source_file, source_row, created_at) "
+            "SELECT model.id, instance.id, kind, variant, instance.caption_rule, true, '', 1, now() "
+            "FROM predictions_model model, studies_instance instance, "
+            "unnest(ARRAY['image_to_text', 'text_to_image']) kind, unnest(ARRAY['image', 'negative_image']) variant "
+            "WHERE model.name = 'Thorough' OR instance.id % 50 = 0"
         )
         connection.execute("VACUUM ANALYZE")
         seconds = count_figures()

@@ -34,8 +34,8 @@ PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
 _ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__gte=2)}
 QUESTIONS = {
     **PROGRESS,
-    ANSWERED: "Answered at least once",
-    SEVERAL: "Answered by two or more",
+    ANSWERED: "Answered",
+    SEVERAL: "Answered by several",
     **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
     SETTLED: "Settled by a researcher",
 }

@@ -113,7 +113,11 @@ def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
     ("todo", "words", "button"),
     [
         (NextStep(Todo.IMPORT), "Nothing has been imported yet", "Import instances"),
-        (NextStep(Todo.UPLOAD_IMAGES, number=1), "1 picture that an import announced has not come", "Upload pictures"),
+        (
+            NextStep(Todo.UPLOAD_IMAGES, number=1),
+            "1 picture</a> that an import announced has not come",
+            "Upload pictures",
+        ),
     ],
 )
 def test_the_page_says_the_step_with_its_button(

@@ -124,7 +124,7 @@ def test_every_count_of_instances_leads_to_them(client: Client, researcher: User
     study = open_study(project_of(researcher), STEP_3)
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     Instance.objects.filter(key="vase-3").update(type="", subtype="")
-    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)">(?:<b>)?([0-9,]+)')
+    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)"(?: title="[^"]*")?>(?:<b>)?([0-9,]+)')
     found = {
         html.unescape(address): int(number)
         for page in ("/", "/projects/vases/", "/studies/vases/step-3/")
@@ -136,6 +136,8 @@ def test_every_count_of_instances_leads_to_them(client: Client, researcher: User
     assert where[""] == 4
     assert (where["type=replace"], where["type=%28none%29&subtype=%28none%29"]) == (2, 1)
     assert where["type=replace&study=step-3&state=accepted"] == 1
+    # Two answers, each to the one question about its instance.
+    assert (where["question=answered"], where["study=step-3&question=answered"]) == (2, 2)
     assert (where["study=step-3&question=complete"], where["study=step-3&question=unanswered"]) == (2, 2)
 
 
