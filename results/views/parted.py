@@ -33,6 +33,7 @@ def parted(request: HttpRequest, project: Project) -> HttpResponse:
         "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
         "ways": _ways(everything, wanted),
         "instances": len({one.instance for one in shown}),
+        "instances_listed": _listed(wanted),
         "lines": page_of_parted(project, shown, request.GET.get("page")),
         "studies": sorted({one.study for one in everything}),
         "asked": sorted({asked_as(one.kind, one.variant) for one in everything}),
@@ -63,6 +64,13 @@ def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
         ]
         lines.append(CountedLine(list(named.values()), counts))
     return {"parted": lines, "parted_titles": list(TITLES.values()), "parted_in": project}
+
+
+def _listed(wanted: Wanted) -> str:
+    """Return the query that lists the instances of what is wanted, "" where it is questions of one sort: no list of
+    instances tells those apart."""
+    named = {"parted": wanted.way, "study": wanted.study, "type": wanted.type, "subtype": wanted.subtype}
+    return "" if wanted.asked else urlencode({name: value for name, value in named.items() if value})
 
 
 def _wanted(request: HttpRequest) -> Wanted:

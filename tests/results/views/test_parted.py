@@ -58,7 +58,12 @@ def test_the_list_is_what_was_wanted(client: Client, query: dict[str, str], expe
 def test_counts_and_lists_are_the_same(client: Client) -> None:
     page = client.get(PAGE, {"way": "models"})
     text = words_of(page)
-    assert "2 questions about 1 instance." in text
+    there = "/projects/birds/instances/?parted=models"
+    assert f'2 questions about <a href="{there}">1 instance</a>.' in text
+    assert client.get(there).context["count"] == 1
+    assert "1 question about 1 instance." in words_of(
+        client.get(PAGE, {"way": "models", "study": "again", "asked": "image_to_text: image"})
+    )
     assert [count for _, _, count, _ in page.context["ways"]] == [3, 2]
     for _, _, count, query in page.context["ways"]:
         assert client.get(f"{PAGE}?{query}").context["lines"].paginator.count == count

@@ -113,7 +113,8 @@ def test_images_that_are_missing_come_later_with_the_same_file(editor: Client) -
         work()
 
     bring(SimpleUploadedFile("1.jpg", jpeg("red")))
-    assert "still wait for 1 images" in editor.get(NEW).content.decode()
+    waiting = '?images=awaited" title="The instances that wait for these images">1 images</a>'
+    assert waiting in editor.get(NEW).content.decode()
     bring(SimpleUploadedFile("2.jpg", jpeg("blue")))
     assert "still wait for" not in editor.get(NEW).content.decode()
     assert Instance.objects.count() == 2
