@@ -31,7 +31,7 @@ from results.reports.facts import (
 from results.reports.people import asks_the_four
 from results.simulated import played_by_a_program
 from studies.kinds import get_kind
-from studies.models import Instance, Project, Purpose, Study, StudyState
+from studies.models import Instance, Project, Purpose, Study, StudyState, SurveyQuestion
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 10_000
@@ -119,6 +119,7 @@ def study_facts(study: Study) -> StudyFacts:
         questions=questions,
         categories=categories,
         answers=_answers(study),
+        surveys=_surveys(study),
         beside=shown_beside(study),
         described=described_by(study),
         written=written_for_study(study),
@@ -234,6 +235,15 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
         )
         categories[instance] = once.keep(tuple(of))
     return questions, categories
+
+
+def _surveys(study: Study) -> dict[int, set[int]]:
+    """Return the instances that each survey of `study` asks about, by its number."""
+    found: dict[int, set[int]] = {}
+    asked = SurveyQuestion.objects.filter(survey__study=study).order_by()
+    for survey, instance in asked.values_list("survey__number", "question__instance").iterator(chunk_size=CHUNK):
+        found.setdefault(survey, set()).add(instance)
+    return found
 
 
 class _Once:

@@ -150,6 +150,7 @@ class StudyFacts:
     between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
     `skipped`: how often a session went on without a question, because its images could not be shown; `settled`: how
     many questions a researcher settled; each with the number of instances that they are about.
+    `surveys`: the instances that each survey asks about, by its number.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
     `per_answer`: what each of the `answers_paid`, which are those that count, is paid besides; these are 0 without it.
@@ -185,6 +186,7 @@ class StudyFacts:
     categories: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     skipped: int = 0
     skipped_about: int = 0
+    surveys: Mapping[int, Set[int]] = field(default_factory=dict)
     above: Sequence[Played] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)

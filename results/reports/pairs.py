@@ -1,6 +1,6 @@
 """Agreement of each two annotators who took the same survey, kind by kind, and its mean."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,8 @@ from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreeme
 from analytics.bootstrap import Interval, interval_of
 from analytics.pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from analytics.ratings import Coded
-from results.reports.base import SEED, Cell, Column, Plot, Point, Series, Table
+from results.reports.addresses import listing
+from results.reports.base import SEED, Cell, Column, Listed, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, Labels, answers_to, main_labels, rarity
@@ -49,6 +50,7 @@ def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
     Only answers asked for at first are compared: later ones were asked for where those differed.
     """
     found = []
+    instances: dict[Hashable, int] = {question.id: question.instance for question in study.questions}
     for kind, labels in main_labels(study).items():
         answers = [answer for answer in answers_to(study, kind) if not answer.added]
         answers.sort(key=lambda answer: answer.survey)
@@ -57,7 +59,7 @@ def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
             (answer.survey, (answer.question, answer.unit), answer.annotator, labels.label(answer.choice))
             for answer in answers
         )
-        found += [_pair_agreement(study, labels, pair, seats) for pair in pairs]
+        found += [_pair_agreement(study, labels, pair, seats, instances) for pair in pairs]
     return found
 
 
@@ -76,7 +78,11 @@ def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
 
 
 def _pair_agreement(
-    study: StudyFacts, labels: Labels, pair: Pair, seats: Mapping[tuple[int, int], str]
+    study: StudyFacts,
+    labels: Labels,
+    pair: Pair,
+    seats: Mapping[tuple[int, int], str],
+    instances: Mapping[Hashable, int],
 ) -> PairAgreement:
     ratings = labels.paired(pair.ratings)
     survey = int(str(pair.group))
@@ -92,7 +98,7 @@ def _pair_agreement(
         name=f"survey {survey}, seats {first} and {second}",
         labels=labels.title if nominal else f"{labels.title}, quadratic weights",
         # A question has several units where an answer has several labels.
-        n=len({str(unit[0]) for unit in pair.units if isinstance(unit, tuple)}),
+        n=_leading({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
         percent=percent,
         kappa=kappa,
         interval=_interval(labels, kappa, ratings),
@@ -101,6 +107,15 @@ def _pair_agreement(
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
         remark=rarity(percent, kappa, ratings),
     )
+
+
+def _leading(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
+    """Return how many questions both answered; they lead to their instances where these are all of the survey."""
+    about = {instances.get(question) for question in questions}
+    if about != study.surveys.get(survey):
+        return len(questions)
+    query = listing(study=study.slug, survey=str(survey))
+    return Listed(len(questions), query, unit="questions", instances=len(about))
 
 
 def _by_chance(labels: Labels, percent: Coefficient) -> Coefficient | None:

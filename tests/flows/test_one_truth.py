@@ -248,6 +248,7 @@ ELSEWHERE = {
         "?study=step-3&question=several": ("8", 8),
         "?study=step-3&state=accepted&question=several": ("6", 6),
         "?study=step-3&question=settled": ("1", 1),
+        "?study=step-3&survey=1": ("8", 8),
         # Two kinds with ten questions each.
         "?study=baseline&question=several": ("10", 5),
         "?study=baseline&question=answered&model=CLIP": ("4", 4),
@@ -255,6 +256,7 @@ ELSEWHERE = {
     "after": {
         "?study=step-3&question=several": ("8", 8),
         "?study=step-3&state=accepted&question=several": ("5", 5),
+        "?study=step-3&survey=1": ("8", 8),
         "?study=step-3&question=settled": ("1", 1),
         "?study=baseline&question=answered&model=CLIP": ("4", 4),
     },

@@ -142,7 +142,7 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(20):
         project_facts(project)
 
 

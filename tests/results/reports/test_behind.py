@@ -12,6 +12,7 @@ from results.reports.base import Listed
 from results.reports.behind import of_questions
 from results.reports.build import report_of
 from results.reports.facts import StudyFacts
+from results.reports.pairs import pair_agreements
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
@@ -44,6 +45,21 @@ def test_a_count_of_something_else_says_what_is_listed(
 )
 def test_an_instance_is_as_far_as_all_its_questions_are(of_questions: list[Progress], whole: Progress) -> None:
     assert progress_of_instance(of_questions) is whole
+
+
+@pytest.mark.parametrize(
+    ("surveys", "query"),
+    [
+        ({5: {1, 2, 3, 4}, 6: {1}}, "study=step-3&survey=5"),
+        ({5: {1, 2, 3, 4, 7}}, None),
+        ({}, None),
+    ],
+)
+def test_questions_of_a_pair_lead_to_the_instances_of_their_survey_where_they_are_all_of_it(
+    surveys: Mapping[int, Set[int]], query: str | None
+) -> None:
+    (pair,) = pair_agreements(replace(STEP_3, surveys=surveys))
+    assert (pair.n, pair.n.query if isinstance(pair.n, Listed) else None) == (4, query)
 
 
 @pytest.mark.parametrize(
