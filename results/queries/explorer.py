@@ -35,7 +35,7 @@ _ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__g
 QUESTIONS = {
     **PROGRESS,
     ANSWERED: "Answered",
-    SEVERAL: "Answered by several",
+    SEVERAL: "By several",
     **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
     SETTLED: "Settled by a researcher",
 }
