@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import F, FilteredRelation, Q, QuerySet
+from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance
 from annotation.models import Decision, Report, Response
@@ -198,7 +198,7 @@ def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
         asked.append(awaited if wanted.images == AWAITED else ~awaited)
     if wanted.model:
         called = [model.pk for model in project.models.all() if str(model) == wanted.model]
-        asked.append(_one_of(Prediction.objects.filter(model__in=called), "instance"))
+        asked.append(_one_of(Prediction.objects.filter(model__in=called), "instance", is_index=True))
     return asked
 
 
@@ -218,20 +218,24 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
         asked.append(~_asked_by(studies))
     elif wanted.state in _OUTCOMES and not wanted.study:
         asked.append(_in_project(project, studies, _OUTCOMES[wanted.state]))
-    elif wanted.study and not are_asked:
+    elif wanted.study and not asked and not are_asked:
+        # What is asked of its answers and questions is true of none about which it does not ask.
         asked.append(_asked_by(studies))
     return asked
 
 
-def _one_of(rows: QuerySet[Any], path: str) -> Q:
+def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     """Match the instances that `path` leads to from `rows`.
 
     Few are looked up first, and named: databases take conditions on rows for less rare than they are, and then go
-    through all instances in order for a page that never fills.
+    through all instances in order for a page that never fills. is_index: an index leads from an instance to its rows,
+    so that each is looked up, where SQLite would first write down the instances of all rows.
     """
     instances = rows.order_by().values_list(path, flat=True)
     some = list(instances[: FEW + 1])
-    return Q(pk__in=some) if len(some) <= FEW else Q(pk__in=instances)
+    if len(some) <= FEW:
+        return Q(pk__in=some)
+    return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))) if is_index else Q(pk__in=instances)
 
 
 def _figures(wanted: Wanted) -> dict[str, Any]:
