@@ -6,8 +6,10 @@ from typing import Any
 import yaml
 
 from studies.design.dumping import in_lines, in_one_line
+from studies.design.extents import end_of
 from studies.design.problems import DesignRefused
 from studies.design.reading import Path, read_values
+from studies.design.rows import with_rows
 
 # What a change writes in place of a value that is left out again.
 LEFT_OUT = None
@@ -27,9 +29,32 @@ def with_changes(source: str, changes: Mapping[Path, Any]) -> str:
     for path, value in changes.items():
         values, _ = read_values(source)
         wanted = _changed(values, path, value)
-        edited = _edited(source, path, value)
-        source = edited if _says(edited, wanted) else _ANEW + in_lines(wanted)
+        source = as_said(_edited(source, path, value, value_at(values, path)), wanted)
     return source
+
+
+def as_said(source: str, wanted: Mapping[str, Any]) -> str:
+    """Return `source`, or a study file written anew where that does not say what is wanted."""
+    return source if _says(source, wanted) else _ANEW + in_lines(wanted)
+
+
+def changed_values(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> Mapping[str, Any]:
+    """Return what a study file says that said `values`, once it is changed."""
+    for path, value in changes.items():
+        values = _changed(values, path, value)
+    return values
+
+
+def value_at(values: Any, path: Path) -> Any:
+    """Return what stands at `path`, None where nothing does."""
+    for name in path:
+        if isinstance(values, Mapping) and name in values:
+            values = values[str(name)]
+        elif isinstance(values, list) and isinstance(name, int) and name < len(values):
+            values = values[name]
+        else:
+            return LEFT_OUT
+    return values
 
 
 def _says(source: str, wanted: Mapping[str, Any]) -> bool:
@@ -55,7 +80,8 @@ def _changed(values: Any, path: Path, value: Any) -> Any:
     return section
 
 
-def _edited(source: str, path: Path, value: Any) -> str:
+def _edited(source: str, path: Path, value: Any, said: Any) -> str:
+    """Return the text with `value` at `path`, where it says `said`."""
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode):
         return source
@@ -68,7 +94,7 @@ def _edited(source: str, path: Path, value: Any) -> str:
     if value is LEFT_OUT:
         return source
     if len(way) == len(path):
-        return _replaced(source, way[-1], value)
+        return _replaced(source, way[-1], value, said)
     section = _value_at(*way[-1]) if way else whole
     missing = path[len(way) :]
     return _added(source, section, way, str(missing[0]), _nested(missing[1:], value))
@@ -110,30 +136,23 @@ def _nested(path: Path, value: Any) -> Any:
     return value
 
 
-def _end(source: str, node: yaml.Node) -> int:
-    """Return where the text of a value ends: lists and sections of several lines claim the comments that follow."""
-    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
-        if not node.value:
-            return node.start_mark.index
-        last = node.value[-1]
-        return _end(source, last[1] if isinstance(node, yaml.MappingNode) else last)
-    end = node.end_mark.index
-    return len(source[:end].rstrip()) if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else end
-
-
-def _replaced(source: str, step: _Step, value: Any) -> str:
+def _replaced(source: str, step: _Step, value: Any, said: Any = None) -> str:
     node, place = step
     old = _value_at(node, place)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
-        return source[: old.start_mark.index] + _in_brackets(value) + source[_end(source, old) :]
+        return source[: old.start_mark.index] + _in_brackets(value) + source[end_of(source, old) :]
     key = node.value[place][0]
+    if isinstance(value, list):
+        rows = with_rows(source, key, old, said, value)
+        if rows is not None:
+            return rows
     colon = source.index(":", key.end_mark.index) + 1
     indent = key.start_mark.column
     # Comments between a name and its value stay there.
     between, new = source[colon : old.start_mark.index].rstrip(), _after_colon(value, indent)
     if between and not new.startswith("\n"):
         new = f"\n{' ' * (indent + _STEP)}{new.lstrip()}"
-    return source[:colon] + between + new + source[max(colon, _end(source, old)) :]
+    return source[:colon] + between + new + source[max(colon, end_of(source, old)) :]
 
 
 def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, value: Any) -> str:
@@ -141,11 +160,11 @@ def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, val
     if not isinstance(section, yaml.MappingNode) or not section.value:
         return _replaced(source, way[-1], {name: value}) if way else source
     if section.flow_style:
-        end = _end(source, section.value[-1][1])
+        end = end_of(source, section.value[-1][1])
         return f"{source[:end]}, {name}: {_in_brackets(value)}{source[end:]}"
     indent = section.value[0][0].start_mark.column
     # Behind a comment on the same line.
-    line_end = source.find("\n", _end(source, section))
+    line_end = source.find("\n", end_of(source, section))
     end = len(source) if line_end < 0 else line_end
     entry = f"\n{' ' * indent}{in_one_line(name)}:{_after_colon(value, indent)}"
     return source[:end] + entry + source[end:]
@@ -158,17 +177,17 @@ def _without(source: str, node: yaml.Node, place: int) -> str:
         return _without_in_braces(source, node, place)
     key, value = node.value[place]
     start = source.rfind("\n", 0, key.start_mark.index) + 1
-    line_end = source.find("\n", max(key.end_mark.index, _end(source, value)))
+    line_end = source.find("\n", max(key.end_mark.index, end_of(source, value)))
     return source[:start] + (source[line_end + 1 :] if line_end >= 0 else "")
 
 
 def _without_in_braces(source: str, section: yaml.MappingNode, place: int) -> str:
     key, value = section.value[place]
-    start, end = key.start_mark.index, _end(source, value)
+    start, end = key.start_mark.index, end_of(source, value)
     if section.value[place + 1 :]:
         end = section.value[place + 1][0].start_mark.index
     elif place:
-        before = _end(source, section.value[place - 1][1])
+        before = end_of(source, section.value[place - 1][1])
         # A comma may stand before the brace, so that a comment behind it can stay.
         start = start if "#" in source[before:start] else before
     return source[:start] + source[end:]

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from studies.design.editing import LEFT_OUT
+from studies.design.editing import LEFT_OUT, value_at
+from studies.design.parts import PARTS
 from studies.design.problems import Problem
 from studies.design.reading import Lines, Path
 from studies.design.schema import study_schema
@@ -18,6 +19,9 @@ a line, and whatever else there may be, as it stands in the file."""
 # What stands in a form for the name of an entry that is not there yet.
 NEW = "new"
 YES, NO = "true", "false"
+# What a form sends in `do` for an entry that is to stand one place sooner, for one more in a list, and for a value that
+# decides which other fields there are: behind a colon, what it is about.
+SOONER, ADD, SHOW = "sooner", "add", "show"
 _ENTRY_OUT = "out"
 
 
@@ -26,7 +30,8 @@ class Field:
     """One value of a study file. `path`: where it stands; `name`: that as one word, which the form sends.
 
     `shown`: what the form shows, as text. `usual`: what holds where the file says nothing, as text, "" where that
-    follows from other values. `choices`: what can be chosen, "" for what is usual. `problems`: what is wrong with it.
+    follows from other values. `choices`: what can be chosen, "" for what is usual. `decides`: which fields there are
+    follows from it. `problems`: what is wrong with it.
     """
 
     path: Path
@@ -37,6 +42,7 @@ class Field:
     usual: str = ""
     choices: Sequence[str] = ()
     is_needed: bool = False
+    decides: bool = False
     problems: Sequence[str] = ()
 
     @property
@@ -50,22 +56,31 @@ class Field:
 
 @dataclass(frozen=True)
 class Entry:
-    """The fields of one entry of a list. `removal` is sent where it is to go, "" for one that is not there yet."""
+    """The fields of one entry of a list. `removal` is sent where it is to go, "" for one that is not there yet;
+    `sooner` where it is to stand before the one above, "" for the first."""
 
     title: str
     fields: Sequence[Field]
     removal: str = ""
+    sooner: str = ""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Fields that belong together, and the entries of a list. `is_used`: the file says something of it."""
+    """Fields that belong together, and the entries of a list. `is_used`: the file says something of it.
+
+    `adds` is sent where the list is to get one more; `removal` and `sooner`, as of an entry, where it is one of several
+    parts.
+    """
 
     title: str
     about: str
     fields: Sequence[Field] = ()
     entries: Sequence[Entry] = ()
     is_used: bool = True
+    adds: str = ""
+    removal: str = ""
+    sooner: str = ""
 
     @property
     def says_something(self) -> bool:
@@ -92,6 +107,21 @@ def name_of(path: Path) -> str:
     return ".".join(map(str, path))
 
 
+def removal_of(path: Path) -> str:
+    """Return what a form sends where the entry at `path` is to go."""
+    return name_of((*path, _ENTRY_OUT))
+
+
+def sooner_of(path: Path) -> str:
+    """Return what a form sends in `do` where the entry at `path` is to stand one place sooner."""
+    return f"{SOONER}:{name_of(path)}"
+
+
+def adds_to(path: Path) -> str:
+    """Return what a form sends in `do` where the list at `path` is to get one more."""
+    return f"{ADD}:{name_of(path)}"
+
+
 # Names of the top of a study file that are read together, and what they are about. The rest are sections of their own.
 _TOGETHER = (
     ("What it is", ("study", "title", "purpose", "dataset", "language", "contact")),
@@ -99,7 +129,7 @@ _TOGETHER = (
 )
 _ASKING = ("kind", "ask", "instructions")
 # Which version a file was written for is no matter of taste.
-_NOT_SHOWN = {"version", "parts", *_ASKING}
+NOT_ASKED = frozenset({"version"})
 
 
 def form_of(values: Mapping[str, Any], lines: Lines | None = None, problems: Iterable[Problem] = ()) -> Form:
@@ -129,7 +159,7 @@ def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[
         if not number:
             yield from _parts(schema, values)
     for name, part in schema.items():
-        if name in together or name in _NOT_SHOWN:
+        if name in together or name in NOT_ASKED or name in (PARTS, *_ASKING):
             continue
         if part.get("type") == "object" or _is_of_entries(part):
             yield _section(name, part, values)
@@ -140,15 +170,17 @@ def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[
 def _section(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> Section:
     if _is_of_entries(schema):
         entries = _entries((name,), schema, values)
-        return Section(_words(name), schema.get("description", ""), entries=entries, is_used=name in values)
+        about, adds = schema.get("description", ""), adds_to((name,))
+        return Section(_words(name), about, entries=entries, is_used=name in values, adds=adds)
     fields: list[Field] = []
     entries = []
+    adds = ""
     for path, part in _leaves((name,), schema):
         if _is_of_entries(part):
-            entries += _entries(path, part, values)
+            entries, adds = _entries(path, part, values), adds_to(path)
         else:
             fields.append(_field(path, part, values))
-    return Section(_words(name), schema.get("description", ""), fields, entries, is_used=name in values)
+    return Section(_words(name), schema.get("description", ""), fields, entries, is_used=name in values, adds=adds)
 
 
 def _leaves(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -162,18 +194,35 @@ def _leaves(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Mappi
 
 def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Section]:
     """Yield what is asked, with the fields of its kind: once, or part by part."""
-    listed = values.get("parts")
+    listed = values.get(PARTS)
     if not isinstance(listed, list):
-        yield Section("What is asked", "", _asking((), schema, values))
+        yield Section("What is asked", "", _asking((), schema, values), adds=adds_to((PARTS,)))
         return
     for number, _ in enumerate(listed):
-        yield Section(f"What is asked in part {number + 1}", "", _asking(("parts", number), schema, values))
+        path = (PARTS, number)
+        is_last, can_grow = number == len(listed) - 1, bool(kinds_left(values))
+        yield Section(
+            f"What is asked in part {number + 1}",
+            "",
+            _asking(path, schema, values),
+            adds=adds_to((PARTS,)) if is_last and can_grow else "",
+            removal=removal_of(path),
+            sooner=sooner_of(path) if number else "",
+        )
+
+
+def kinds_left(values: Mapping[str, Any]) -> list[str]:
+    """Return the kinds that no part of a study file asks yet; each can be asked in one part."""
+    listed = values.get(PARTS)
+    parts = listed if isinstance(listed, list) else [values]
+    asked = [part.get("kind") for part in parts if isinstance(part, Mapping)]
+    return [name for name in KINDS if name not in asked]
 
 
 def _asking(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Field]:
     named = value_at(values, (*path, "kind"))
     kind = get_kind(named) if isinstance(named, str) and named in KINDS else None
-    fields = [_field((*path, "kind"), schema["kind"], values, is_needed=True)]
+    fields = [replace(_field((*path, "kind"), schema["kind"], values, is_needed=True), decides=True)]
     if kind is not None:
         fields += [_field(where, part, values) for where, part in _leaves((*path, "ask"), kind.ask_schema)]
     usual = kind.instructions if kind else ""
@@ -191,8 +240,11 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
     for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
         where = (*path, number)
         fields = [_field((*where, name), part, values) for name, part in items["properties"].items()]
-        title = "One more" if number == NEW else f"{_words(str(path[-1]))} {int(number) + 1}"
-        found.append(Entry(title, fields, "" if number == NEW else name_of((*where, _ENTRY_OUT))))
+        if number == NEW:
+            found.append(Entry("One more", fields))
+        else:
+            sooner = sooner_of(where) if number else ""
+            found.append(Entry(f"{_words(str(path[-1]))} {int(number) + 1}", fields, removal_of(where), sooner))
     return found
 
 
@@ -227,12 +279,17 @@ def _control(schema: Mapping[str, Any], value: Any) -> str:
     if sort in ("integer", "number"):
         return NUMBER
     if sort == "array":
-        is_list = value is LEFT_OUT or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+        is_list = value is LEFT_OUT or (isinstance(value, list) and all(_is_a_line(each) for each in value))
         of_texts = schema.get("items", {}).get("type") == "string"
         return LIST if is_list and of_texts else OTHER
     if sort == "string" and (value is LEFT_OUT or isinstance(value, str)):
         return LONG if "contentMediaType" in schema or "\n" in str(value) else TEXT
     return OTHER
+
+
+def _is_a_line(value: Any) -> bool:
+    """Tell whether a value of a list comes back as it is from a line of text."""
+    return isinstance(value, str) and value == value.strip() != "" and len(value.splitlines()) == 1
 
 
 def _as_text(value: Any, control: str) -> str:
@@ -247,18 +304,6 @@ def _as_text(value: Any, control: str) -> str:
     return str(value)
 
 
-def value_at(values: Any, path: Path) -> Any:
-    """Return what stands at `path`, None where nothing does."""
-    for name in path:
-        if isinstance(values, Mapping) and name in values:
-            values = values[str(name)]
-        elif isinstance(values, list) and isinstance(name, int) and name < len(values):
-            values = values[name]
-        else:
-            return LEFT_OUT
-    return values
-
-
 def _words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
@@ -269,7 +314,12 @@ def _field_of(problem: Problem, fields: Sequence[Field], lines: Lines) -> Field 
     if problem.line is None:
         return named[0] if named else None
     there = [each for each in fields if lines.get(each.path) == problem.line]
-    return next((each for each in there if each in named), there[0] if there else None)
+    if not there:
+        # A section or an entry as a whole: what it says, or could say, stands in its fields.
+        at = [path for path, line in lines.items() if line == problem.line and path]
+        there = [each for each in fields if any(each.path[: len(path)] == path for path in at)]
+        return next((each for each in there if each in named), None)
+    return next((each for each in there if each in named), there[0])
 
 
 def _with_problems(section: Section, beside: Mapping[str, Sequence[str]]) -> Section:

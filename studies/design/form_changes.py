@@ -3,42 +3,116 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from studies.design.editing import LEFT_OUT
+from studies.design.editing import LEFT_OUT, changed_values, value_at, with_changes
 from studies.design.fields import (
+    ADD,
     CHOICE,
     LIST,
     LONG,
+    NEW,
     NO,
     NUMBER,
     OTHER,
+    SHOW,
+    SOONER,
     SWITCH,
     TEXT,
     YES,
-    Entry,
     Field,
+    Form,
+    adds_to,
     form_of,
-    value_at,
+    kinds_left,
+    removal_of,
+    sooner_of,
 )
+from studies.design.parts import PARTS, at_the_top, in_parts
 from studies.design.problems import DesignRefused
-from studies.design.reading import Path, read_value
+from studies.design.reading import Path, read_value, read_values
 from studies.kinds import KINDS, get_kind
 
 
+def changed(source: str, sent: Mapping[str, str]) -> str:
+    """Return the text of a study file with all that a form which was sent changes in it, parts too, and what the button
+    does that sent it, `do`. Raises DesignRefused for a text that cannot be read."""
+    source = with_changes(source, changes_of(read_values(source)[0], sent))
+    if sent.get("do") == adds_to((PARTS,)):
+        source = _with_a_part_more(source)
+    return at_the_top(source)
+
+
+def _with_a_part_more(source: str) -> str:
+    if not isinstance(read_values(source)[0].get(PARTS), list):
+        source = in_parts(source)
+    values, _ = read_values(source)
+    added = [{"kind": name} for name in kinds_left(values)[:1]]
+    return with_changes(source, {(PARTS,): [*values[PARTS], *added]})
+
+
+def begins_at(form: Form, do: str) -> str:
+    """Return the name of the field that somebody goes on with after the button that sends `do`, "" for none."""
+    step, _, name = do.partition(":")
+    names = [each.name for section in form.sections for each in section.all_fields()]
+    if step == SHOW:
+        return name if name in names else ""
+    if step == SOONER:
+        of, _, number = name.rpartition(".")
+        name = f"{of}.{int(number) - 1}" if number.isdecimal() else name
+    elif step == ADD and name == PARTS:
+        return next((each for each in reversed(names) if each.startswith(f"{PARTS}.") and each.endswith(".kind")), "")
+    elif step == ADD:
+        name = f"{name}.{NEW}"
+    return next((each for each in names if each.startswith(f"{name}.")), "")
+
+
 def changes_of(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path, Any]:
-    """Return what a form that was sent changes in a study file that says `values`: by path, None for what goes.
+    """Return what a form that was sent changes in a study file that says `values`: by path, None for what goes, in the
+    order in which it is to be done.
 
     sent: by the names of fields, as text; a field that was not sent is not touched. What comes back as it was shown
     changes nothing, so that it stays as it was written.
     """
     changes: dict[Path, Any] = {}
+    listed: dict[Path, Mapping[str, Any]] = {(PARTS,): {}}
     for section in form_of(values).sections:
-        for each in section.fields:
-            # Compared as it comes back: what a form does not keep, such as spaces at an end, is no change either.
-            if each.name in sent and (text := _sent(each, sent)) != _sent(each, {each.name: each.shown}):
-                changes[each.path] = _read(each, text)
-        if section.entries:
-            changes |= _changed_entries(values, section.entries, sent)
-    return changes | _of_another_kind(values, changes)
+        changes |= _typed(section.fields, sent)
+        for entry in section.entries:
+            typed = _typed(entry.fields, sent)
+            if entry.removal:
+                changes |= typed
+            else:
+                listed[entry.fields[0].path[:-2]] = {str(path[-1]): value for path, value in typed.items()}
+    changes |= _of_another_kind(values, changes)
+    after = changed_values(values, changes)
+    for path, added in listed.items():
+        rows = value_at(after, path)
+        rows = rows if isinstance(rows, list) else []
+        wanted = [rows[number] for number in _order(path, len(rows), sent)]
+        if any(value not in (LEFT_OUT, "", False) for value in added.values()):
+            wanted.append({name: value for name, value in added.items() if value is not LEFT_OUT})
+        if wanted != rows:
+            changes[path] = wanted or LEFT_OUT
+    return changes
+
+
+def _typed(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
+    """Return what was typed into fields that were sent, where that is not what they showed."""
+    # Compared as it comes back: what a form does not keep, such as spaces at an end, is no change either.
+    return {
+        each.path: _read(each, text)
+        for each in fields
+        if each.name in sent and (text := _sent(each, sent)) != _sent(each, {each.name: each.shown})
+    }
+
+
+def _order(path: Path, count: int, sent: Mapping[str, str]) -> list[int]:
+    """Return which entries of a list stay, in their new order."""
+    order = list(range(count))
+    for number in order[1:]:
+        if sent.get("do") == sooner_of((*path, number)):
+            order[number - 1], order[number] = number, number - 1
+            break
+    return [number for number in order if removal_of((*path, number)) not in sent]
 
 
 def _sent(each: Field, sent: Mapping[str, str]) -> str:
@@ -77,32 +151,6 @@ def _number(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
-
-
-def _changed_entries(values: Mapping[str, Any], entries: Sequence[Entry], sent: Mapping[str, str]) -> dict[Path, Any]:
-    """Return what changes in a list of entries: single values where that is all, or else the whole list."""
-    path: Path = entries[0].fields[0].path[:-2]
-    changes: dict[Path, Any] = {}
-    kept: list[Mapping[str, Any]] = []
-    is_longer_or_shorter = False
-    for number, entry in enumerate(entries):
-        typed = {
-            each.path: _read(each, text)
-            for each in entry.fields
-            if each.name in sent and (text := _sent(each, sent)) != each.shown
-        }
-        said = {str(where[-1]): value for where, value in typed.items()}
-        if not entry.removal:
-            if any(value not in (LEFT_OUT, "", False) for value in said.values()):
-                kept.append({name: value for name, value in said.items() if value is not LEFT_OUT})
-                is_longer_or_shorter = True
-        elif entry.removal in sent:
-            is_longer_or_shorter = True
-        else:
-            changes |= typed
-            whole = dict(value_at(values, (*path, number)) or {}) | said
-            kept.append({name: value for name, value in whole.items() if value is not LEFT_OUT})
-    return {path: kept or LEFT_OUT} if is_longer_or_shorter else changes
 
 
 def _of_another_kind(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:

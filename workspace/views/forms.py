@@ -1,6 +1,6 @@
 """A study file as a form: the other view of the same text, with what is wrong beside the field and its line."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -14,9 +14,9 @@ from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copying import written
-from studies.design.editing import with_changes
+from studies.design.extents import comments_lost
 from studies.design.fields import form_of
-from studies.design.form_changes import changes_of
+from studies.design.form_changes import begins_at, changed
 from studies.design.reading import read_values
 from studies.errors import StudyError
 from studies.kinds import KINDS
@@ -28,6 +28,8 @@ from workspace.views.drafts import complaints, problems_in
 
 # What a form begins with that copies nothing; the kind is chosen in it.
 EMPTY = "study: {}\ntitle: {}\nkind: {}\n"
+# What the form's buttons send besides those that belong to a list or a field.
+SAVE, CHECK, AS_FILE = "save", "look", "file"
 Save = Callable[[str], Study]
 
 
@@ -71,23 +73,34 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
     """
     if request.method != "POST":
         return _shown(request, source, about)
-    source = request.POST.get("source", "").replace("\r\n", "\n") or source
+    given = request.POST.get("source", "").replace("\r\n", "\n") or source
+    do = request.POST.get("do", SAVE)
+    source, lost = given, list[str]()
     try:
-        source = with_changes(source, changes_of(read_values(source)[0], request.POST))
-        if request.POST.get("do") == "file":
-            return render(request, "workspace/drafts/as_file.html", {**about, "typed": source})
-        if request.POST.get("do") == "look":
+        source = changed(given, request.POST)
+        lost = comments_lost(given, source)
+        if do == AS_FILE:
+            return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
+        if do == CHECK:
             read_design(source)
-            return _shown(request, source, about)
+        # What goes with a change that nobody sees in the form is told before it is saved.
+        if do != SAVE or lost:
+            return _shown(request, source, about, lost=lost)
         made = save(source)
     except (DesignRefused, StudyError) as error:
-        return _shown(request, source, about, problems_in(error), status=409)
+        return _shown(request, source, about, problems_in(error), lost, status=409)
     return redirect("study", made.project.slug, made.slug)
 
 
 def _shown(
-    request: HttpRequest, source: str, about: Mapping[str, Any], problems: Iterable[Problem] = (), status: int = 200
+    request: HttpRequest,
+    source: str,
+    about: Mapping[str, Any],
+    problems: Iterable[Problem] = (),
+    lost: Sequence[str] = (),
+    status: int = 200,
 ) -> HttpResponse:
+    """Show a study file as a form. `lost`: the comments that what was done just now took out of it."""
     problems = list(problems)
     try:
         values, lines = read_values(source)
@@ -96,7 +109,14 @@ def _shown(
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
     form = form_of(values, lines, problems)
-    context = {**about, "form": form, "typed": source, "complaints": complaints(source, problems)}
+    context = {
+        **about,
+        "form": form,
+        "typed": source,
+        "complaints": complaints(source, problems),
+        "lost": lost,
+        "begin": begins_at(form, request.POST.get("do", "")),
+    }
     return render(request, "workspace/drafts/form.html", context, status=status)
 
 

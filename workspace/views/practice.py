@@ -20,6 +20,7 @@ from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.questions import practice_about
 from studies.design import DesignRefused
 from studies.design.editing import with_changes
+from studies.design.extents import comments_lost
 from studies.design.reading import read_values
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -97,16 +98,20 @@ def _instance(study: Study, number: str) -> Instance | None:
 
 def _save(request: HttpRequest, study: Study) -> None:
     """Write what is practised into the study file; all else in it stays as it was written."""
-    said = read_values(study.source)[0].get("practice") or {}
+    study_file = study.source
+    said = read_values(study_file)[0].get("practice") or {}
     questions: list[Any] = list(said.get("questions") or [])
     if "out" in request.POST:
         questions = _without(questions, request.POST["out"])
     else:
         questions.append(_added(request, study))
-    source = with_changes(study.source, {QUESTIONS: questions or None})
+    source = with_changes(study_file, {QUESTIONS: questions or None})
     edited_from = request.POST.get("edited_from", "")
     update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
+    if lost := comments_lost(study_file, source):
+        told = ", ".join(f"# {comment}" for comment in lost)
+        messages.warning(request, f"With what you changed, this went from the comments of the study file: {told}")
 
 
 def _without(questions: Sequence[Any], number: str) -> list[Any]:

@@ -65,3 +65,13 @@ def test_what_stands_in_no_field_is_told_above() -> None:
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
     assert [problem.message[:8] for problem in form_of(values, lines, refused.value.problems).elsewhere] == ["`colour`"]
+
+
+def test_what_is_wrong_with_a_section_stands_beside_the_field_that_is_named() -> None:
+    source = "study: a\ntitle: b\nkind: rating\nrecruitment:\n  any_ids: true\n  prolific: false\n  invite: false\n"
+    values, lines = read_values(source)
+    with pytest.raises(DesignRefused) as refused:
+        read_design(source)
+    form = form_of(values, lines, refused.value.problems)
+    beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
+    assert beside == {"recruitment.prolific"}

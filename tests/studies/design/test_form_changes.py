@@ -6,12 +6,14 @@ import pytest
 import yaml
 
 from studies.design.editing import with_changes
-from studies.design.form_changes import changes_of
+from studies.design.fields import form_of
+from studies.design.form_changes import begins_at, changes_of
 from studies.design.reading import read_values
 from studies.shipped import shipped
 from tests.studies.design.test_fields import FILE, fields_of
 
 PRACTISED = {"instance": "one", "right": "3"}
+OURS = {"rule": "in_group", "group": "ours"}
 ELIGIBILITY = [{"rule": "in_group", "group": "experts"}, {"rule": "not_same_instance"}]
 
 
@@ -48,6 +50,11 @@ def test_a_form_that_comes_back_as_it_was_shown_changes_nothing(name: str) -> No
         ({"eligibility__0__out": "on"}, {"eligibility": [{"rule": "not_same_instance"}]}),
         ({"eligibility__0__out": "on", "eligibility__1__out": "on"}, {"eligibility": None}),
         ({"eligibility__new__rule": "not_author"}, {"eligibility": [*ELIGIBILITY, {"rule": "not_author"}]}),
+        ({"eligibility__0__group": "ours", "do": "sooner:eligibility.1"}, {"eligibility": [ELIGIBILITY[1], OURS]}),
+        ({"do": "sooner:eligibility.1", "eligibility__1__out": "on"}, {"eligibility": [ELIGIBILITY[0]]}),
+        ({"do": "sooner:eligibility.7"}, {}),
+        ({"practice__questions__0__right": "5", "practice__questions__new__instance": "two"},
+            {"practice": {"questions": [PRACTISED | {"right": "5"}, {"instance": "two"}]}}),
         # Scales have steps, which the question of which image is best has not.
         ({"kind": "best_of_n"}, {"kind": "best_of_n", "ask": None}),
     ],
@@ -57,3 +64,33 @@ def test_what_is_typed_is_what_the_file_says_then(typed: dict[str, str], value: 
     changed = after(FILE, **typed)
     assert read_values(changed)[0] == expected
     assert changed.startswith("# Which is best?\n")
+
+
+def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
+    source = FILE.replace("rating", "check").replace("{steps: 7}", '{statements: ["One,\\nand two", Three]}')
+    field = fields_of(source)["ask.statements"]
+    assert field.control == "other"
+    assert changes_of(read_values(source)[0], untouched(source)) == {}
+    changed = after(source, ask__statements="- Four")
+    assert read_values(changed)[0]["ask"] == {"statements": ["Four"]}
+
+
+@pytest.mark.parametrize(
+    ("do", "name"),
+    [
+        ("sooner:eligibility.1", "eligibility.0.rule"),
+        ("add:practice.questions", "practice.questions.new.instance"),
+        ("show:kind", "kind"),
+        ("show:nothing", ""),
+        ("add:parts", ""),
+        ("sooner:parts", ""),
+        ("save", ""),
+    ],
+)
+def test_somebody_goes_on_where_the_button_led(do: str, name: str) -> None:
+    assert begins_at(form_of(read_values(FILE)[0]), do) == name
+
+
+def test_somebody_goes_on_with_the_part_that_came() -> None:
+    values = {"study": "a", "parts": [{"kind": "check"}, {"kind": "rating"}]}
+    assert begins_at(form_of(values), "add:parts") == "parts.1.kind"

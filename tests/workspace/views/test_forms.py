@@ -1,6 +1,7 @@
 """A draft is changed in a form: what was not touched stays as it was written, and what is wrong stands beside its
 field."""
 
+import html
 import re
 
 import pytest
@@ -78,6 +79,26 @@ def test_a_draft_is_made_from_an_empty_form(editor: Client) -> None:
     assert save(editor, address, source=source, study="second", title="Second", answers="2", contact="Ada")[0] == 302
     made = Study.objects.get(slug="second")
     assert made.source == "study: second\ntitle: Second\nkind: best_of_n\ncontact: Ada\nanswers: 2\n"
+
+
+def test_a_part_comes_by_a_button_and_nothing_is_saved_yet(editor: Client) -> None:
+    status, shown = save(editor, do="add:parts", kind="rating", answers="3")
+    assert status == 200
+    assert re.search(r'<select id="parts.1.kind" name="parts.1.kind" autofocus', shown)
+    assert "parts:\n- kind: rating\n" in shown
+    assert Study.objects.get().source == FILE
+
+
+def test_comments_that_would_go_are_told_before_anything_is_saved(editor: Client) -> None:
+    source = FILE + "contact: Ada  # until May\n"
+    status, shown = save(editor, source=source, contact="")
+    assert (status, "<code># until May</code>" in shown) == (200, True)
+    assert Study.objects.get().source == FILE
+    assert (
+        save(editor, source=html.unescape(re.findall(r'name="source" hidden>\n(.*?)</textarea>', shown, re.S)[0]))[0]
+        == 302
+    )
+    assert Study.objects.get().source == FILE
 
 
 def test_a_text_that_is_no_study_file_is_mended_as_text(editor: Client) -> None:

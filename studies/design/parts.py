@@ -1,0 +1,76 @@
+"""A study file that asks in parts what it asked at once, and the other way round, with its comments. Pure."""
+
+import yaml
+
+from studies.design.editing import as_said
+from studies.design.extents import end_of, end_of_line, start_of_line, start_with_comments
+from studies.design.older import ASKING
+from studies.design.reading import read_values
+
+PARTS = "parts"
+_STEP = 2
+
+
+def in_parts(source: str) -> str:
+    """Return a study file in which what is asked at the top is the one part of `parts`, to which others can come.
+
+    Raises DesignRefused for a text that cannot be read.
+    """
+    values, _ = read_values(source)
+    asked = {name: value for name, value in values.items() if name in ASKING}
+    wanted = {name: value for name, value in values.items() if name not in ASKING} | {PARTS: [asked]}
+    return as_said(_moved_in(source), wanted)
+
+
+def at_the_top(source: str) -> str:
+    """Return a study file in which the one part that there is stands at the top, in place of `parts`.
+
+    Raises DesignRefused for a text that cannot be read.
+    """
+    values, _ = read_values(source)
+    listed = values.get(PARTS)
+    if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], dict):
+        return source
+    wanted = {name: value for name, value in values.items() if name not in (PARTS, *ASKING)} | listed[0]
+    return as_said(_moved_out(source), wanted)
+
+
+def _moved_in(source: str) -> str:
+    whole = yaml.compose(source, Loader=yaml.SafeLoader)
+    if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
+        return source
+    asking = [(key, value) for key, value in whole.value if key.value in ASKING]
+    if not asking:
+        return source
+    begin = start_of_line(source, asking[0][0].start_mark.index)
+    least, moved, rest = begin, "", source[:begin]
+    for number, (key, value) in enumerate(asking):
+        start = start_with_comments(source, key.start_mark.index, least) if number else begin
+        end = end_of_line(source, max(key.end_mark.index, end_of(source, value)))
+        rest += source[least:start]
+        moved += source[start:end] + "\n"
+        least = min(end + 1, len(source))
+    lines = [f"{' ' * _STEP}{line}" if line else "" for line in moved.removesuffix("\n").split("\n")]
+    lines[0] = f"- {lines[0].lstrip()}"
+    between = rest[begin:]
+    return source[:begin] + "\n".join([f"{PARTS}:", *lines]) + "\n" + between + source[least:]
+
+
+def _moved_out(source: str) -> str:
+    whole = yaml.compose(source, Loader=yaml.SafeLoader)
+    if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
+        return source
+    found = next(((key, value) for key, value in whole.value if key.value == PARTS), None)
+    if found is None or not isinstance(found[1], yaml.SequenceNode) or found[1].flow_style:
+        return source
+    key, listed = found
+    part = listed.value[0]
+    if not isinstance(part, yaml.MappingNode) or part.flow_style:
+        return source
+    begin, named = start_of_line(source, key.start_mark.index), part.start_mark
+    above = source[source.index(":", key.end_mark.index) + 1 : named.index].rpartition("-")[0]
+    comments = [line.strip() for line in above.split("\n") if line.strip()]
+    end = end_of_line(source, end_of(source, part))
+    first, *others = source[named.index : end].split("\n")
+    dedented = [line[named.column :] if not line[: named.column].strip() else line.lstrip() for line in others]
+    return source[:begin] + "\n".join([*comments, first, *dedented]) + source[end:]

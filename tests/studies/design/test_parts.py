@@ -1,0 +1,100 @@
+"""What is asked at once becomes a part, and a part that is left alone is asked at once; comments come along."""
+
+import pytest
+
+from studies.design.parts import at_the_top, in_parts
+from studies.design.reading import read_values
+
+ALONE = """\
+# For the paper.
+study: vases
+# what
+kind: check  # one by one
+title: Which vase?
+# the roles
+ask:
+  # of the sets
+  image: left
+instructions: |
+  # Look
+
+    closely
+  and long
+# the end
+pay: {currency: GBP}
+"""
+PARTED = """\
+# For the paper.
+study: vases
+# what
+parts:
+- kind: check  # one by one
+  # the roles
+  ask:
+    # of the sets
+    image: left
+  instructions: |
+    # Look
+
+      closely
+    and long
+title: Which vase?
+# the end
+pay: {currency: GBP}
+"""
+BACK = """\
+# For the paper.
+study: vases
+# what
+kind: check  # one by one
+# the roles
+ask:
+  # of the sets
+  image: left
+instructions: |
+  # Look
+
+    closely
+  and long
+title: Which vase?
+# the end
+pay: {currency: GBP}
+"""
+
+
+def test_what_is_asked_moves_with_its_comments() -> None:
+    assert in_parts(ALONE) == PARTED
+    assert at_the_top(PARTED) == BACK
+
+
+def test_a_part_that_stands_deeper_comes_to_the_top_with_what_is_said_above_it() -> None:
+    file = "study: a\nparts:  # two, once\n    # the first\n    - kind: check\n      ask:\n          image: left\n"
+    assert at_the_top(file) == "study: a\n# two, once\n# the first\nkind: check\nask:\n    image: left\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "values"),
+    [
+        ("{study: a, kind: check, ask: {}}\n", {"study": "a", "parts": [{"kind": "check", "ask": {}}]}),
+        ("study: a\n", {"study": "a", "parts": [{}]}),
+    ],
+)
+def test_a_file_that_is_written_otherwise_says_the_same(file: str, values: object) -> None:
+    assert read_values(in_parts(file))[0] == values
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "study: a\nparts: [{kind: check}, {kind: rating}]\n",
+        "study: a\nparts: []\n",
+        "study: a\nparts: [check]\n",
+        "study: a\nkind: check\n",
+    ],
+)
+def test_what_is_no_single_part_stays(file: str) -> None:
+    assert at_the_top(file) == file
+
+
+def test_a_single_part_in_brackets_comes_to_the_top() -> None:
+    assert read_values(at_the_top("study: a\nparts: [{kind: check}]\n"))[0] == {"study": "a", "kind": "check"}
