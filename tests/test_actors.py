@@ -102,6 +102,7 @@ OF_ANNOTATORS = {
 STEPS = {
     "annotation.actions.awaited.await_answers",
     "annotation.actions.awaited.await_what_is_open",
+    "annotation.actions.awaited.await_what_was_reopened",
     "annotation.actions.completing.is_complete",
     "annotation.actions.decisions.decide_question",
     "annotation.actions.decisions.decide_what_was_asked_about",

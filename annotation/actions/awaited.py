@@ -2,14 +2,30 @@
 
 from collections.abc import Collection, Iterable
 
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
 from annotation.models import Slot
 from studies.models import UNDER_WAY, Study
 
 
 def await_answers(*, studies: Iterable[int]) -> None:
-    """Let those of `studies` be complete no more that are under way, and may be found so anew."""
+    """Let those of `studies` be complete no more that are under way, and may be found so anew. Runs in a transaction.
+
+    It waits for nobody: an answer comes here with the decision of its question in its hand, and whoever holds the study
+    may be waiting for just that. Such a study is found by the clock, `await_what_was_reopened`.
+    """
     complete = Study.objects.filter(pk__in=list(studies), state__in=UNDER_WAY, completed_at__isnull=False)
-    complete.update(completed_at=None)
+    free = complete.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("pk")
+    Study.objects.filter(pk__in=list(free.values_list("pk", flat=True))).update(completed_at=None)
+
+
+@transaction.atomic
+def await_what_was_reopened() -> None:
+    """Let no study be complete that has a place for an answer: somebody held it when that was opened."""
+    complete = Study.objects.filter(state__in=UNDER_WAY, completed_at__isnull=False)
+    still_open = Slot.objects.filter(seat__study=OuterRef("pk"), answered_at=None, question__undone_at=None)
+    await_answers(studies=complete.filter(Exists(still_open)).order_by("pk").values_list("pk", flat=True))
 
 
 def await_what_is_open(*, questions: Collection[int]) -> None:

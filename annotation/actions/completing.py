@@ -9,6 +9,7 @@ from django.db.models import F
 
 from analytics.outcomes import Outcome
 from annotation.actions import drawing
+from annotation.actions.awaited import await_what_was_reopened
 from annotation.models import Decision, Response, Slot
 from annotation.models.outcomes import instances_with
 from studies.actions.events import Actor, What, record
@@ -44,6 +45,7 @@ def note_completed(*, by: Actor, now: datetime) -> list[Completed]:
 
     A study is found once, however often this runs, until more is asked of it.
     """
+    await_what_was_reopened()
     found = []
     under_way = Study.objects.filter(state__in=UNDER_WAY, completed_at=None).order_by("pk")
     for study in list(under_way.select_related("project", "fed_by")):
