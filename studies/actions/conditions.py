@@ -64,6 +64,20 @@ def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
     ]
 
 
+def untried(study: Study) -> str:
+    """Return what nobody has tried of questions that come to a launched study, a sentence; "" where nothing had to
+    be."""
+    limit = study.design.conditions.blind_solvability
+    if limit is None:
+        return ""
+    programs = ", ".join(limit.baselines)
+    return (
+        f"The study was launched on the condition that programs which see only a part ({programs}) are "
+        f"right on at most {_percent(limit.at_most)}. The new questions are not held against that: a program may be "
+        "right on them more often. To have them tried first, ask about them in a study of their own."
+    )
+
+
 def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, at_most: float) -> str:
     ask = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
     if score is None:

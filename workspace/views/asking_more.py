@@ -17,6 +17,7 @@ from annotation.actions.asking_more import Grown, Way
 from annotation.actions.completing import set_completion
 from results.actions.people import foresee
 from results.views.guards import signed_in, study_view
+from studies.actions.conditions import untried
 from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Study
@@ -69,12 +70,14 @@ WISHES: dict[str, Wish] = {
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a wish would lead to, and what it costs in the currency of the pay, without the platform's fee."""
+    """What a wish would lead to, and what it costs in the currency of the pay, without the platform's fee. `untried`:
+    which condition of the launch what comes is not held against, in a sentence."""
 
     wish: Wish
     number: int
     grown: Grown
     cost: Decimal
+    untried: str
 
 
 @study_view(Verb.RUN)
@@ -126,7 +129,7 @@ def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
     grown = foresee(lambda: asking_more.ask(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
     pay = study.design.pay
     cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
-    return Foreseen(wish, number, grown, cost)
+    return Foreseen(wish, number, grown, cost, untried(study) if grown.questions else "")
 
 
 def _offered(study: Study) -> list[dict[str, Any]]:

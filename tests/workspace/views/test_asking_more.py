@@ -1,9 +1,12 @@
 """The page that asks more of a launched study says what would follow before it is done."""
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 
 from annotation.models import Seat
+from studies.design import BlindSolvability, LaunchConditions
 from studies.models import Study
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import arrive_at_work, launch_study, make_instance
@@ -53,6 +56,19 @@ def test_what_is_sent_twice_is_done_once(editor: Client) -> None:
     assert again.status_code == 409
     assert "each question gets 3 answers by now, not 1" in text(again.content.decode())
     assert (Seat.objects.count(), Study.objects.get().answers) == (3, 3)
+
+
+def test_which_condition_new_instances_are_not_held_against_is_told_before(editor: Client, study: Study) -> None:
+    make_instance(study.project, "came-later")
+    shown = text(editor.get(ADDRESS, {"what": "instances"}).content.decode())
+    assert "<dt>New questions</dt><dd>1</dd>" in shown
+    assert "on the condition" not in shown
+    blind = BlindSolvability(("text-only:ngrams",), 0.6)
+    study.design = replace(study.design, conditions=LaunchConditions(blind_solvability=blind))
+    study.save()
+    shown = text(editor.get(ADDRESS, {"what": "instances"}).content.decode())
+    assert "see only a part (text-only:ngrams) are right on at most 60.0 %" in shown
+    assert "on the condition" not in text(editor.get(ADDRESS, {"what": "answers", "number": "1"}).content.decode())
 
 
 def test_new_instances_are_taken_up(editor: Client, study: Study) -> None:
