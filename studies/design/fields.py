@@ -11,6 +11,8 @@ from studies.design.parts import PARTS
 from studies.design.problems import Problem
 from studies.design.reading import Lines, Path
 from studies.design.schema import study_schema
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
 from studies.kinds import KINDS, get_kind
 
 TEXT, LONG, NUMBER, CHOICE, SWITCH, LIST, OTHER = "text", "long", "number", "choice", "switch", "list", "other"
@@ -128,6 +130,7 @@ _TOGETHER = (
     ("How many answers", ("answers", "max_answers", "rule", "seed")),
 )
 _ASKING = ("kind", "ask", "instructions")
+_RULE = "rule"
 # Which version a file was written for is no matter of taste.
 NOT_ASKED = frozenset({"version"})
 
@@ -235,17 +238,32 @@ def _is_of_entries(schema: Mapping[str, Any]) -> bool:
 
 def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Entry]:
     there = value_at(values, path)
-    items = schema["items"]
     found = []
     for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
         where = (*path, number)
-        fields = [_field((*where, name), part, values) for name, part in items["properties"].items()]
+        fields = [
+            replace(_field((*where, name), part, values), decides=where[0] == "eligibility" and name == _RULE)
+            for name, part in _in_entry(schema["items"], where, values).items()
+        ]
         if number == NEW:
             found.append(Entry("One more", fields))
         else:
             sooner = sooner_of(where) if number else ""
             found.append(Entry(f"{_words(str(path[-1]))} {int(number) + 1}", fields, removal_of(where), sooner))
     return found
+
+
+def _in_entry(items: Mapping[str, Any], where: Path, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what may stand in the entry at `where`. Which rule of eligibility it is decides about the rest; what
+    another one left there is shown too, so that it can go."""
+    properties: Mapping[str, Any] = items["properties"]
+    if where[0] != "eligibility":
+        return properties
+    said = value_at(values, where)
+    left = [name for name in said if name in properties] if isinstance(said, Mapping) else []
+    rule = value_at(values, (*where, _RULE))
+    own = get_rule(rule).schema["properties"] if isinstance(rule, str) and rule in ELIGIBILITY else {}
+    return {_RULE: properties[_RULE]} | {name: properties[name] for name in left} | own
 
 
 def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_needed: bool = False) -> Field:
@@ -314,12 +332,10 @@ def _field_of(problem: Problem, fields: Sequence[Field], lines: Lines) -> Field 
     if problem.line is None:
         return named[0] if named else None
     there = [each for each in fields if lines.get(each.path) == problem.line]
-    if not there:
-        # A section or an entry as a whole: what it says, or could say, stands in its fields.
-        at = [path for path, line in lines.items() if line == problem.line and path]
-        there = [each for each in fields if any(each.path[: len(path)] == path for path in at)]
-        return next((each for each in there if each in named), None)
-    return next((each for each in there if each in named), there[0])
+    # A section or an entry as a whole: what it says, or could say, stands in its fields.
+    at = [path for path, line in lines.items() if line == problem.line and path]
+    within = [each for each in named if any(each.path[: len(path)] == path for path in at)]
+    return next(iter(within or there), None)
 
 
 def _with_problems(section: Section, beside: Mapping[str, Sequence[str]]) -> Section:

@@ -9,7 +9,6 @@ from studies.design.fields import (
     CHOICE,
     LIST,
     LONG,
-    NEW,
     NO,
     NUMBER,
     OTHER,
@@ -20,6 +19,7 @@ from studies.design.fields import (
     YES,
     Field,
     Form,
+    Section,
     adds_to,
     form_of,
     kinds_left,
@@ -29,6 +29,8 @@ from studies.design.fields import (
 from studies.design.parts import PARTS, at_the_top, in_parts
 from studies.design.problems import DesignRefused
 from studies.design.reading import Path, read_value, read_values
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
 from studies.kinds import KINDS, get_kind
 
 
@@ -61,8 +63,18 @@ def begins_at(form: Form, do: str) -> str:
     elif step == ADD and name == PARTS:
         return next((each for each in reversed(names) if each.startswith(f"{PARTS}.") and each.endswith(".kind")), "")
     elif step == ADD:
-        name = f"{name}.{NEW}"
+        return _begin_of_what_came([section for section in form.sections if section.adds == do and section.entries])
     return next((each for each in names if each.startswith(f"{name}.")), "")
+
+
+def _begin_of_what_came(sections: Sequence[Section]) -> str:
+    """Return the name of the next field to fill in: of the entry that came, where its first decided about others."""
+    for section in sections:
+        *there, new = section.entries
+        if there and len(new.fields) == 1:
+            return (there[-1].fields[1:] or there[-1].fields)[0].name
+        return new.fields[0].name
+    return ""
 
 
 def changes_of(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path, Any]:
@@ -83,6 +95,7 @@ def changes_of(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Path,
             else:
                 listed[entry.fields[0].path[:-2]] = {str(path[-1]): value for path, value in typed.items()}
     changes |= _of_another_kind(values, changes)
+    changes |= _of_another_rule(values, changes)
     after = changed_values(values, changes)
     for path, added in listed.items():
         rows = value_at(after, path)
@@ -165,4 +178,18 @@ def _of_another_kind(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> 
         asked = value_at(values, (*before, "ask"))
         gone |= {(*before, "ask", name): LEFT_OUT for name in asked or {} if name not in known}
         gone |= {each: LEFT_OUT for each in changes if each[:-1] == (*before, "ask") and each[-1] not in known}
+    return gone
+
+
+def _of_another_rule(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> dict[Path, Any]:
+    """Return what must go from an entry of `eligibility` where another rule is chosen, which knows nothing of it."""
+    gone: dict[Path, Any] = {}
+    for path, named in changes.items():
+        if path[0] != "eligibility" or path[-1] != "rule" or named not in ELIGIBILITY:
+            continue
+        entry = path[:-1]
+        known = {"rule", *get_rule(named).schema["properties"]}
+        said = value_at(values, entry)
+        gone |= {(*entry, name): LEFT_OUT for name in said or {} if name not in known}
+        gone |= {each: LEFT_OUT for each in changes if each[:-1] == entry and each[-1] not in known}
     return gone

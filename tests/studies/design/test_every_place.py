@@ -11,6 +11,7 @@ from studies.design.fields import NEW
 from studies.design.form_changes import changed
 from studies.design.reading import Path, read_values
 from studies.design.schema import study_schema
+from studies.eligibility import RULES, get_rule
 from studies.kinds import KINDS, get_kind
 from tests.studies.design.test_fields import fields_of
 from tests.studies.design.test_form_changes import untouched
@@ -26,11 +27,14 @@ SHAPED = ("second", "8.25", "eu", "text-only:ngrams")
 
 
 def places(schema: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield all that may stand in a section of a study file, but for what is asked, of which kinds say more."""
+    """Yield all that may stand in a section of a study file, but for what is asked and of whom, of
+    which kinds and rules say more."""
     for name, part in schema["properties"].items():
         where = (*path, name)
         if part.get("type") == "object" and "properties" in part:
             yield from places(part, where)
+        elif where == ("eligibility",):
+            yield (*where, NEW, "rule"), part["items"]["properties"]["rule"]
         elif part.get("type") == "array" and "properties" in part["items"]:
             yield from places(part["items"], (*where, NEW))
         elif where not in LEFT_TO_THE_FILE and where != ("ask",) and where[0] != "parts":
@@ -90,6 +94,19 @@ def test_every_value_of_a_kind_can_be_set_in_the_form_alone_and_in_a_part(kind: 
         value = another(part)
         assert said_after(ALONE.format(kind), path, value) == value, path
         assert said_after(PART.format(other, kind), ("parts", 1, *path), value) == value, path
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_rule_of_eligibility_can_be_chosen_and_all_that_it_knows_be_set(rule: str) -> None:
+    source = changed(ALONE.format("check"), {"eligibility.new.rule": rule})
+    for name, part in get_rule(rule).schema["properties"].items():
+        value = another(part)
+        assert said_after(source, ("eligibility", 0, name), value) == value, name
+        source = changed(source, {f"eligibility.0.{name}": typed(value)})
+    assert said_after(source, ("eligibility", 0, "rule"), rule) == rule
+    # Another one knows nothing of that.
+    changed_to = changed(source, {"eligibility.0.rule": "not_author"})
+    assert read_values(changed_to)[0]["eligibility"] == [{"rule": "not_author"}]
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

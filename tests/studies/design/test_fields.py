@@ -75,3 +75,25 @@ def test_what_is_wrong_with_a_section_stands_beside_the_field_that_is_named() ->
     form = form_of(values, lines, refused.value.problems)
     beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
     assert beside == {"recruitment.prolific"}
+
+
+def test_what_is_missing_in_an_entry_stands_beside_the_field_that_is_to_say_it() -> None:
+    source = "study: a\ntitle: b\nkind: rating\neligibility:\n- rule: not_author\n- rule: in_group\n"
+    values, lines = read_values(source)
+    with pytest.raises(DesignRefused) as refused:
+        read_design(source)
+    form = form_of(values, lines, refused.value.problems)
+    beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
+    assert beside == {"eligibility.1.group"}
+
+
+def test_an_entry_shows_what_its_rule_knows_and_what_another_one_left_there() -> None:
+    source = "study: a\neligibility:\n- {rule: in_group, group: ours, by: acceptance, colour: red}\n- {rule: who}\n"
+    shown = [each for each in fields_of(source) if each.startswith("eligibility")]
+    assert shown == [
+        "eligibility.0.rule",
+        "eligibility.0.group",
+        "eligibility.0.by",
+        "eligibility.1.rule",
+        "eligibility.new.rule",
+    ]

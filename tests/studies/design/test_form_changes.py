@@ -80,6 +80,8 @@ def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
     [
         ("sooner:eligibility.1", "eligibility.0.rule"),
         ("add:practice.questions", "practice.questions.new.instance"),
+        ("add:eligibility", "eligibility.1.study"),
+        ("add:nothing", ""),
         ("show:kind", "kind"),
         ("show:nothing", ""),
         ("add:parts", ""),
@@ -92,5 +94,6 @@ def test_somebody_goes_on_where_the_button_led(do: str, name: str) -> None:
 
 
 def test_somebody_goes_on_with_the_part_that_came() -> None:
-    values = {"study": "a", "parts": [{"kind": "check"}, {"kind": "rating"}]}
+    values = {"study": "a", "parts": [{"kind": "check"}, {"kind": "rating"}], "eligibility": [{"rule": "in_group"}]}
     assert begins_at(form_of(values), "add:parts") == "parts.1.kind"
+    assert begins_at(form_of(values), "add:eligibility") == "eligibility.0.group"

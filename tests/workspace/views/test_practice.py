@@ -66,3 +66,12 @@ def test_a_right_answer_must_be_one_of_the_question(editor: Client) -> None:
     for right in ("", "candidate-9"):
         assert editor.post(ADDRESS, {"pick": number("vase-1"), "right": right}).status_code == 409
     assert practised() == []
+
+
+def test_a_comment_that_goes_with_what_is_taken_out_is_told(editor: Client, study: Study) -> None:
+    practised = "practice:\n  questions:\n  - {instance: vase-1, right: none}  # plain\n  # hard\n"
+    study.source += practised + "  - {instance: vase-2, right: none}\n"
+    study.save()
+    page = editor.post(ADDRESS, {"out": "0"}, follow=True).content.decode()
+    assert "this went from the comments of the study file: # plain" in page
+    assert "# hard\n  - {instance: vase-2, right: none}\n" in Study.objects.get().source
