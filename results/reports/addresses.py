@@ -13,6 +13,8 @@ NO_NAME = "(none)"
 ANSWERED, SEVERAL, SETTLED = "answered", "several", "settled"
 # Of a question, beside the reasons that annotators give: that they were led past it because its images failed.
 NOT_SHOWN = "not-shown"
+# What a page whose numbers are kept hands to the list: how many instances it counted, which may be others by then.
+COUNTED = "counted"
 
 
 def in_address(outcome: Outcome) -> str:

@@ -22,13 +22,13 @@ class Finding:
     plot: str
 
     @property
-    def rows(self) -> Sequence[Sequence[tuple[str, bool, str, str]]]:
-        """Return the cells of each row, each with whether it is a number, the query that lists what it counts, and what
-        that shows where it is something else."""
+    def rows(self) -> Sequence[Sequence[tuple[str, bool, str, str, int]]]:
+        """Return the cells of each row, each with whether it is a number, the query that lists what it counts, what
+        that shows where it is something else, and how many instances these are."""
         text = self.text
         return [
-            list(zip(row, text.is_number, queries, explained, strict=True))
-            for row, queries, explained in zip(text.rows, text.queries, text.explained, strict=True)
+            list(zip(row, text.is_number, *of_row, strict=True))
+            for row, *of_row in zip(text.rows, text.queries, text.explained, text.instances, strict=True)
         ]
 
     @property
@@ -75,6 +75,7 @@ def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
             "reasons": list(finding.text.reasons),
             "queries": [list(row) for row in finding.text.queries],
             "explained": [list(row) for row in finding.text.explained],
+            "instances": [list(row) for row in finding.text.instances],
             "plot": finding.plot,
         }
         for finding in findings
@@ -99,6 +100,7 @@ def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 reasons=each["reasons"],
                 queries=each["queries"],
                 explained=each["explained"],
+                instances=each["instances"],
             ),
             each["plot"],
         )

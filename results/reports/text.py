@@ -15,7 +15,8 @@ class TextTable:
     """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on.
 
     `queries`: for each cell that counts instances, or what is about them, the query that lists these, from its question
-    mark on, "" for others; `explained`: what is listed, where that is not what was counted, "" for others.
+    mark on, "" for others; `explained`: what is listed, where that is not what was counted, "" for others; `instances`:
+    how many are listed, 0 for others.
     """
 
     table: Table
@@ -24,6 +25,7 @@ class TextTable:
     reasons: Sequence[str]
     queries: Sequence[Sequence[str]]
     explained: Sequence[Sequence[str]]
+    instances: Sequence[Sequence[int]]
 
     @property
     def is_number(self) -> Sequence[bool]:
@@ -50,7 +52,8 @@ def text_table(table: Table) -> TextTable:
     # Nobody follows a nought.
     queries = [[f"?{cell.query}" if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
     explained = [[cell.explained if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
-    return TextTable(table, headings, rows, reasons, queries, explained)
+    instances = [[cell.instances if isinstance(cell, Listed) else 0 for cell in row] for row in table.rows]
+    return TextTable(table, headings, rows, reasons, queries, explained, instances)
 
 
 def _letter(index: int) -> str:

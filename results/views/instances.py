@@ -36,7 +36,7 @@ from results.queries.instances import (
 from results.queries.paging import neighbours
 from results.queries.pipeline import studies_in_order
 from results.queries.simulated import played_in, simulated_in_project
-from results.reports.addresses import NO_NAME
+from results.reports.addresses import COUNTED, NO_NAME
 from results.reports.simulated import notice_of
 from results.views.guards import may_do, project_view
 from results.views.kept_numbers import figures_for
@@ -45,6 +45,7 @@ from studies.models import Instance, Project, Study
 from studies.permissions import Verb
 
 TABLE = "table"
+LONGEST_COUNT = 12
 
 
 @project_view(Verb.VIEW)
@@ -75,10 +76,18 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "is_unsorted": search.order in BY_FIGURES and not search.wanted.study,
         "kept": kept,
         "count": count,
+        "counted": _counted_otherwise(request, count),
         "page": page,
         **_choices(project, search.wanted, studies),
     }
     return render(request, "results/instances/list.html", context)
+
+
+def _counted_otherwise(request: HttpRequest, count: int) -> int | None:
+    """Return how many the page counted that led here, where the list has others by now."""
+    told = request.GET.get(COUNTED, "")
+    is_number = told.isascii() and told.isdigit() and len(told) < LONGEST_COUNT
+    return int(told) if is_number and int(told) != count else None
 
 
 def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:

@@ -280,7 +280,7 @@ def test_every_count_leads_to_as_many_instances_as_it_says(
         for page in ["/projects/vases/results/", *pages]
         for finding in client.get(page).context["findings"]
         for row in finding.rows
-        for cell, _, query, explained in row
+        for cell, _, query, explained, _ in row
         if query
     }
     listed = {query: shown_by(query, client) for query, *_ in counts}

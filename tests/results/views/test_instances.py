@@ -348,6 +348,19 @@ def test_what_is_large_is_counted_behind_the_page(
     assert jobs == []
 
 
+def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Client, project: Project) -> None:
+    count = client.get(LIST, {"state": "rejected"}).context["count"]
+
+    def told(counted: str) -> bool:
+        return (
+            "The page that led here counted"
+            in client.get(LIST, {"state": "rejected", "counted": counted}).content.decode()
+        )
+
+    assert count == 1
+    assert [told(counted) for counted in ("1", "2", "0", "", "x", "9" * 50)] == [False, True, True, False, False, False]
+
+
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:
     assert listed(client, longer="4") == ["vase-0", "vase-1"]
     ann = Annotator.objects.get(provider_id="ann")

@@ -7,7 +7,7 @@ from background.jobs import fail
 from background.models import Job
 from results.actions import kept_numbers
 from studies.models import Study
-from tests.factories import NOON, answer, questions, sit_down
+from tests.factories import NOON, answer, make_instance, questions, sit_down
 from tests.jobs import run_now
 
 STUDY = "/studies/birds/birds-step-3/"
@@ -71,3 +71,20 @@ def test_numbers_that_could_not_be_made_say_why(client: Client, sent: list[Job],
     client.get(address)
     fail(job=sent.pop(), error="The server could not make these numbers.", now=NOON)
     assert "The server could not make these numbers." in client.get(address).content.decode()
+
+
+def test_a_count_of_numbers_that_are_older_than_the_list_it_leads_to_is_told_there(
+    client: Client, study: Study, sent: list[Job]
+) -> None:
+    client.get("/projects/birds/results/")
+    run_now(sent.pop())
+    count = study.project.instances.count()
+    page = client.get("/projects/birds/results/").content.decode()
+    address = f"/projects/birds/instances/?&amp;counted={count}"
+    assert f'<a href="{address}">{count}</a>' in page
+    assert "The page that led here" not in client.get(address.replace("&amp;", "&")).content.decode()
+    make_instance(study.project, "came-later")
+    told = (
+        f"The page that led here counted {count}. The numbers of one of the two are older: this list has {count + 1}."
+    )
+    assert told in client.get(address.replace("&amp;", "&")).content.decode()
