@@ -242,7 +242,7 @@ def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -
     for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
         where = (*path, number)
         fields = [
-            replace(_field((*where, name), part, values), decides=where[0] == "eligibility" and name == _RULE)
+            replace(_field((*where, name), part, values), decides=name == _RULE and number != NEW)
             for name, part in _in_entry(schema["items"], where, values).items()
         ]
         if number == NEW:
