@@ -11,13 +11,15 @@ from analytics.outcomes import Outcome
 from annotation.models import Decision
 from annotation.models.outcomes import question_is
 from results.queries.overview import StudyLine, Waiting
-from studies.models import Project, Study, StudyState
+from studies.models import Import, Project, Study, StudyState
 
 
 class Todo(StrEnum):
     """What somebody does next, the most pressing first. A page says each in its words, beside what does it."""
 
     IMPORT = "import"
+    AWAIT_IMPORT = "await the import"
+    IMPORT_LOOKED_OVER = "import what was looked over"
     UPLOAD_IMAGES = "upload images"
     MAKE_STUDY = "make a study"
     SETTLE = "settle"
@@ -53,7 +55,7 @@ def next_steps(
     if project.archived_at is not None:
         return []
     if not instances:
-        return [NextStep(Todo.IMPORT)]
+        return [NextStep(_of_imports(project))]
     steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
     if not lines:
         return [*steps, NextStep(Todo.MAKE_STUDY)]
@@ -69,6 +71,16 @@ def next_steps(
         steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
     order = list(Todo)
     return sorted(steps, key=lambda step: order.index(step.todo)) or [NextStep(Todo.NOTHING)]
+
+
+def _of_imports(project: Project) -> Todo:
+    """Return what is to be done about imports where none has brought anything yet."""
+    last = Import.objects.filter(project=project).first()
+    if last is None or last.error:
+        return Todo.IMPORT
+    if last.is_unfinished:
+        return Todo.AWAIT_IMPORT
+    return Todo.IMPORT_LOOKED_OVER if last.dry_run and last.upload_id else Todo.IMPORT
 
 
 def _of_study(line: StudyLine) -> list[NextStep]:

@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -42,7 +43,10 @@ PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 @project_view(Verb.VIEW)
 @require_safe
 def imports(request: HttpRequest, project: Project) -> HttpResponse:
-    found = Import.objects.filter(project=project).select_related("job")
+    # Of what was looked over, and is being imported just now.
+    of_its_files = Import.objects.unfinished().filter(upload=OuterRef("upload"))
+    found = Import.objects.filter(project=project).select_related("job", "project")
+    found = found.annotate(is_under_way=Exists(of_its_files))
     page = Paginator(found, IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "project": project,

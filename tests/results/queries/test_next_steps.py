@@ -10,7 +10,7 @@ from results.queries.next_steps import NextStep, Todo, next_steps
 from results.queries.overview import categories, study_lines, waiting_images
 from studies.actions.projects import archive_project
 from studies.actions.studies import change_state, create_study
-from studies.models import InstanceImage, Project, Study, StudyState
+from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
 from tests.factories import CONTACT, NOON, TESTS
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
@@ -107,6 +107,35 @@ def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
     project.dataset = Study.objects.get(slug="step-3")
     project.save()
     assert steps(project) == [("release", "step-3", 0)]
+
+
+@pytest.mark.parametrize(
+    ("dry_run", "is_over", "error", "todo"),
+    [
+        (True, False, "", "await the import"),
+        (False, False, "", "await the import"),
+        (True, True, "", "import what was looked over"),
+        (True, True, "Nothing was imported: 1 problem was found.", "import"),
+        # It brought nothing, so there is nothing to go on with.
+        (False, True, "", "import"),
+    ],
+)
+def test_an_import_that_has_brought_nothing_yet_is_gone_on_with(
+    dry_run: bool, is_over: bool, error: str, todo: str, researcher: User
+) -> None:
+    project = project_of(researcher, instances=0)
+    Import.objects.create(
+        project=project,
+        files=[{"path": "scenes.jsonl", "sha256": ""}],
+        format="jsonl",
+        upload=Upload.objects.create(project=project, made_by=researcher, made_at=NOON),
+        dry_run=dry_run,
+        error=error,
+        by_name="rita",
+        requested_at=NOON,
+        finished_at=NOON if is_over else None,
+    )
+    assert steps(project) == [(todo, "", 0)]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
@@ -14,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from background.jobs import ask, fail, start
 from background.models import Job, JobState
-from studies.models import Import, Project
+from studies.models import Import, Project, Upload
 from tests.factories import NOON, make_member, make_project
 
 pytestmark = pytest.mark.django_db
@@ -149,3 +150,18 @@ def test_more_imports_ask_no_more_queries(client: Client, project: Project) -> N
     assert shown(client).count('<li id="import-') == 8
     assert queries() == once
     assert Job.objects.filter(state=JobState.FAILED).count() == 4
+
+
+def test_what_was_looked_over_is_imported_by_one_button_that_goes_meanwhile(client: Client, project: Project) -> None:
+    upload = Upload.objects.create(project=project, made_by=User.objects.filter(is_active=True)[0], made_at=NOON)
+    waiting(project, upload=upload, dry_run=True, finished_at=NOON)
+    assert "Looked over; nothing is imported yet." in shown(client)
+    assert "Import it now" in shown(client)
+    going_on = waiting(project, upload=upload)
+    assert "Looked over.<" in shown(client)
+    assert "Import it now" not in shown(client)
+    # Its files are gone once they are imported.
+    Import.objects.update(upload=None)
+    Import.objects.filter(pk=going_on.pk).update(finished_at=NOON)
+    assert "Looked over.<" in shown(client)
+    assert '<a href="/projects/vases/">Go on with' in shown(client)
