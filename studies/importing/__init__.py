@@ -25,4 +25,11 @@ def get_importer(name: str) -> Importer:
     return importer
 
 
-__all__ = ["IMPORTERS", "Importer", "Note", "Record", "RowProblem", "SourceImage", "get_importer"]
+def about(name: str) -> str:
+    """Return what the format called `name` is, in the sentence that its file begins with."""
+    module, _, _ = IMPORTERS[name].rpartition(".")
+    head, _, _ = (import_module(module).__doc__ or "").strip().partition("\n")
+    return head
+
+
+__all__ = ["IMPORTERS", "Importer", "Note", "Record", "RowProblem", "SourceImage", "about", "get_importer"]

@@ -1,4 +1,7 @@
-"""The platform's own general form: one JSON object per instance on each line (docs/import-formats.md)."""
+"""The platform's own general form: one JSON object per instance on each line.
+
+What may stand in it, docs/import-formats.md says.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO

@@ -24,7 +24,7 @@ from results.exporting import get_writer
 from results.reports.base import Column, Plot, Point, Report, Series, Table, Undefined
 from results.reports.formats import FORMATS as REPORTS
 from results.reports.formats import get_files
-from studies.importing import IMPORTERS, Note, Record, RowProblem, get_importer
+from studies.importing import IMPORTERS, Note, Record, RowProblem, about, get_importer
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.databases import kept
@@ -165,6 +165,11 @@ def test_an_importer_gives_records_or_problems_whatever_it_reads(name: str) -> N
         assert all(isinstance(each, Record | Note | RowProblem) for each in found)
         problems = [each for each in found if isinstance(each, RowProblem)]
         assert all(problem.reason.endswith(".") for problem in problems)
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_an_importer_says_in_a_sentence_which_files_it_reads(name: str) -> None:
+    assert about(name).endswith(".")
 
 
 @pytest.mark.parametrize("name", IMPORTERS)

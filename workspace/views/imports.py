@@ -31,7 +31,7 @@ from studies.actions.import_source import ImportRefused
 from studies.actions.imports import cancel_import, request_again, request_import
 from studies.actions.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, rows_of
 from studies.errors import StudyError
-from studies.importing import IMPORTERS
+from studies.importing import IMPORTERS, about
 from studies.models import Import, Project
 from studies.permissions import Verb
 from workspace.views.uploads import own_upload
@@ -77,7 +77,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("project_imports", project.slug)
     context = {
         "project": project,
-        "formats": IMPORTERS,
+        "formats": {name: about(name) for name in IMPORTERS},
         "given": {"format": format, "images_later": images_later},
         "problems": problems,
         "waiting": waiting_images(project),
