@@ -1,0 +1,62 @@
+"""A study is asked in parts in a form, by keyboard alone, with and without scripts."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from studies.models import Study
+from tests.browser.test_accessibility import assert_accessible
+from tests.factories import PASSWORD, create_draft, make_person, make_project
+
+FORM = "/studies/vases/best-vase/form/"
+
+
+def go_to(page: Page, focused: str) -> None:
+    """Press the key that goes on until it has come there."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if (
+            page.locator(":focus").count()
+            and page.locator(":focus").evaluate("(e) => e.type === 'submit' ? e.value : e.name") == focused
+        ):
+            return
+    raise AssertionError(focused)
+
+
+@pytest.mark.parametrize(
+    ("scripts", "size"), [(True, (1366, 768)), (False, (390, 844))], ids=["laptop", "phone without scripts"]
+)
+def test_a_part_comes_by_keyboard(
+    browser: Browser, live_server: LiveServer, scripts: bool, size: tuple[int, int]
+) -> None:
+    study = create_draft(make_project(members=[make_person("ana")]), rule="majority-v1")
+    context = browser.new_context(java_script_enabled=scripts, viewport={"width": size[0], "height": size[1]})
+    page = context.new_page()
+    page.goto(f"{live_server.url}{FORM}")
+    page.get_by_label("Name").fill("ana")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="best-vase")).to_be_visible()
+    go_to(page, "add:parts")
+    page.keyboard.press("Enter")
+    # The cursor is in the part that came, which is in sight.
+    expect(page.locator('[name="parts.1.kind"]')).to_be_focused()
+    expect(page.locator('[name="parts.1.kind"]')).to_be_in_viewport()
+    page.keyboard.type("rating")
+    go_to(page, "show:parts.1.kind")
+    page.keyboard.press("Enter")
+    expect(page.locator('[name="parts.1.kind"]')).to_be_focused()
+    for name, value in (("caption", "negative_caption"), ("images", "candidate")):
+        go_to(page, f"parts.1.ask.{name}")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(value)
+    if scripts:
+        assert_accessible(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    go_to(page, "save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The study is changed.")).to_be_visible()
+    context.close()
+    study.refresh_from_db()
+    assert [part.kind for part in study.design.parts] == ["best_of_n", "rating"]
+    assert Study.objects.count() == 1
