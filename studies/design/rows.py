@@ -21,28 +21,30 @@ def with_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, after
     texts = _texts(source, key, listed, column)
     if texts is None:
         return None
-    left = list(range(len(before)))
+    left: dict[str, list[int]] = {}
+    for number in reversed(range(len(before))):
+        left.setdefault(_written(before[number]), []).append(number)
     rows: list[str] = []
+    kept: set[int] = set()
     for value in after:
-        kept = next((number for number in left if _is_same(before[number], value)), None)
-        if kept is None:
-            rows.append(_new(value, column))
+        if numbers := left.get(_written(value)):
+            kept.add(number := numbers.pop())
+            rows.append(texts[number][1])
         else:
-            left.remove(kept)
-            rows.append(texts[kept][1])
-    if len(left) == len(before):
+            rows.append(_new(value, column))
+    if not kept:
         return None
     starts, first = [start for start, _ in texts], texts[0][1]
     end = starts[-1] + len(texts[-1][1])
-    if 0 in left:
+    if 0 not in kept:
         # What is said above a list is of the list, as long as its first row is not somewhere else.
         rows.insert(0, first[: start_of_line(first, _first_dash(first, column))].removesuffix("\n"))
     return source[: starts[0]] + "\n".join(row for row in rows if row) + source[end:]
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    # True is 1, and 1 is 1.0, but they are not written alike.
-    return repr(one) == repr(other)
+def _written(value: Any) -> str:
+    """Return what tells values apart that are written otherwise: True is 1, and 1 is 1.0."""
+    return repr(value)
 
 
 def _texts(source: str, key: yaml.Node, listed: yaml.SequenceNode, column: int) -> list[tuple[int, str]] | None:
