@@ -24,10 +24,12 @@ LARGEST_FILE = 1_000_000
 
 @dataclass(frozen=True)
 class Complaint:
-    """What is wrong, and the text of the line that it is about, where it is about one."""
+    """What is wrong, the text of the line that it is about, where it is about one, and in a form the name of the field
+    that it stands beside."""
 
     problem: Problem
     text: str
+    field: str = ""
 
 
 def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:

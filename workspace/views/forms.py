@@ -1,6 +1,7 @@
 """A study file as a form: the other view of the same text, with what is wrong beside the field and its line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +16,7 @@ from studies.actions.studies import create_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copying import written
 from studies.design.extents import comments_lost
-from studies.design.fields import form_of
+from studies.design.fields import Form, form_of
 from studies.design.form_changes import begins_at, changed
 from studies.design.reading import read_values
 from studies.errors import StudyError
@@ -24,7 +25,7 @@ from studies.markdown import render_headed
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 from studies.shipped import shipped
-from workspace.views.drafts import complaints, problems_in
+from workspace.views.drafts import Complaint, complaints, problems_in
 
 # What a form begins with that copies nothing; the kind is chosen in it.
 EMPTY = "study: {}\ntitle: {}\nkind: {}\n"
@@ -113,11 +114,17 @@ def _shown(
         **about,
         "form": form,
         "typed": source,
-        "complaints": complaints(source, problems),
+        "complaints": _beside_their_fields(complaints(source, problems), form),
         "lost": lost,
         "begin": begins_at(form, request.POST.get("do", "")),
     }
     return render(request, "workspace/drafts/form.html", context, status=status)
+
+
+def _beside_their_fields(told: Sequence[Complaint], form: Form) -> list[Complaint]:
+    fields = (each for section in form.sections for each in section.all_fields())
+    beside = {message: each.name for each in fields for message in each.problems}
+    return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
 
 
 @project_view(Verb.DESIGN)
