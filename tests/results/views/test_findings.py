@@ -98,11 +98,11 @@ def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client
 def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, study; sessions, annotators, paid time, questions, answers, settled, categories, details,
+    # Session, user, study; sessions, annotators, paid time, questions, answers, settled, skipped, categories, details,
     # what could be answered to the first question and to all, who is simulated here and above.
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         client.get(STUDY)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 3})
     sit_through(Study.objects.get(slug="again"), "cleo", "none")
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         client.get("/studies/vases/again/results/")
