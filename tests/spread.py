@@ -43,6 +43,7 @@ TOGETHER = {
             "tests/results/views/test_parted.py",
             "tests/results/views/test_selection.py",
             "tests/test_commands_by.py",
+            "tests/workspace/api/test_explorer.py",
             "tests/workspace/views/test_permissions.py",
         )
     },
