@@ -26,7 +26,8 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     task_default_queue="default",
     timezone="UTC",
-    beat_schedule_filename=str(settings.DATA_DIR / "beat-schedule"),
+    # By the clock, and at least once an hour: nothing of it needs to be kept in a file, which a kill could cut off.
+    beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
         "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
         "note which studies have all their answers": {

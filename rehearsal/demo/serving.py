@@ -33,7 +33,7 @@ def check_port_is_free(port: int) -> None:
             ) from error
 
 
-def _commands(port: int, folder: Path) -> dict[str, list[str]]:
+def _commands(port: int) -> dict[str, list[str]]:
     return {
         "web server": [
             *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"),
@@ -43,7 +43,7 @@ def _commands(port: int, folder: Path) -> dict[str, list[str]]:
             # Celery warns of running as root; on a fresh machine there is nobody else.
             *(sys.executable, "-W", "ignore::UserWarning"),
             *("-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
-            *("--schedule", str(folder / "beat-schedule"), "--loglevel", "WARNING"),
+            *("--loglevel", "WARNING"),
         ],
         "worker with models": [
             *(sys.executable, "-W", "ignore::UserWarning"),
@@ -54,14 +54,14 @@ def _commands(port: int, folder: Path) -> dict[str, list[str]]:
 
 
 @contextmanager
-def serving(*, port: int, root: Path, folder: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def serving(*, port: int, root: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     """Run the site for the length of the block: entered when it answers, its processes ended on the way out.
 
-    `root` is the folder of manage.py, `folder` the demo's own. Raises CannotServe.
+    `root` is the folder of manage.py. Raises CannotServe.
     """
     processes: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        for name, command in _commands(port, folder).items():
+        for name, command in _commands(port).items():
             # In a session of its own, so that Ctrl-C reaches the demo alone, which then ends them in good order.
             processes[name] = subprocess.Popen(command, cwd=root, start_new_session=True)  # noqa: S603 (our own words)
         _wait_until_healthy(port, processes)

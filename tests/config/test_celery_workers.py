@@ -1,3 +1,4 @@
+import dbm
 import subprocess
 import sys
 from datetime import timedelta
@@ -5,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.beat import Service
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
@@ -108,3 +110,12 @@ def test_a_page_does_not_fail_when_the_broker_is_down(study: Study, tmp_path: Pa
 def test_every_periodic_task_exists() -> None:
     app.loader.import_default_modules()
     assert {entry["task"] for entry in app.conf.beat_schedule.values()} - set(app.tasks) == set()
+
+
+def test_the_clock_starts_whatever_was_left_of_its_file(tmp_path: Path) -> None:
+    """A file that a kill had cut off ended the clock for good, while the worker that it ran in lived on."""
+    left = tmp_path / "beat-schedule"
+    with dbm.open(str(left), "c") as file:
+        file["entries"] = b""
+    service = Service(app, scheduler_cls=app.conf.beat_scheduler, schedule_filename=str(left))
+    assert service.get_scheduler().schedule.keys() == app.conf.beat_schedule.keys()

@@ -187,7 +187,7 @@ class Command(BaseCommand):
     def _serve(self, port: int, password: str) -> None:
         _stop_on_terminate()
         try:
-            with serving(port=port, root=settings.BASE_DIR, folder=settings.DATA_DIR) as processes:
+            with serving(port=port, root=settings.BASE_DIR) as processes:
                 self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
                 self.stdout.flush()
                 while True:
