@@ -23,6 +23,8 @@ def live_in_demo_folder() -> None:
     os.environ["DATA_DIR"] = str(folder)
     os.environ["STATIC_ROOT"] = str(folder / "staticfiles")
     os.environ["SITE_URL"] = f"http://127.0.0.1:{os.environ.get('DEMO_PORT', '8000')}"
+    # What the demo's own workers can compute.
+    os.environ.setdefault("MODELS_OFFERED", "onnx:demo,text-only:ngrams,image-only:colour-and-gradient")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
 
 

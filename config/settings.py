@@ -221,6 +221,13 @@ BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 # Workers with models that do not share this machine's media folder get pictures by this; nobody does without one.
 WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
+# Which models pages and scripts may ask. A spec says what a worker loads, from its own disks too, so only whoever has a
+# shell on the server asks others.
+MODELS_OFFERED = read_list(
+    "MODELS_OFFERED",
+    "text-only:ngrams,image-only:colour-and-gradient,open_clip:ViT-B-32/openai,open_clip:ViT-L-14/openai,"
+    "hf:google/siglip-base-patch16-224,hf:Salesforce/blip-itm-base-coco",
+)
 # Whether webhooks may lead into private networks and to this machine, and go without https: for trying out.
 WEBHOOKS_TO_PRIVATE_ADDRESSES = read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 # Where releases are pushed to: the Hugging Face Hub, or one like it.

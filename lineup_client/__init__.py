@@ -18,7 +18,7 @@ from lineup_client.predictions import Predictions
 from lineup_client.project import Project
 from lineup_client.rows import Rows
 from lineup_client.studies import Studies, Study
-from lineup_client.waiting import Export, HubPush, Import
+from lineup_client.waiting import Export, HubPush, Import, Run
 from lineup_client.webhooks import Webhooks
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Predictions",
     "Project",
     "Rows",
+    "Run",
     "Studies",
     "Study",
     "Webhooks",

@@ -6,6 +6,7 @@ from typing import Any
 
 from lineup_client.connection import PAGE, Connection
 from lineup_client.rows import Rows
+from lineup_client.waiting import Run
 
 
 class Predictions:
@@ -31,3 +32,9 @@ class Predictions:
             data={"format": "scores", "model": model, "version": version, "weights": weights},
             files={"file": ("scores.jsonl", lines.encode())},
         )
+
+    def ask(self, model: str, *, study: str = "", kind: str = "", variant: str = "") -> Run:
+        """Ask a model that the site offers for its scores: of the questions of a study, or of those of a kind about all
+        instances. Raises LineupError."""
+        wanted = {"model": model, "study": study, "kind": kind, "variant": variant}
+        return Run(self._site, self._path, self._site.json("POST", f"{self._path}runs/", makes=True, json=wanted))

@@ -15,6 +15,7 @@ from lineup_client.rows import Rows
 IMPORT_ENDED = frozenset({"done", "failed", "cancelled"})
 EXPORT_ENDED = frozenset({"ready", "failed", "withdrawn"})
 PUSH_ENDED = frozenset({"pushed", "failed"})
+RUN_ENDED = frozenset({"done", "failed", "cancelled"})
 
 
 def _waited_for(
@@ -114,3 +115,23 @@ class HubPush:
         if self.told["state"] != "pushed":
             raise LineupError(409, {"detail": self.told["error"]})
         return self
+
+
+class Run:
+    """What a model is asked. `told` is what was last said of it."""
+
+    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
+        self._site = site
+        self.told = told
+        self.path = f"{project}runs/{told['id']}/"
+
+    def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Run":
+        """Wait until it is over. Raises TimeoutError, and LineupError when it came to nothing."""
+        self.told = _waited_for(self._site, self.path, self.told, RUN_ENDED, seconds, look_every_seconds)
+        if self.told["state"] != "done":
+            raise LineupError(409, {"detail": self.told["error"] or "It was cancelled."})
+        return self
+
+    def cancel(self) -> None:
+        """Give it up; what is scored by then stays. Raises LineupError when it is over."""
+        self.told = self._site.json("POST", f"{self.path}cancel/")

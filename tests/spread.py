@@ -22,8 +22,6 @@ TOGETHER = {
     "tests/flows/test_lost_celery_worker.py": "the server that is killed",
     "tests/flows/test_outage.py": "the server that is killed",
     "tests/flows/test_two_roles.py": "the server that is killed",
-    # Both look at what `make_pipeline` makes.
-    "tests/workspace/api/test_explorer.py": "tests/results/views/test_instances.py",
     **{
         file: file
         for file in (

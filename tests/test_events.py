@@ -19,7 +19,7 @@ from annotation.actions.sessions import end_early
 from annotation.models import Session, SessionState
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
-from predictions.actions.runs import cancel_run, request_run, resume_run
+from predictions.actions.runs import cancel_run, request_offered, request_run, resume_run
 from predictions.models import Run
 from rehearsal.actions.announcing import announce_replay, announce_simulation
 from results.actions import people
@@ -195,6 +195,10 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
+    "request_offered": (
+        "predictions requested",
+        lambda _: with_fixed(request_offered, study=visited(), **asked_of_model()),
+    ),
     "request_run": ("predictions requested", lambda _: with_fixed(request_run, study=visited(), **asked_of_model())),
     "cancel_run": ("predictions cancelled", lambda _: with_fixed(cancel_run, run=running())),
     "resume_run": ("predictions resumed", lambda _: with_fixed(resume_run, run=_cancelled_run())),

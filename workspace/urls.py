@@ -82,6 +82,7 @@ urlpatterns = [
     path("hub-pushes/<int:pk>/", hub.status, name="hub_push"),
     path("hub-pushes/<int:pk>/cancel/", hub.cancel, name="hub_push_cancel"),
     path("projects/<slug:slug>/models/", models.models, name="project_models"),
+    path("projects/<slug:slug>/models/ask/", models.ask, name="ask_model"),
     path("models/<int:pk>/rename/", models.rename, name="model_rename"),
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
     path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -85,6 +86,27 @@ def request_run(
     run = Run.objects.create(**wanted, requested_by=person(by), by_name=name_of(by), requested_at=now)
     record(project=project, study=study, what=What.PREDICTIONS_REQUESTED, by=by, now=now, **_told(run))
     return run
+
+
+def request_offered(
+    *,
+    project: Project,
+    spec: str,
+    by: Actor,
+    now: datetime,
+    study: Study | None = None,
+    kind: str = "",
+    variant: str = "",
+) -> Run:
+    """Do what `request_run` does, for pages and scripts: of a model that this site offers. Raises CannotPredict."""
+    if spec.strip() not in settings.MODELS_OFFERED:
+        named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
+        offered = ", ".join(settings.MODELS_OFFERED) or "none"
+        raise CannotPredict(
+            f"This site {named}. It offers {offered}. Whoever runs it offers others by MODELS_OFFERED, or asks them on "
+            "the server."
+        )
+    return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
 
 
 def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:

@@ -51,3 +51,31 @@ def test_an_import_that_fails_says_which_rows_are_bad() -> None:
     site = Site(answer({"results": [bad], "next": None}))
     with pytest.raises(LineupError, match="record 2, field key: The row has no key"):
         Import(site.client(), "projects/birds/", failed).wait()
+
+
+def test_a_model_is_asked_and_waited_for_and_says_why_it_failed() -> None:
+    loading, failed = (
+        {"id": 3, "state": "loading", "error": ""},
+        {"id": 3, "state": "failed", "error": "No such weights."},
+    )
+    site = Site(answer(loading, 202), answer(failed))
+    run = site.client().project("birds").predictions.ask("open_clip:ViT-B-32/openai", study="pick")
+    assert json.loads(site.asked[0].content) == {
+        **{"model": "open_clip:ViT-B-32/openai", "study": "pick"},
+        **{"kind": "", "variant": ""},
+    }
+    with pytest.raises(LineupError, match="No such weights"):
+        run.wait(look_every_seconds=0)
+    assert site.asked[1].url.path == "/api/v1/projects/birds/runs/3/"
+
+
+def test_a_run_is_given_up() -> None:
+    loading, cancelled = {"id": 3, "state": "loading", "error": ""}, {"id": 3, "state": "cancelled", "error": ""}
+    site = Site(answer(loading, 202), answer(cancelled), answer({"id": 4, "state": "done", "error": ""}, 202))
+    predictions = site.client().project("birds").predictions
+    run = predictions.ask("text-only:ngrams", kind="rating")
+    run.cancel()
+    assert site.asked[1].url.path == "/api/v1/projects/birds/runs/3/cancel/"
+    with pytest.raises(LineupError, match="It was cancelled"):
+        run.wait()
+    assert predictions.ask("text-only:ngrams", kind="rating").wait().told["state"] == "done"

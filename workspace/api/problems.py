@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotation.actions.adjudication import CannotSettle
 from annotation.actions.removals import CannotRemove
-from predictions.errors import PredictionsRefused
+from predictions.errors import CannotPredict, PredictionsRefused
 from results.errors import CannotExport, UnknownPerson
 from studies.actions.import_source import ImportRefused
 from studies.actions.uploads import Misplaced
@@ -88,7 +88,7 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("misplaced", 409, str(error))
         case StudyError():
             return Problem("not-now", 409, " ".join(error.problems), [{"reason": each} for each in error.problems])
-        case CannotExport() | CannotSettle() | CannotRemove() | PushRefused() | WebhookRefused():
+        case CannotExport() | CannotPredict() | CannotSettle() | CannotRemove() | PushRefused() | WebhookRefused():
             return Problem("not-now", 409, str(error))
         case UnknownPerson():
             return Problem("not-found", 404, str(error))

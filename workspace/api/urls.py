@@ -15,6 +15,7 @@ from workspace.api import (
     people,
     predictions,
     projects,
+    runs,
     studies,
     webhooks,
 )
@@ -64,6 +65,10 @@ endpoints = [
     path(f"{PROJECT}images/missing/", images.Missing.as_view(), name="api_images_missing"),
     path(f"{PROJECT}images/<str:sha256>/", images.OneImage.as_view(), name="api_image"),
     path(f"{PROJECT}predictions/", predictions.Predictions.as_view(), name="api_predictions"),
+    path(f"{PROJECT}runs/", runs.Runs.as_view(), name="api_runs"),
+    path(f"{PROJECT}runs/<int:pk>/", runs.OneRun.as_view(), name="api_run"),
+    path(f"{PROJECT}runs/<int:pk>/cancel/", runs.CancelRun.as_view(), name="api_cancel_run"),
+    path(f"{PROJECT}runs/<int:pk>/go-on/", runs.ResumeRun.as_view(), name="api_resume_run"),
     path(f"{PROJECT}studies/", studies.Studies.as_view(), name="api_studies"),
     # No study can be called so: it would be where files are checked.
     path(f"{PROJECT}check-study/", studies.Check.as_view(), name="api_check_study"),

@@ -1,37 +1,81 @@
 """Models: which ones answered in a project, and what is being asked of them: how far it is, cancel, go on.
 
-They are renamed and deleted here, and asked on the command line, as their files lie on the machines of the workers.
+Those that the site offers are asked here. Others are asked on the command line, as their files lie on the machines of
+the workers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
 from predictions.actions.models import delete_model, holding, rename_model
-from predictions.actions.runs import cancel_run, resume_run
+from predictions.actions.runs import cancel_run, request_offered, resume_run
 from predictions.errors import CannotPredict
 from predictions.models import LONGEST, Model, Run
 from predictions.queries.progress import models_of, progress_of, progress_of_all
 from predictions.tasks import send_to_worker
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
-from studies.models import Project
+from studies.actions.finding import find_study_of
+from studies.errors import StudyError
+from studies.kinds import KINDS, get_kind
+from studies.models import Project, StudyState
 from studies.permissions import Verb
 
 RUNS_PER_PAGE = 20
+# What stands before the name of what a model is asked about.
+OF_STUDY, OF_KIND = "study", "kind"
 
 
 @project_view(Verb.VIEW)
 @require_safe
 def models(request: HttpRequest, project: Project) -> HttpResponse:
+    return _page(request, project)
+
+
+@project_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest, project: Project) -> HttpResponse:
+    """Ask a model what was chosen. Reached by GET it only leads to the form."""
+    if request.method != "POST":
+        return redirect(f"{reverse('project_models', args=[project.slug])}#ask")
+    spec, about = request.POST.get("model", ""), request.POST.get("about", "")
+    what, _, name = about.partition(":")
+    try:
+        run = request_offered(
+            project=project,
+            spec=spec,
+            study=find_study_of(project, name) if what == OF_STUDY else None,
+            kind=name if what == OF_KIND else "",
+            by=signed_in(request),
+            now=timezone.now(),
+        )
+    except (CannotPredict, StudyError) as error:
+        return _page(request, project, problem=str(error), given={"model": spec, "about": about}, status=409)
+    send_to_worker(run)
+    messages.success(request, f"{run.spec} is asked about {run.about}.")
+    return redirect("project_models", project.slug)
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    *,
+    problem: str = "",
+    given: Mapping[str, str] = MappingProxyType({}),
+    status: int = 200,
+) -> HttpResponse:
     found = Run.objects.filter(project=project).select_related("study", "model")
     page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -40,8 +84,22 @@ def models(request: HttpRequest, project: Project) -> HttpResponse:
         "page": page,
         "runs": progress_of_all(list(page), now=timezone.now()),
         "may": may_do(request, project),
+        "offered": settings.MODELS_OFFERED,
+        "abouts": _abouts(project),
+        "problem": problem,
+        "given": given,
     }
-    return render(request, "workspace/models/list.html", context)
+    return render(request, "workspace/models/list.html", context, status=status)
+
+
+def _abouts(project: Project) -> Mapping[str, Mapping[str, str]]:
+    """Return what models can be asked about: what stands above some choices -> what is sent -> what people read."""
+    launched = project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at")
+    one_label = sorted(name for name in KINDS if get_kind(name).has_one_label)
+    return {
+        "The questions of a study": {f"{OF_STUDY}:{study.slug}": study.slug for study in launched},
+        "The usual questions about all instances": {f"{OF_KIND}:{name}": name for name in one_label},
+    }
 
 
 def _model_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Model, Project], Response]], Guarded]:

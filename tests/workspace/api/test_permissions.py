@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import resolve
 
+from predictions.models import Run
 from results.actions.changes import ACTS
 from results.actions.exports import make_export, request_export
 from results.models import Export, Release
@@ -73,6 +74,12 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("PUT", f"{BIRDS}images/{'0' * 64}/"): not_viewers(UNUSABLE),
     ("GET", f"{BIRDS}predictions/"): not_viewers(),
     ("POST", f"{BIRDS}predictions/"): not_viewers(UNKNOWN_TYPE),
+    ("GET", f"{BIRDS}runs/"): everybody(),
+    # Without a model; and of a run that is over.
+    ("POST", f"{BIRDS}runs/"): not_viewers(STRANGE),
+    ("GET", f"{BIRDS}runs/{{run}}/"): everybody(),
+    ("POST", f"{BIRDS}runs/{{run}}/cancel/"): not_viewers(NOT_NOW),
+    ("POST", f"{BIRDS}runs/{{run}}/go-on/"): not_viewers(NOT_NOW),
     ("GET", f"{BIRDS}studies/"): everybody(),
     ("POST", f"{BIRDS}studies/"): not_viewers(UNUSABLE),
     ("POST", f"{BIRDS}check-study/"): not_viewers(UNUSABLE),
@@ -139,6 +146,8 @@ def places() -> dict[str, Any]:
     maker = User.objects.get()
     invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=maker, now=NOON)
     Invitation.objects.update(used_at=NOON, used_by=maker)
+    asked = {"spec": "open_clip:ViT-B-32/openai", "kind": "image_to_text", "by_name": "maker", "requested_at": NOON}
+    run = Run.objects.create(project=project, state=Run.State.DONE, finished_at=NOON, **asked)
     done = Import.objects.create(project=project, files=[], format="jsonl", requested_at=NOON, finished_at=NOON)
     return {
         "instance": instance.pk,
@@ -148,6 +157,7 @@ def places() -> dict[str, Any]:
         "push": push.pk,
         "invitation": invitation.pk,
         "import": done.pk,
+        "run": run.pk,
         "upload": begin_upload(project, maker, NOON).pk,
         "decision": study.decisions.all()[0].pk,
     }
@@ -176,6 +186,7 @@ def state_of_everything() -> dict[str, Any]:
         "projects": list(Project.objects.values_list("slug", "name", "archived_at")),
         "members": list(Membership.objects.filter(user__username="maker").values_list("project__slug", "role")),
         "imports": Import.objects.count(),
+        "runs": dict(Run.objects.values_list("pk", "state")),
     }
 
 

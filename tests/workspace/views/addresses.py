@@ -110,6 +110,8 @@ PRIVATE = {
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
+    # Without a model.
+    "/projects/birds/models/ask/": changing((ELSEWHERE, 409)),
     "/models/1/rename/": changing((FINE, ELSEWHERE)),
     "/models/1/delete/": changing((FINE, ELSEWHERE)),
     "/projects/birds/near-duplicates/": all_alike(LOOK),
@@ -164,6 +166,7 @@ FORMS_OF_EDITORS = {
         "project_dataset",
         "import_again",
         "run_go_on",
+        "ask_model",
         "model_rename",
         "model_delete",
     ),

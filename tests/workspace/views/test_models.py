@@ -7,11 +7,21 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from predictions.actions.runs import request_run
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
-from tests.factories import NOON, TESTS, make_instance, make_member, make_model, make_project
+from tests.factories import (
+    NOON,
+    TESTS,
+    make_instance,
+    make_launched,
+    make_member,
+    make_model,
+    make_project,
+    make_study,
+)
 from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
@@ -221,3 +231,48 @@ def test_a_model_that_is_being_asked_is_not_deleted(client: Client, project: Pro
     response = client.post(f"/models/{model.pk}/delete/")
     assert (response.status_code, Model.objects.count()) == (409, 1)
     assert "It is being asked at this moment" in response.content.decode()
+
+
+def test_a_model_that_the_site_offers_is_asked_about_a_study_and_about_all_instances(
+    client: Client, project: Project, sent: list[int], settings: Settings
+) -> None:
+    settings.MODELS_OFFERED = [SPEC, "text-only:ngrams"]
+    make_instance(project, "vase-0")
+    study = make_launched(make_study(project, slug="pick"))
+    html = client.get(PAGE).content.decode()
+    assert "<option>text-only:ngrams</option>" in html
+    assert '<option value="study:pick">pick</option>' in html
+    asked_of_study = client.post(f"{PAGE}ask/", {"model": SPEC, "about": "study:pick"}, follow=True)
+    assert f"{SPEC} is asked about pick." in words_of(asked_of_study)
+    client.post(f"{PAGE}ask/", {"model": "text-only:ngrams", "about": "kind:image_to_text"})
+    first, second = Run.objects.order_by("pk")
+    assert (first.spec, first.study, first.by_name, first.state) == (SPEC, study, "editor", Run.State.LOADING)
+    assert (second.spec, second.study, second.kind) == ("text-only:ngrams", None, "image_to_text")
+    assert sent == [first.pk, second.pk]
+
+
+@pytest.mark.parametrize(
+    ("posted", "said"),
+    [
+        ({"model": "hf:/srv/models/ours", "about": "kind:image_to_text"}, "does not offer the model"),
+        ({"about": "kind:image_to_text"}, "needs to be told which model"),
+        ({"model": SPEC, "about": "study:nowhere"}, "has no study called nowhere"),
+        ({"model": SPEC, "about": "kind:dance"}, "is unknown"),
+        ({"model": SPEC}, "Name either a study or a kind of question."),
+    ],
+)
+def test_what_cannot_be_asked_is_said_and_what_was_chosen_stays(
+    client: Client, sent: list[int], settings: Settings, posted: dict[str, str], said: str
+) -> None:
+    settings.MODELS_OFFERED = ["text-only:ngrams", SPEC]
+    refused = client.post(f"{PAGE}ask/", posted)
+    assert (refused.status_code, Run.objects.count(), sent) == (409, 0, [])
+    assert said in words_of(refused)
+    assert (f"<option selected>{SPEC}</option>" in refused.content.decode()) == (posted.get("model") == SPEC)
+
+
+def test_a_site_that_offers_no_model_says_how_one_is_asked(client: Client, settings: Settings) -> None:
+    settings.MODELS_OFFERED = []
+    html = client.get(PAGE).content.decode()
+    assert "This site offers none here" in html
+    assert f'action="{PAGE}ask/"' not in html

@@ -1,0 +1,126 @@
+"""What models are asked: asked for, watched, given up. A worker with models computes it in the background."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from predictions.actions.runs import cancel_run, request_offered, resume_run
+from predictions.models import Run
+from predictions.tasks import send_to_worker
+from studies.actions.finding import find_study_of
+from studies.permissions import Verb
+from workspace.api.endpoints import ProjectEndpoint, needs
+from workspace.api.once import KEY, once
+from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.serializers import Plain
+
+
+class RunSerializer(Plain):
+    id = serializers.IntegerField()
+    model = serializers.CharField(source="spec")
+    study = serializers.CharField(source="study.slug", default=None, allow_null=True)
+    kind = serializers.CharField(allow_blank=True, help_text="Without a study: about all instances.")
+    variant = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(choices=Run.State.choices)
+    error = serializers.CharField(allow_blank=True)
+    total = serializers.IntegerField(help_text="Questions to be scored; 0 until a worker has loaded the model.")
+    stored = serializers.IntegerField()
+    wrong = serializers.IntegerField(help_text="Questions that could not be scored.")
+    already_there = serializers.IntegerField(help_text="Questions that had a score before.")
+    left_out = serializers.IntegerField(help_text="Questions that cannot be asked of a model.")
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class RunWantedSerializer(serializers.Serializer[Any]):
+    """Either a study or a kind."""
+
+    model = serializers.CharField(help_text="One that the site offers, such as `open_clip:ViT-B-32/openai`.")
+    study = serializers.CharField(required=False, default="", allow_blank=True, help_text="Its questions.")
+    kind = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="Its usual questions about all instances."
+    )
+    variant = serializers.CharField(required=False, default="", allow_blank=True)
+
+
+class Runs(ProjectEndpoint):
+    about = "Predictions"
+    verbs = needs(GET=Verb.VIEW, POST=Verb.PREDICT)
+
+    @extend_schema(operation_id="list_runs", parameters=[PageQuery], responses=listed(RunSerializer))
+    def get(self, request: Request, project: str) -> Response:
+        """What was asked of models, newest first."""
+        runs = Run.objects.filter(project=self.project).select_related("study")
+        return page_of(request, runs, lambda rows: RunSerializer(rows, many=True).data, newest_first=True)
+
+    @extend_schema(
+        operation_id="ask_model", parameters=[KEY], request=RunWantedSerializer, responses={202: RunSerializer}
+    )
+    def post(self, request: Request, project: str) -> Response:
+        """Ask a model for its scores. Watch it at the `Location` of the answer."""
+        return self._ask(request)
+
+    @once
+    def _ask(self, request: Request) -> Response:
+        wanted = RunWantedSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        told = wanted.validated_data
+        run = request_offered(
+            project=self.project,
+            spec=told["model"],
+            study=find_study_of(self.project, told["study"]) if told["study"] else None,
+            kind=told["kind"],
+            variant=told["variant"],
+            by=self.user,
+            now=timezone.now(),
+        )
+        send_to_worker(run)
+        address = request.build_absolute_uri(reverse("api_run", args=[self.project.slug, run.pk]))
+        return Response(RunSerializer(run).data, status=202, headers={"Location": address})
+
+
+class _RunEndpoint(ProjectEndpoint):
+    about = "Predictions"
+
+    def one(self, pk: int) -> Run:
+        """Return the run of the project with this id. Raises Http404."""
+        return get_object_or_404(Run.objects.filter(project=self.project).select_related("study", "project"), pk=pk)
+
+
+class OneRun(_RunEndpoint):
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_run", responses=RunSerializer)
+    def get(self, request: Request, project: str, pk: int) -> Response:
+        """How far a run is."""
+        return Response(RunSerializer(self.one(pk)).data)
+
+
+class CancelRun(_RunEndpoint):
+    verbs = needs(POST=Verb.PREDICT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Give a run up; what is scored by then stays."""
+        cancel_run(run=self.one(pk), by=self.user, now=timezone.now())
+        return Response(RunSerializer(self.one(pk)).data)
+
+
+class ResumeRun(_RunEndpoint):
+    verbs = needs(POST=Verb.PREDICT)
+    parser_classes = ()
+
+    @extend_schema(operation_id="resume_run", request=None, responses=RunSerializer)
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Go on with what is missing of a run that is over."""
+        run = self.one(pk)
+        resume_run(run=run, by=self.user, now=timezone.now())
+        send_to_worker(run)
+        return Response(RunSerializer(self.one(pk)).data)
