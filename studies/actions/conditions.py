@@ -79,11 +79,12 @@ def untried(study: Study) -> str:
 
 
 def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, at_most: float) -> str:
-    ask = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
+    command = f"manage.py predict {study.project.slug} --model {baseline} --study {study.slug}"
+    how = f"on the page of the study, or with: {command}"
     if score is None:
-        return f"It is not known yet how often {baseline} is right, which sees only a part. Find out with: {ask}"
+        return f"It is not known yet how often {baseline} is right, which sees only a part. Find out {how}"
     if score.about != about:
-        return f"{baseline} was asked about other questions than the study has now. Ask it again: {ask}"
+        return f"{baseline} was asked about other questions than the study has now. Ask it again {how}"
     if score.share is None:
         return (
             f"{baseline} cannot answer any question of the study. Take it out of "

@@ -215,6 +215,10 @@ class BlindLine:
     at_most: float
 
     @property
+    def is_offered(self) -> bool:
+        return self.baseline in settings.MODELS_OFFERED
+
+    @property
     def is_met(self) -> bool:
         return self.right is not None and self.right <= self.at_most
 

@@ -34,7 +34,7 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 TEXT, IMAGE = "text-only:ngrams", "image-only:colour-and-gradient"
 INSTANCES = 12
-ASK_TEXT = f"manage.py predict birds --model {TEXT} --study which-bird"
+ASK_TEXT = f"on the page of the study, or with: manage.py predict birds --model {TEXT} --study which-bird"
 # Right every time on INSTANCES questions of their own: the low end of Clopper and Pearson 1934 is 0.025 ** (1 / 12).
 LOW = 0.025 ** (1 / INSTANCES)
 
@@ -91,8 +91,8 @@ def refused(study: Study) -> Sequence[str]:
 def test_a_draft_is_not_launched_before_its_blind_baselines_have_answered(project: Project) -> None:
     study = draft(project, baselines=[TEXT, IMAGE])
     assert refused(study) == tuple(
-        f"It is not known yet how often {spec} is right, which sees only a part. Find out with: "
-        f"manage.py predict birds --model {spec} --study which-bird"
+        f"It is not known yet how often {spec} is right, which sees only a part. Find out on the page of the study, or "
+        f"with: manage.py predict birds --model {spec} --study which-bird"
         for spec in (TEXT, IMAGE)
     )
 
@@ -157,7 +157,7 @@ def test_other_questions_are_another_model_and_must_be_asked_before_the_launch(p
     changed = project.instances.get(key="row-3")
     changed.captions = changed.captions | {"caption": "A bird beside 3 roofs."}
     changed.save()
-    stale = f"{TEXT} was asked about other questions than the study has now. Ask it again: {ASK_TEXT}"
+    stale = f"{TEXT} was asked about other questions than the study has now. Ask it again {ASK_TEXT}"
     assert refused(study) == (stale,)
     second = computed(ask(study))
     assert second.model != first.model

@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from annotation.models import EntryEvent, Session, SessionState, Skip
+from predictions.models import Run
 from results.models import Pseudonym
 from studies.actions.images import original_name
 from studies.design import BlindSolvability, LaunchConditions, Lobby
@@ -314,7 +315,10 @@ CONDITIONS = LaunchConditions(BlindSolvability(("image-only:colour-and-gradient"
 FOUND = {"questions": 300, "left_out": 900, "share": 0.8125, "low": 0.7641, "high": 0.8539, "chance": 0.25}
 
 
-def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(client: Client, draft: Study) -> None:
+def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(
+    client: Client, draft: Study, settings: Settings
+) -> None:
+    settings.MODELS_OFFERED = ["image-only:colour-and-gradient"]
     assert "Blind baselines" not in text(client, f"/studies/birds/{draft.slug}/")
     redesign(draft, conditions=CONDITIONS)
     BlindScore.objects.create(study=draft, baseline="text-only:ngrams", about="0" * 64, computed_at=NOON, **FOUND)
@@ -323,6 +327,11 @@ def test_a_draft_says_what_must_be_known_of_it_and_how_to_find_out(client: Clien
     found = "text-only:ngrams too often 81.3 % 76.4 to 85.4 % 25.0 % 60.0 % 300 of 1,200 20 Nov 2026, 12:00"
     assert found in shown
     assert f"manage.py predict birds --model text-only:ngrams --study {draft.slug}" in shown
+    assert "Ask image-only:colour-and-gradient" in shown
+    assert "predict birds --model image-only" not in shown
+    asked = {"model": "image-only:colour-and-gradient", "about": f"study:{draft.slug}"}
+    client.post("/projects/birds/models/ask/", asked)
+    assert [(run.spec, run.study) for run in Run.objects.all()] == [("image-only:colour-and-gradient", draft)]
     refused = text(client, f"/studies/birds/{draft.slug}/launch/")
     assert "It is not known yet how often image-only:colour-and-gradient is right" in refused
 
