@@ -48,12 +48,10 @@ def changed_values(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> Ma
 def value_at(values: Any, path: Path) -> Any:
     """Return what stands at `path`, None where nothing does."""
     for name in path:
-        if isinstance(values, Mapping) and name in values:
-            values = values[str(name)]
-        elif isinstance(values, list) and isinstance(name, int) and name < len(values):
-            values = values[name]
-        else:
+        is_entry = isinstance(values, list) and isinstance(name, int) and name < len(values)
+        if not is_entry and not (isinstance(values, Mapping) and name in values):
             return LEFT_OUT
+        values = values[name]
     return values
 
 
@@ -67,7 +65,8 @@ def _says(source: str, wanted: Mapping[str, Any]) -> bool:
 def _changed(values: Any, path: Path, value: Any) -> Any:
     """Return plain `values` with another one at `path`; a section that comes to nothing is left out as well."""
     first, *rest = path
-    if isinstance(first, int):
+    # A name before a colon may be a number or a yes as well.
+    if isinstance(first, int) and isinstance(values, list):
         entries = list(values)
         entries[first] = _changed(entries[first], tuple(rest), value) if rest else value
         return entries

@@ -175,8 +175,8 @@ def _of_another_kind(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> 
             continue
         before = path[:-1]
         known = get_kind(named).ask_schema["properties"]
-        asked = value_at(values, (*before, "ask"))
-        gone |= {(*before, "ask", name): LEFT_OUT for name in asked or {} if name not in known}
+        asked = _names(value_at(values, (*before, "ask")))
+        gone |= {(*before, "ask", name): LEFT_OUT for name in asked if name not in known}
         gone |= {each: LEFT_OUT for each in changes if each[:-1] == (*before, "ask") and each[-1] not in known}
     return gone
 
@@ -189,7 +189,12 @@ def _of_another_rule(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> 
             continue
         entry = path[:-1]
         known = {"rule", *get_rule(named).schema["properties"]}
-        said = value_at(values, entry)
-        gone |= {(*entry, name): LEFT_OUT for name in said or {} if name not in known}
+        said = _names(value_at(values, entry))
+        gone |= {(*entry, name): LEFT_OUT for name in said if name not in known}
         gone |= {each: LEFT_OUT for each in changes if each[:-1] == entry and each[-1] not in known}
     return gone
+
+
+def _names(said: Any) -> list[str]:
+    """Return the names that stand in a section, none in what is no section, which the schema refuses then."""
+    return [*said] if isinstance(said, Mapping) else []

@@ -7,7 +7,7 @@ import yaml
 
 from studies.design.editing import with_changes
 from studies.design.fields import form_of
-from studies.design.form_changes import begins_at, changes_of
+from studies.design.form_changes import begins_at, changed, changes_of
 from studies.design.reading import read_values
 from studies.shipped import shipped
 from tests.studies.design.test_fields import FILE, fields_of
@@ -61,9 +61,9 @@ def test_a_form_that_comes_back_as_it_was_shown_changes_nothing(name: str) -> No
 )  # fmt: skip
 def test_what_is_typed_is_what_the_file_says_then(typed: dict[str, str], value: dict[str, Any]) -> None:
     expected = {name: each for name, each in (yaml.safe_load(FILE) | value).items() if each is not None}
-    changed = after(FILE, **typed)
-    assert read_values(changed)[0] == expected
-    assert changed.startswith("# Which is best?\n")
+    file = after(FILE, **typed)
+    assert read_values(file)[0] == expected
+    assert file.startswith("# Which is best?\n")
 
 
 def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
@@ -71,8 +71,26 @@ def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
     field = fields_of(source)["ask.statements"]
     assert field.control == "other"
     assert changes_of(read_values(source)[0], untouched(source)) == {}
-    changed = after(source, ask__statements="- Four")
-    assert read_values(changed)[0]["ask"] == {"statements": ["Four"]}
+    file = after(source, ask__statements="- Four")
+    assert read_values(file)[0]["ask"] == {"statements": ["Four"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "typed", "value"),
+    [
+        ("eligibility: [5]", {"eligibility.0.rule": "in_group"}, {"eligibility": [{"rule": "in_group"}]}),
+        ("eligibility: [[1]]", {"eligibility.0.rule": "in_group"}, {"eligibility": [{"rule": "in_group"}]}),
+        ("ask: 5", {"kind": "check"}, {"kind": "check", "ask": 5}),
+        ("ask: [5]", {"kind": "check"}, {"kind": "check", "ask": [5]}),
+        ("ask: true", {"kind": "check"}, {"kind": "check", "ask": True}),
+        ("ask: {5: 1, yes: 2}", {"kind": "check"}, {"kind": "check"}),
+        ("parts: [{kind: 5, ask: 5}, {}]", {"parts.0.kind": "check"}, {"parts": [{"kind": "check", "ask": 5}, {}]}),
+    ],
+)  # fmt: skip
+def test_what_is_no_section_stays_for_the_schema_to_refuse(
+    said: str, typed: dict[str, str], value: dict[str, Any]
+) -> None:
+    assert read_values(changed(f"study: a\n{said}\n", typed))[0] == {"study": "a"} | value
 
 
 @pytest.mark.parametrize(
