@@ -37,10 +37,17 @@ from studies.kinds import KINDS, get_kind
 def changed(source: str, sent: Mapping[str, str]) -> str:
     """Return the text of a study file with all that a form which was sent changes in it, parts too, and what the button
     does that sent it, `do`. Raises DesignRefused for a text that cannot be read."""
-    source = with_changes(source, changes_of(read_values(source)[0], sent))
+    before, _ = read_values(source)
+    source = with_changes(source, changes_of(before, sent))
     if sent.get("do") == adds_to((PARTS,)):
         source = _with_a_part_more(source)
-    return at_the_top(source)
+    # A file that was written with one part stays so.
+    return at_the_top(source) if _count(before) > 1 else source
+
+
+def _count(values: Mapping[str, Any]) -> int:
+    parts = values.get(PARTS)
+    return len(parts) if isinstance(parts, list) else 0
 
 
 def _with_a_part_more(source: str) -> str:

@@ -25,13 +25,16 @@ def in_parts(source: str) -> str:
 def at_the_top(source: str) -> str:
     """Return a study file in which the one part that there is stands at the top, in place of `parts`.
 
-    Raises DesignRefused for a text that cannot be read.
+    A file stays as it is where something would be lost: where what is asked stands at the top as well, or the part says
+    more than that, which its schema refuses. Raises DesignRefused for a text that cannot be read.
     """
     values, _ = read_values(source)
     listed = values.get(PARTS)
     if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], dict):
         return source
-    wanted = {name: value for name, value in values.items() if name not in (PARTS, *ASKING)} | listed[0]
+    if not listed[0].keys() <= set(ASKING) or values.keys() & set(ASKING):
+        return source
+    wanted = {name: value for name, value in values.items() if name != PARTS} | listed[0]
     return as_said(_moved_out(source), wanted)
 
 

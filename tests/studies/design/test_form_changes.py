@@ -93,6 +93,16 @@ def test_what_is_no_section_stays_for_the_schema_to_refuse(
     assert read_values(changed(f"study: a\n{said}\n", typed))[0] == {"study": "a"} | value
 
 
+def test_a_single_part_stays_one_but_where_the_form_took_the_other_out() -> None:
+    single = "study: a\nparts:\n# first\n- kind: rating\n  ask: {image: left}\n"
+    assert changed(single, {}) == single
+    assert changed(single, {"do": "sooner:eligibility.1", "title": "T"}) == f"{single}title: T\n"
+    double = f"{single}- kind: check\n"
+    alone = "study: a\n# first\nkind: rating\nask: {image: left}\n"
+    assert changed(double, {}) == double
+    assert changed(double, {"parts.1.out": "on"}) == alone
+
+
 @pytest.mark.parametrize(
     ("do", "name"),
     [

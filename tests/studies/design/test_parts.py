@@ -90,9 +90,11 @@ def test_a_file_that_is_written_otherwise_says_the_same(file: str, values: objec
         "study: a\nparts: []\n",
         "study: a\nparts: [check]\n",
         "study: a\nkind: check\n",
+        "study: a\ninstructions: Above.\nparts:\n- kind: rating\n",
+        "study: a\ntitle: Which?\nparts:\n- kind: rating\n  title: Another\n",
     ],
 )
-def test_what_is_no_single_part_stays(file: str) -> None:
+def test_what_is_no_single_part_of_what_is_asked_stays(file: str) -> None:
     assert at_the_top(file) == file
 
 
