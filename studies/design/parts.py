@@ -14,8 +14,10 @@ _STEP = 2
 def in_parts(source: str) -> str:
     """Return a study file in which what is asked at the top is the one part of `parts`, to which others can come.
 
-    Raises DesignRefused for a text that cannot be read.
+    Its last line ends then, as does a text of many lines that the file ends with. Raises DesignRefused for a text that
+    cannot be read.
     """
+    source = source if source.endswith("\n") else f"{source}\n"
     values, _ = read_values(source)
     asked = {name: value for name, value in values.items() if name in ASKING}
     wanted = {name: value for name, value in values.items() if name not in ASKING} | {PARTS: [asked]}
@@ -70,10 +72,24 @@ def _moved_out(source: str) -> str:
     part = listed.value[0]
     if not isinstance(part, yaml.MappingNode) or part.flow_style:
         return source
-    begin, named = start_of_line(source, key.start_mark.index), part.start_mark
-    above = source[source.index(":", key.end_mark.index) + 1 : named.index].rpartition("-")[0]
+    begin, named, dash = start_of_line(source, key.start_mark.index), part.start_mark, listed.start_mark.index
+    above = source[source.index(":", key.end_mark.index) + 1 : dash] + source[dash + 1 : named.index]
     comments = [line.strip() for line in above.split("\n") if line.strip()]
-    end = end_of_line(source, end_of(source, part))
+    end = _end_with_comments(source, end_of_line(source, end_of(source, part)))
     first, *others = source[named.index : end].split("\n")
     dedented = [line[named.column :] if not line[: named.column].strip() else line.lstrip() for line in others]
     return source[:begin] + "\n".join([*comments, first, *dedented]) + source[end:]
+
+
+def _end_with_comments(source: str, end: int) -> int:
+    """Return where the comments end that stand deeper than the top, below the line that ends at `end`: left where they
+    are, they would go on with a text of many lines that comes to the top."""
+    found = end
+    while end < len(source):
+        start, end = end + 1, end_of_line(source, end + 1)
+        line = source[start:end]
+        if line.strip():
+            if not line.startswith(" ") or not line.lstrip(" ").startswith("#"):
+                break
+            found = end
+    return found

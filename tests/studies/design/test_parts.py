@@ -73,6 +73,26 @@ def test_a_part_that_stands_deeper_comes_to_the_top_with_what_is_said_above_it()
 
 
 @pytest.mark.parametrize(
+    ("below", "left"),
+    [
+        ("  # short\n", "# short\n"),
+        ("\n   # short\n # the end\n# pay\n", "\n # short\n# the end\n# pay\n"),
+        ("\n", "\n"),
+        ("  # short", "# short"),
+    ],
+)
+def test_comments_below_a_text_that_comes_to_the_top_become_none_of_it(below: str, left: str) -> None:
+    file = f"study: a\nparts:\n-\n  # well-known\n  kind: rating\n  instructions: |\n    Look.\n{below}"
+    assert at_the_top(file) == f"study: a\n# well-known\nkind: rating\ninstructions: |\n  Look.\n{left}"
+
+
+def test_a_text_of_many_lines_that_ends_the_file_without_a_line_end_moves_with_its_comments() -> None:
+    file = "study: a\nkind: check\n# short\ninstructions: |\n  Look."
+    parted = "study: a\nparts:\n- kind: check\n  # short\n  instructions: |\n    Look.\n"
+    assert in_parts(file) == parted
+
+
+@pytest.mark.parametrize(
     ("file", "values"),
     [
         ("{study: a, kind: check, ask: {}}\n", {"study": "a", "parts": [{"kind": "check", "ask": {}}]}),
