@@ -25,21 +25,22 @@ def with_rows(source: str, key: yaml.Node, listed: yaml.Node, before: Any, after
     for number in reversed(range(len(before))):
         left.setdefault(_written(before[number]), []).append(number)
     rows: list[str] = []
-    kept: set[int] = set()
+    kept: list[int | None] = []
     for value in after:
-        if numbers := left.get(_written(value)):
-            kept.add(number := numbers.pop())
-            rows.append(texts[number][1])
-        else:
-            rows.append(_new(value, column))
-    if not kept:
+        numbers = left.get(_written(value))
+        place = numbers.pop() if numbers else None
+        kept.append(place)
+        rows.append(_new(value, column) if place is None else texts[place][1])
+    if kept == [None] * len(after):
         return None
     starts, first = [start for start, _ in texts], texts[0][1]
     end = starts[-1] + len(texts[-1][1])
     if 0 not in kept:
         # What is said above a list is of the list, as long as its first row is not somewhere else.
         rows.insert(0, first[: start_of_line(first, _first_dash(first, column))].removesuffix("\n"))
-    return source[: starts[0]] + "\n".join(row for row in rows if row) + source[end:]
+    # A row that had a line end keeps it at the end of a file that has none: a text of many lines would lose it.
+    below = source[end:] or ("" if kept[-1] in (None, len(before) - 1) else "\n")
+    return source[: starts[0]] + "\n".join(row for row in rows if row) + below
 
 
 def _written(value: Any) -> str:

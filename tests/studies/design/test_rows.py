@@ -60,6 +60,13 @@ def test_rows_of_one_word_keep_theirs_and_a_list_without_a_last_line_end_grows()
     assert after == "instances:\n  keys:\n  - zero\n  - one  # hard\n  - two\n  - '3'"
 
 
+def test_a_text_of_many_lines_that_comes_to_the_end_of_a_file_keeps_its_line_end() -> None:
+    row = {"instance": "one", "feedback": "Look.\n"}
+    file = "practice:\n  questions:\n  # why\n  - instance: one\n    feedback: |\n      Look.\n  - {instance: two}"
+    after = "practice:\n  questions:\n  # why\n  - instance: one\n    feedback: |\n      Look.\n"
+    assert with_changes(file, {("practice", "questions"): [row]}) == after
+
+
 def test_what_is_lost_of_a_list_in_brackets_is_known() -> None:
     file = "instances:\n  keys: [one, # hard\n    'two # no comment']\n"
     after = with_changes(file, {("instances", "keys"): ["one"]})
