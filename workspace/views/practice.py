@@ -111,7 +111,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
     if lost := comments_lost(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
-        messages.warning(request, f"With what you changed, this went from the comments of the study file: {told}")
+        messages.warning(request, f"These comments of the study file went with what you changed: {told}")
 
 
 def _without(questions: Sequence[Any], number: str) -> list[Any]:

@@ -73,5 +73,5 @@ def test_a_comment_that_goes_with_what_is_taken_out_is_told(editor: Client, stud
     study.source += practised + "  - {instance: vase-2, right: none}\n"
     study.save()
     page = editor.post(ADDRESS, {"out": "0"}, follow=True).content.decode()
-    assert "this went from the comments of the study file: # plain" in page
+    assert "These comments of the study file went with what you changed: # plain" in page
     assert "# hard\n  - {instance: vase-2, right: none}\n" in Study.objects.get().source
