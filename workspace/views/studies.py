@@ -311,7 +311,7 @@ CHANGES = {
         "Launch",
         "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
         "It cannot be undone; the study can be paused or closed at any time.",
-        "The study is open. Annotators can come in. Send them a link from below, or put the one for Prolific there.",
+        "The study is open. Annotators can come in. Send them a link from below, or give Prolific the address for it.",
         frozenset({StudyState.DRAFT}),
         lambda study, by, now: launching.launch(study=study, by=by, now=now),
     ),

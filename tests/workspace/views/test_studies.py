@@ -261,7 +261,8 @@ def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> Non
     response = client.post(f"{PAGE}launch/", follow=True)
     draft.refresh_from_db()
     assert draft.state == StudyState.OPEN
-    assert "The study is open. Annotators can come in." in response.content.decode()
+    told = "Annotators can come in. Send them a link from below, or give Prolific the address for it."
+    assert f"The study is open. {told}" in response.content.decode()
 
 
 def test_images_that_are_awaited_are_told_before_launching(client: Client, draft: Study) -> None:
