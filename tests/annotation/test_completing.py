@@ -49,6 +49,15 @@ def test_answers_of_somebody_who_was_taken_out_are_missing_until_others_give_the
     assert study.state == "open"
 
 
+def test_a_study_with_a_place_for_an_answer_is_complete_no_more() -> None:
+    study = launch_study(instances=2)
+    arrive_at_work(study, "ann")
+    Study.objects.filter(pk=study.pk).update(completed_at=NOON)
+    assert noted() == []
+    study.refresh_from_db()
+    assert study.completed_at is None
+
+
 def test_a_study_that_is_asked_for_more_is_complete_again_later() -> None:
     study = launch_study(instances=1)
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
