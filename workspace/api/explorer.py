@@ -51,6 +51,13 @@ class InstanceQuery(PageQuery):
     parted = _one_of(PARTED, "Who is right where people and all models part.")
     model = _text("One that answered a question about it, as results name it: name, version and (weights).")
 
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Refuse names that are no filter: without them the list would be all instances, as if all matched."""
+        unknown = {name: ["There is no filter of this name."] for name in self.initial_data if name not in self.fields}
+        if unknown:
+            raise serializers.ValidationError(unknown)
+        return given
+
 
 def wanted_in(project: Project, given: Mapping[str, Any]) -> Wanted:
     """Return what the instances of `project` are narrowed to. Raises ValidationError for a study or model that it does

@@ -34,6 +34,8 @@ REFUSED = [
     {"reason": "no-such-reason"},
     {"longer": "4.1234"},
     {"progress": "half"},
+    {"sate": "accepted"},
+    {"order": "newest"},
 ]
 # How the page shows what it lists.
 OF_THE_PAGE = {"order", "look", "page"}
