@@ -97,11 +97,11 @@ class Instances(ProjectEndpoint):
         return page
 
     def _figures(self) -> Found | None:
-        """Have the figures counted that filters rest on. Raises Refused where nobody has counted them yet."""
+        """Have the figures counted that filters rest on. Raises Refused where nobody has counted them yet, or could."""
         project = with_answers_sent(Project.objects.filter(pk=self.project.pk), study="study__project").get()
         kept = figures_for(project)
         if kept is not None and kept.as_of is None:
-            raise Refused(Problem("not-now", 409, NOT_COUNTED))
+            raise Refused(Problem("not-now", 409, kept.error or NOT_COUNTED))
         return kept
 
     @extend_schema(
