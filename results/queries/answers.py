@@ -26,7 +26,7 @@ def facts_alone(study: Study) -> ProjectFacts:
         categories=facts.categories,
         studies=[facts],
         models=list(model_facts(study.project)) if facts.knows_answers else [],
-        predicted_by=instances_predicted(study.project) if facts.knows_answers else {},
+        predicted_by=instances_predicted(study.project, study) if facts.knows_answers else {},
         parted=parted_questions(study.project, study) if facts.knows_answers else [],
     )
 

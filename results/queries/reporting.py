@@ -312,11 +312,15 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
             yield ModelFacts(name, outcomes, captions, is_declared=not verified, listed_as=str(model))
 
 
-def instances_predicted(project: Project) -> dict[str, set[int]]:
-    """Return about which instances each model answered anything: model -> ids."""
+def instances_predicted(project: Project, study: Study | None = None) -> dict[str, set[int]]:
+    """Return about which instances each model answered anything: model -> ids. With a study, of those that it asks
+    about."""
     names = {model.pk: str(model) for model in project.models.all()}
     found: dict[str, set[int]] = {}
-    pairs = Prediction.objects.filter(model__in=names).order_by().values_list("model", "instance").distinct()
+    predictions = Prediction.objects.filter(model__in=names)
+    if study is not None:
+        predictions = predictions.filter(instance__in=study.questions.order_by().values("instance"))
+    pairs = predictions.order_by().values_list("model", "instance").distinct()
     for model, instance in pairs.iterator(chunk_size=CHUNK):
         found.setdefault(names[model], set()).add(instance)
     return found

@@ -8,6 +8,7 @@ import pytest
 from annotation.actions import adjudication
 from annotation.models import Response
 from predictions.models import QUESTIONS, Prediction
+from results.queries.answers import facts_alone
 from results.queries.reporting import in_pipeline_order, project_facts, release_studies
 from results.reports.base import Undefined
 from results.reports.build import report_of
@@ -118,6 +119,16 @@ def test_models_stand_beside_people_and_captions_by_another_rule_are_named() -> 
         ["NegCLIP, captions by bivlc-release-v1", None, 2, 1, 1, 1, 1, 1, 1, 1],
     ]
     assert [row[3] for row in rows(project, "models") if row[1] == "all"] == [4, 4]
+
+
+def test_for_a_study_alone_models_are_asked_about_its_own_instances() -> None:
+    """The baseline is about two of six."""
+    project = make_whole_pipeline()
+    predict(project, name="CLIP", caption_rule="as-is-v1")
+    baseline = Study.objects.get(slug="baseline")
+    asked = set(baseline.questions.values_list("instance", flat=True))
+    assert (len(asked), facts_alone(baseline).predicted_by) == (2, {"CLIP": asked})
+    assert len(project_facts(project).predicted_by["CLIP"]) == 6
 
 
 def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> None:
