@@ -10,7 +10,7 @@ SEED = 7
 # The version of this program, as pyproject.toml has it.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change their names or their meaning.
-REPORT_VERSION = 2
+REPORT_VERSION = 3
 
 INSTANCES = "instances"
 
