@@ -13,7 +13,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
@@ -26,6 +26,7 @@ from results.models import KeptNumbers
 from results.queries.overview import answers_sent
 from results.queries.progress import progress_of, study_progress
 from results.views.kept_numbers import numbers_for
+from studies.actions.conditions import untried
 from studies.actions.drafts import delete_draft, update_draft
 from studies.actions.members import may
 from studies.actions.studies import change_state, create_study
@@ -228,11 +229,23 @@ class MoreSerializer(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False, help_text="Only say what it would bring.")
 
 
+# It keeps the name that it had in the schema before it said so.
+@extend_schema_serializer(component_name="Grown")
+class AskedMoreSerializer(GrownSerializer):
+    """What asking more of a study brought, or would bring, and what nobody has tried of it."""
+
+    untried = serializers.CharField(
+        help_text="The condition of the launch that new questions are not held against; empty where there is none."
+    )
+
+
 class AskMore(StudyEndpoint):
     about = "Studies"
     verbs = needs(POST=Verb.RUN)
 
-    @extend_schema(operation_id="ask_more", parameters=[KEY], request=MoreSerializer, responses={200: GrownSerializer})
+    @extend_schema(
+        operation_id="ask_more", parameters=[KEY], request=MoreSerializer, responses={200: AskedMoreSerializer}
+    )
     def post(self, request: Request, project: str, study: str) -> Response:
         """Ask more of a study that was launched; its design stays what it is."""
         return self._ask(request)
@@ -247,7 +260,9 @@ class AskMore(StudyEndpoint):
         def grow() -> asking_more.Grown:
             return asking_more.ask(study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now())
 
-        return Response(GrownSerializer(asdict(foresee(grow) if wish["dry_run"] else grow())).data)
+        grown = foresee(grow) if wish["dry_run"] else grow()
+        told = asdict(grown) | {"untried": untried(self.study) if grown.questions else ""}
+        return Response(AskedMoreSerializer(told).data)
 
 
 class Progress(StudyEndpoint):

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import PIL.Image
@@ -15,8 +16,9 @@ from pytest_django.fixtures import Settings
 from predictions.models import Prediction
 from studies.actions.images import original_name
 from studies.actions.projects import archive_project
+from studies.design import BlindSolvability, LaunchConditions
 from studies.models import Event, Image, Instance, InstanceImage, Membership, Project, Study
-from tests.factories import NOON, create_draft, draw_image, make_instance, make_project
+from tests.factories import NOON, create_draft, draw_image, launch_study, make_instance, make_project
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
 from workspace.models import UploadedImage
 
@@ -302,7 +304,8 @@ def test_more_is_asked_of_a_study_once_it_was_looked_at(script: Script, project:
     assert script.ask("POST", more, {"what": "answers"}).status_code == 409
     script.ask("POST", f"{STUDIES}vases/launch/")
     # One survey about one instance, with two more seats.
-    brought = {"seats": 2, "answers": 2, "questions": 0, "left_out": 0, "decisions": 0, "undone": 0, "restored": 0}
+    brought: dict[str, Any] = {"seats": 2, "answers": 2, "questions": 0, "left_out": 0}
+    brought |= {"decisions": 0, "undone": 0, "restored": 0, "untried": ""}
     assert script.ask("POST", more, {"what": "answers", "number": 2, "dry_run": True}).json() == brought
     assert Study.objects.get().answers == 1
     assert script.ask("POST", more, {"what": "answers", "number": 2}).json() == brought
@@ -310,6 +313,19 @@ def test_more_is_asked_of_a_study_once_it_was_looked_at(script: Script, project:
     assert script.ask("POST", more, {"what": "instances"}).status_code == 409
     told = script.ask("GET", f"{STUDIES}vases/").json()
     assert (told["answers"], told["most_answers"], told["completed_at"]) == (3, 5, None)
+
+
+def test_which_condition_new_instances_are_not_held_against_is_told(script: Script, project: Project) -> None:
+    study = launch_study(project, instances=1, study="vases")
+    blind = BlindSolvability(("text-only:ngrams",), 0.6)
+    study.design = replace(study.design, conditions=LaunchConditions(blind_solvability=blind))
+    study.save()
+    make_instance(project, "came-later")
+    for wish in ({"what": "instances", "dry_run": True}, {"what": "instances"}):
+        told = script.post(f"{STUDIES}vases/more/", wish).json()
+        assert told["questions"] == 1
+        assert "see only a part (text-only:ngrams) are right on at most 60.0 %" in told["untried"]
+    assert script.post(f"{STUDIES}vases/more/", {"what": "answers"}).json()["untried"] == ""
 
 
 def test_instances_are_tagged_and_untagged_and_those_of_others_are_not(script: Script, project: Project) -> None:
