@@ -35,7 +35,7 @@ LIST = "/projects/benchmark/instances/"
 STUDY = "results-pages"
 ANSWERS = 3
 GOAL_SECONDS = 0.3
-# What the list is narrowed to and sorted by; {late} is an instance near the end.
+# What the list is narrowed to and sorted by; {late} is an instance near the end, {person} who answered 400 questions.
 QUERIES = {
     "everything": "",
     "everything, near its end": "after={late}",
@@ -59,7 +59,11 @@ QUERIES = {
     "people right, models wrong": "parted=people",
     "not asked about": "state=not-asked",
     "complete as a whole": f"study={STUDY}&progress=complete",
+    "with an answered question": "question=answered",
+    "with one, of a study": f"study={STUDY}&question=answered",
     "answered by two or more": f"study={STUDY}&question=several",
+    "answered by somebody": "person={person}",
+    "by somebody, in a study": f"study={STUDY}&person={{person}}",
     "of a survey": f"study={STUDY}&survey=7",
     "by a model, of all": "model=Thorough",
     "by a model, near its end": "model=Thorough&after={late}",
@@ -68,8 +72,9 @@ QUERIES = {
 }
 
 
-def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> tuple[int, float]:
-    """Fill the database of `environment`; return how many answers there are, and the seconds of counting figures."""
+def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> tuple[int, float, str]:
+    """Fill the database of `environment`; return how many answers there are, the seconds of counting figures, and the
+    pseudonym of somebody who answered."""
     stored = make_study(responses=instances * ANSWERS, folder=folder, environment=environment)
     with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as connection:
         connection.execute("UPDATE studies_instance SET split = (ARRAY['train', 'val', 'test'])[id % 3 + 1]")
@@ -99,10 +104,10 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
             "WHERE model.name = 'Thorough' OR instance.id % 50 = 0"
         )
         connection.execute("VACUUM ANALYZE")
-        seconds = count_figures()
+        seconds, person = count_figures(), name_somebody()
         # As the server does by itself within a minute.
         connection.execute("VACUUM ANALYZE")
-    return stored, seconds
+    return stored, seconds, person
 
 
 def count_figures() -> float:
@@ -116,6 +121,15 @@ def count_figures() -> float:
     started = time.perf_counter()
     made_at_once(page=KeptNumbers.Page.INSTANCES, project=Project.objects.get(), now=timezone.now())
     return time.perf_counter() - started
+
+
+def name_somebody() -> str:
+    from results.actions.pseudonyms import name_annotators
+    from results.models import Pseudonym
+    from studies.models import Project
+
+    name_annotators(project=Project.objects.get())
+    return Pseudonym.objects.earliest("pk").name
 
 
 def copy_to_sqlite(url: str, file: Path) -> None:
@@ -156,12 +170,12 @@ def _as_sqlite(value: Any) -> Any:
     return value
 
 
-def measure(environment: Mapping[str, str], *, late: int, times: int) -> None:
+def measure(environment: Mapping[str, str], *, late: int, person: str, times: int) -> None:
     print(f"{'':<32}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'kB':>6}", flush=True)
     with served("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
         client = sign_in(site)
         for name, query in QUERIES.items():
-            seconds, size = time_page(client, f"{LIST}?{query.format(late=late)}", times)
+            seconds, size = time_page(client, f"{LIST}?{query.format(late=late, person=person)}", times)
             figures = (min(seconds), percentile(seconds, 0.5), percentile(seconds, 0.95))
             columns = "".join(f"{figure:>8.3f}" for figure in figures)
             print(f"{name:<32}{columns}{GOAL_SECONDS:>7}{size / 1000:>6.0f}", flush=True)
@@ -194,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Each in a process of its own, which knows its own database.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
             made = apart.submit(prepare, instances=options.instances, folder=folder, environment=on_postgresql)
-            stored, seconds = made.result()
+            stored, seconds, person = made.result()
             apart.submit(_migrate, on_sqlite).result()
         copy_to_sqlite(url, file)
         print(machine())
@@ -202,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         late = options.instances - 100
         for database, environment in (("PostgreSQL", on_postgresql), ("SQLite", on_sqlite)):
             print(f"\n{database}; gunicorn with 2 workers x 4 threads, {options.times} requests each")
-            measure(environment, late=late, times=options.times)
+            measure(environment, late=late, person=person, times=options.times)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,23 @@ def test_what_leads_to_many_is_the_same(
     assert listed(client, **query) == keys
 
 
+@pytest.mark.both
+def test_an_instance_with_several_such_questions_is_counted_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps 3 and 4 both have answers about vase-0 and vase-1."""
+    monkeypatch.setattr("results.queries.explorer.PER_PAGE", 1)
+    queries: list[tuple[dict[str, str], int]] = [
+        ({"question": "answered"}, 2),
+        ({"question": "answered", "study": "step-4"}, 2),
+        ({"question": "answered", "split": "val"}, 1),
+        ({"question": "unanswered", "words": "vase-2"}, 1),
+    ]
+    for query, count in queries:
+        page = client.get(LIST, query).context
+        assert (page["count"], len(page["page"].rows)) == (count, 1), query
+
+
 @pytest.mark.parametrize(("person", "keys"), [("ann", ["vase-0", "vase-1"]), ("ben", [])])
 def test_what_somebody_answered_is_found_by_their_name(
     client: Client, project: Project, person: str, keys: list[str]
