@@ -56,8 +56,11 @@ REASONS = {
 }
 AWAITED = "awaited"
 IMAGES = {AWAITED: "Some are awaited", "there": "All are there"}
-_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
+# How numbers are typed: whole ones, and seconds as 4 or 2.5.
+DIGITS = 9
+SECONDS = rf"[0-9]{{1,{DIGITS}}}(\.[0-9]{{1,3}})?"
+_WHOLE = re.compile(rf"[0-9]{{1,{DIGITS}}}")
+_SECONDS = re.compile(SECONDS)
 
 
 @dataclass(frozen=True)
@@ -264,7 +267,7 @@ def _figures(wanted: Wanted) -> dict[str, Any]:
 
 def _seconds(text: str) -> float | None:
     """Return the seconds that somebody typed, None for anything but a plain number."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+    return float(text) if _SECONDS.fullmatch(text) else None
 
 
 def _asked_by(studies: Iterable[Study]) -> Q:

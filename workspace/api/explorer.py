@@ -5,14 +5,21 @@ from typing import Any
 
 from rest_framework import serializers
 
-from results.queries.explorer import ALIKE, IMAGES, PARTED, PROGRESS, QUESTIONS, REASONS, STATES, Wanted
+from results.queries.explorer import (
+    ALIKE,
+    DIGITS,
+    IMAGES,
+    PARTED,
+    PROGRESS,
+    QUESTIONS,
+    REASONS,
+    SECONDS,
+    STATES,
+    Wanted,
+)
 from results.reports.addresses import NO_NAME
 from studies.models import Project, Study
 from workspace.api.pages import PageQuery
-
-# As the explorer reads numbers in addresses.
-SECONDS = r"^[0-9]{1,9}(\.[0-9]{1,3})?$"
-LARGEST = 999_999_999
 
 
 def _text(help_text: str) -> serializers.CharField:
@@ -24,8 +31,10 @@ def _one_of(choices: Mapping[str, str], help_text: str) -> serializers.ChoiceFie
 
 
 def _seconds(help_text: str) -> serializers.RegexField:
-    not_so = "Write seconds as 4 or 2.5: at most nine digits, and three behind the point."
-    return serializers.RegexField(SECONDS, required=False, help_text=help_text, error_messages={"invalid": not_so})
+    not_so = f"Write seconds as 4 or 2.5: at most {DIGITS} digits, and three behind the point."
+    return serializers.RegexField(
+        rf"^{SECONDS}$", required=False, help_text=help_text, error_messages={"invalid": not_so}
+    )
 
 
 class InstanceQuery(PageQuery):
@@ -42,7 +51,10 @@ class InstanceQuery(PageQuery):
     question = _one_of(QUESTIONS, "What one of its questions is.")
     person = _text("Who gave a counted answer: a pseudonym.")
     survey = serializers.IntegerField(
-        min_value=1, max_value=LARGEST, required=False, help_text="A number of a survey in which it is asked about."
+        min_value=1,
+        max_value=10**DIGITS - 1,
+        required=False,
+        help_text="A number of a survey in which it is asked about.",
     )
     alike = _one_of(ALIKE, "How many of the pairs of answers to the same question are the same.")
     longer = _seconds("What the median answer took at least, in seconds.")

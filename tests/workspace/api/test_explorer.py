@@ -29,6 +29,7 @@ REFUSED = [
     {"study": "no-such-study"},
     {"model": "no such model"},
     {"survey": "1x"},
+    {"survey": "1000000000"},
     {"shorter": "٤"},
     {"longer": "nan"},
     {"longer": "-1"},
