@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from results.models import Pseudonym
 from results.queries.explorer import (
     ALIKE,
     DIGITS,
@@ -72,14 +73,15 @@ class InstanceQuery(PageQuery):
 
 
 def wanted_in(project: Project, given: Mapping[str, Any]) -> Wanted:
-    """Return what the instances of `project` are narrowed to. Raises ValidationError for a study or model that it does
-    not have.
+    """Return what the instances of `project` are narrowed to. Raises ValidationError for a study, model or person that
+    it does not have.
 
     given: what an `InstanceQuery` made of the query.
     """
     studies = Study.objects.filter(project=project).values_list("slug", flat=True)
     _must_be_there(project, given, "study", studies)
     _must_be_there(project, given, "model", (str(model) for model in project.models.all()))
+    _must_be_there(project, given, "person", Pseudonym.objects.filter(project=project).values_list("name", flat=True))
     return Wanted(**{name: str(given[name]) for name in Wanted.__dataclass_fields__.keys() & given.keys()})
 
 

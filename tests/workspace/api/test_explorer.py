@@ -28,6 +28,7 @@ REFUSED = [
     {"words": "a\0b"},
     {"study": "no-such-study"},
     {"model": "no such model"},
+    {"person": "nobody"},
     {"survey": "1x"},
     {"survey": "1000000000"},
     {"shorter": "٤"},
