@@ -35,7 +35,7 @@ _ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__g
 QUESTIONS = {
     **PROGRESS,
     ANSWERED: "Answered",
-    SEVERAL: "By several",
+    SEVERAL: "Answered by several",
     **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
     SETTLED: "Settled by a researcher",
 }

@@ -172,6 +172,11 @@ def test_each_line_says_where_its_instance_stands(client: Client, project: Proje
     ]
 
 
+def test_what_was_chosen_stands_in_the_form(client: Client) -> None:
+    form = words_of(client.get(LIST, {"question": "several"}))
+    assert '<option value="several" selected>Answered by several</option>' in form
+
+
 def test_pages_keep_the_filter(client: Client, project: Project) -> None:
     for number in range(30):
         make_instance(project, f"late-{number}", source_row=100 + number)
