@@ -217,7 +217,9 @@ def test_deleting_a_model_says_first_what_goes(client: Client, project: Project)
     there = "/projects/vases/instances/?model=CLIP%20%28abababababab%29"
     assert f'1 prediction about <a href="{there}">1 instance</a> goes. It cannot be undone' in text
     assert client.get(there).context["count"] == 1
-    assert f'<a href="{there}" title="The instances that these predictions are about">1</a>' in text_of(client, PAGE)
+    shown = text_of(client, PAGE)
+    assert f'<a href="{there}" title="The instances that these predictions are about">1</a>' in shown
+    assert "A number of predictions leads to the instances that they are about." in shown
     assert Prediction.objects.exists()
     answer = client.post(page, follow=True).content.decode()
     assert "is deleted, with 1 prediction about 1 instance." in answer

@@ -211,7 +211,9 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     default_storage.delete(original_name(gone))
     assert default_storage.exists(original_name(back))
     shown = text(client)
-    assert "Questions skipped because an image could not be shown 3" in shown
+    assert "Questions skipped because an image could not be shown 3 Their number leads to the instances" in shown
+    assert "A number of answers or questions leads to the instances that they are about." in shown
+    assert "The number of a survey leads to the instances that it asks about." in shown
     assert "import the same file again with its image folder" in shown
     assert "row-1 A-" in shown
     assert "candidate-1: the file is there, but failed to load 7 times in the browser" in shown
