@@ -120,16 +120,18 @@ def test_what_was_drawn_from_an_acceptance_that_is_undone_says_so(pipeline: Proj
 
 def test_the_card_says_what_studies_are_for_and_what_is_not_in_the_data(pipeline: Project, tmp_path: Path) -> None:
     session = Session.objects.get(study__slug="step-4")
-    question = session.study.questions.all()[0]
-    Skip.objects.create(
-        study=session.study,
-        question=question,
-        session=session,
-        annotator=session.annotator,
-        at=NOON,
-        images=[],
-        file_missing=False,
-    )
+    failed = {"option": "original", "image": "0" * 64, "failed_loads": 3, "missing": False}
+    # The second was reported instead of answered, and no image failed.
+    for question, images in zip(session.study.questions.all()[:2], ([failed], []), strict=True):
+        Skip.objects.create(
+            study=session.study,
+            question=question,
+            session=session,
+            annotator=session.annotator,
+            at=NOON,
+            images=images,
+            file_missing=False,
+        )
     take_out(pipeline)
     call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=tmp_path)
     card = (tmp_path / "step-4-v1" / "README.md").read_text(encoding="utf-8").replace("\\", "")
