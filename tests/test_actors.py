@@ -25,6 +25,7 @@ ROOMS = (
 OF_ANNOTATORS = {
     "annotation.actions.arriving.count_newcomer",
     "annotation.actions.arriving.personal_link",
+    "annotation.actions.arriving.personal_links",
     "annotation.actions.drafts.count_one",
     "annotation.actions.drafts.keep",
     "annotation.actions.drafts.of_slots",

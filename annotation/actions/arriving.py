@@ -1,5 +1,6 @@
 """Which study an address leads to, the links of named people, and how many new people may come from one network."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
@@ -9,6 +10,8 @@ from django.utils.translation import gettext
 
 from annotation.errors import NoSuchStudy, TooManyAtOnce
 from annotation.recruitment import invite
+from annotation.recruitment.listed import check_names
+from studies.errors import StudyError
 from studies.models import Study, StudyState
 from throttle.counting import hit
 
@@ -37,6 +40,16 @@ def personal_link(*, study: Study, name: str) -> str:
     key = invite.key_of(name, study=study.pk, secret=study.order_secret)
     query = urlencode({"invite": study.invite_token, "who": name, "key": key})
     return f"{reverse('take', args=[study.entry_name])}?{query}"
+
+
+def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
+    """Return the `personal_link` of each name, with the address of this site. Raises StudyError if one has none."""
+    if not study.design.recruitment.invite:
+        raise StudyError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
+    if not study.order_secret:
+        raise StudyError(f"Study {study.slug} is of an older version, which made no keys for links of named people.")
+    check_names(names)
+    return {name: f"{settings.SITE_URL}{personal_link(study=study, name=name)}" for name in names}
 
 
 def count_newcomer(*, network: str, now: datetime) -> None:

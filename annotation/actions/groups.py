@@ -7,9 +7,11 @@ from django.db import transaction
 
 from annotation.models import Annotator, GroupMember
 from studies.actions.events import Actor, What, record
+from studies.errors import StudyError
 from studies.models import Project
 
 BATCH = 500
+LONGEST_NAME = 50
 
 
 @transaction.atomic
@@ -17,8 +19,11 @@ def set_group(*, project: Project, group: str, provider: str, people: Iterable[s
     """Make `group` of `project` the people whose ids at `provider`, in their one spelling, are `people`, and nobody
     else; none at all ends the group. Return how many are in it now.
 
-    They need not have come yet. Whoever is at work in a study stays there.
+    They need not have come yet. Whoever is at work in a study stays there. Raises StudyError for what no study file
+    can call a group.
     """
+    if not 0 < len(group) <= LONGEST_NAME:
+        raise StudyError(f"The name of a group has 1 to {LONGEST_NAME} characters.")
     # One after the other, so that two lists that are sent at once do not become one.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
     wanted = dict.fromkeys(people)

@@ -1,11 +1,10 @@
 import argparse
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions.arriving import personal_link
-from annotation.recruitment import invite
+from annotation.actions.arriving import personal_links
+from studies.errors import StudyError
 from studies.management.named import STUDY_HELP, study_called
 
 
@@ -17,14 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("names", nargs="+", metavar="NAME")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_called(options["study"])
-        if not study.design.recruitment.invite:
-            raise CommandError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
-        for name in options["names"]:
-            if not invite.is_a_name(name):
-                raise CommandError(
-                    f"{name!r} is no name that a link can carry. It needs 1 to {invite.LONGEST_NAME} characters that "
-                    "can be seen, without spaces around them."
-                )
-        for name in options["names"]:
-            self.stdout.write(f"{name}: {settings.SITE_URL}{personal_link(study=study, name=name)}")
+        try:
+            links = personal_links(study=study_called(options["study"]), names=options["names"])
+        except StudyError as error:
+            raise CommandError(str(error)) from error
+        for name, link in links.items():
+            self.stdout.write(f"{name}: {link}")
