@@ -25,6 +25,7 @@ from annotation.models import EntryEvent, Session, SessionState, Slot
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
+from results.queries.groups import undeclared_groups
 from results.queries.offered import offered_exports
 from results.queries.overview import answers_sent, waiting_for_launch
 from results.queries.progress import (
@@ -249,6 +250,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     context = _progress(request, study) | {
         "reported": study_reports(study),
         "skips": study_skips(study),
+        "undeclared_groups": undeclared_groups(study),
         "blind": _blind_lines(study),
         "simulated": simulated_in_study(study),
         "formats": {name: get_writer(name).title for name in FORMATS},

@@ -34,6 +34,8 @@ PRIVATE = {
     "/projects/birds/name/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # With an open study.
     "/projects/birds/archive/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # Without a name.
+    "/projects/birds/groups/": owners_alone((FINE, 409)),
     # Without an address; with none of the choices.
     "/projects/birds/webhooks/": owners_alone((FINE, 409)),
     "/projects/birds/webhooks/1/key/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
@@ -180,4 +182,5 @@ FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("rename_project", "archive_project"),
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
 }
+    "project_groups",
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}

@@ -1,0 +1,51 @@
+"""The groups of people of a project, in numbers: who is in one is told nowhere."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotation.models import GroupMember
+from studies.models import Project, Study, StudyState
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """One group: how many `people` are in it, none where nobody has declared it, and the studies that ask for it."""
+
+    name: str
+    people: int
+    studies: Sequence[Study]
+
+
+def group_lines(project: Project) -> list[GroupLine]:
+    """Return the groups that were declared or that a study asks for, by name."""
+    people, asking = _sizes(project), defaultdict(list)
+    for study in project.studies.select_related("project").defer("source").order_by("slug"):
+        for group in _asked_for(study):
+            asking[group].append(study)
+    return [GroupLine(name, people.get(name, 0), asking[name]) for name in sorted({*people, *asking})]
+
+
+def people_in_group(project: Project, group: str) -> int:
+    return GroupMember.objects.filter(project=project, group=group).count()
+
+
+def undeclared_groups(study: Study) -> list[str]:
+    """Return the groups that people have to be in for `study`, and that nobody is in; none once it is closed."""
+    asked = _asked_for(study)
+    if not asked or study.state == StudyState.CLOSED:
+        return []
+    declared = _sizes(study.project)
+    return [group for group in asked if group not in declared]
+
+
+def _sizes(project: Project) -> dict[str, int]:
+    counted = GroupMember.objects.filter(project=project).values_list("group").annotate(Count("pk"))
+    return dict(counted.order_by())
+
+
+def _asked_for(study: Study) -> list[str]:
+    given = (condition.given for condition in study.design.eligibility)
+    return list(dict.fromkeys(str(each["group"]) for each in given if "group" in each))
