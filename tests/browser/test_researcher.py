@@ -84,6 +84,7 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         "/studies/birds/draft/preview/phone/",
         "/projects/birds/new-study/",
         f"{STUDY}more/?what=answers&number=1",
+        f"{STUDY}personal-links/",
         f"{STUDY}close/",
         f"{STUDY}preview/?step=end",
         "/projects/birds/models/",

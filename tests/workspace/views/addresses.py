@@ -91,6 +91,8 @@ PRIVATE = {
     # Without saying what.
     "/studies/birds/birds-step-3/more/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/completion/": changing((NOT_ALLOWED, ELSEWHERE)),
+    # Without a name.
+    "/studies/birds/birds-step-3/personal-links/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/exports/": changing((ELSEWHERE, ELSEWHERE)),
     "/studies/birds/birds-step-3/preview/": all_alike((FINE, 303)),
     "/studies/birds/birds-step-3/preview/phone/": all_alike(LOOK),
@@ -172,6 +174,7 @@ FORMS_OF_EDITORS = {
         "model_rename",
         "model_delete",
     ),
+    "personal_links",
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
@@ -179,8 +182,8 @@ FORMS_OF_EDITORS = {
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {
     *("find_person", "invite_member", "cancel_invitation", "change_role", "remove_member"),
+    "project_groups",
     *("rename_project", "archive_project"),
     *("webhooks", "webhook_key", "webhook_try", "webhook_delete"),
 }
-    "project_groups",
 FORMS = {"viewer": set[str](), "editor": FORMS_OF_EDITORS, "owner": FORMS_OF_OWNERS}
