@@ -1,6 +1,6 @@
 """People whom a researcher writes down, one on each line: ids of a group, names that get links."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from annotation.recruitment import invite
 from annotation.recruitment.base import one_spelling
@@ -30,12 +30,17 @@ def _listed(text: str, read: Callable[[str], str]) -> list[str]:
                 found.append(read(line.strip()))
             except ValueError as error:
                 problems.append(f"Line {number} {error}")
-    if len(problems) > PROBLEMS_TOLD:
-        more = len(problems) - PROBLEMS_TOLD
-        problems[PROBLEMS_TOLD:] = [f"The same holds for {more} line{'' if more == 1 else 's'} below."]
+    _refuse(problems)
+    return found
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    """Raise StudyError for `problems` if there are any, of many for the first and for how many more."""
+    more = len(problems) - PROBLEMS_TOLD
+    if more > 0:
+        problems = [*problems[:PROBLEMS_TOLD], f"The same holds for {more} more."]
     if problems:
         raise StudyError(*problems)
-    return found
 
 
 def _invited_id(name: str) -> str:
@@ -58,11 +63,6 @@ def names_listed(text: str) -> list[str]:
 
 def check_names(names: Iterable[str]) -> None:
     """Raise StudyError for names that no link can carry."""
-    problems = [
-        f"{name!r} is no name that a link can carry. It needs 1 to {invite.LONGEST_NAME} characters that can be seen, "
-        "without spaces around them."
-        for name in names
-        if not invite.is_a_name(name)
-    ]
-    if problems:
-        raise StudyError(*problems[:PROBLEMS_TOLD])
+    needed = f"1 to {invite.LONGEST_NAME} characters that can be seen, without spaces around them"
+    unusable = [name for name in names if not invite.is_a_name(name)]
+    _refuse([f"{name!r} is no name that a link can carry. It needs {needed}." for name in unusable])

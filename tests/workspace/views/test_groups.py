@@ -75,7 +75,7 @@ def test_a_list_takes_the_place_of_another_once_that_is_confirmed(owner: Client,
         ({"group": " "}, "The name of a group has 1 to 50 characters."),
         ({"group": 51 * "g"}, "The name of a group has 1 to 50 characters."),
         ({"provider": "elsewhere"}, "Say what the list holds"),
-        ({"people": "a b\n" * 12}, "Line 10 is no id of a person.</li><li>The same holds for 2 lines below.</li>"),
+        ({"people": "a b\n" * 12}, "Line 10 is no id of a person.</li><li>The same holds for 2 more.</li>"),
     ],
 )
 def test_what_is_refused_is_said_and_what_was_written_stays(

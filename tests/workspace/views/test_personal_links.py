@@ -40,7 +40,11 @@ def test_each_name_has_a_link_to_a_session_of_its_own_and_nothing_is_kept(settin
 
 @pytest.mark.parametrize(
     ("names", "sentence"),
-    [(" \n", "Write at least one name."), ("Anna\n\u202eneB", "is no name that a link can carry")],
+    [
+        (" \n", "Write at least one name."),
+        ("Anna\n\u202eneB", "is no name that a link can carry"),
+        ("\u202ea\n" * 12, "The same holds for 2 more."),
+    ],
 )
 def test_what_is_refused_is_said_and_what_was_written_stays(names: str, sentence: str) -> None:
     refused = make(launch_study(), names)
