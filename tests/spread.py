@@ -2,8 +2,7 @@
 
 Tests that look at what is made once because it takes long (`kept` of `tests/databases.py`, a fixture for a session) are
 run by one worker, so that no other makes it again. What takes longest is begun first, so that no worker is still at it
-when the others have nothing left. Tests in a browser wait half of their time, for pages and for lines that are slow on
-purpose: some workers begin with them, beside others whose tests compute.
+when the others have nothing left.
 """
 
 from collections.abc import Generator
@@ -59,25 +58,11 @@ LONG = (
 )
 
 
-BROWSER = "tests/browser/"
-# Of all workers, about as much of all time as the tests in a browser take.
-SHARE_OF_BROWSER = 0.4
-
-
 class Spread(LoadScopeScheduling):  # type: ignore[misc]
     """Hands out tests one by one, but those that belong together as one."""
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
-
-    def _assign_work_unit(self, node: Any) -> None:
-        """Give `node` the first that is of its kind, or the first there is."""
-        of_browser = self.nodes.index(node) < round(len(self.nodes) * SHARE_OF_BROWSER)
-        wanted = (scope for scope in self.workqueue if scope.startswith(BROWSER) == of_browser)
-        first = next(wanted, None)
-        if first is not None:
-            self.workqueue.move_to_end(first, last=False)
-        super()._assign_work_unit(node)
 
 
 def group_of(nodeid: str) -> str:

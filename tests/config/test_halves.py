@@ -5,14 +5,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from tests.halves import FREE, HALVES, home, is_left_out
 from tests.homes import NOT_PAGES, OF_RESULTS, PAGES, is_of_a_page, is_of_results
-from tests.spread import LONG, TOGETHER, Spread, group_of
+from tests.spread import LONG, TOGETHER, group_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = """
@@ -126,34 +124,3 @@ def test_a_mark_without_a_half_and_a_reason_is_refused(
     request.node.add_marker(mark)
     with pytest.raises(pytest.UsageError, match=r"write @pytest.mark.once\(on=sqlite or postgresql, because=...\)"):
         home(request.node)
-
-
-class Worker:
-    """Stands in for a worker of xdist, and keeps what it is given."""
-
-    def __init__(self) -> None:
-        self.gateway, self.shutting_down = SimpleNamespace(id=id(self)), False
-        self.given: list[int] = []
-
-    def send_runtest_some(self, indices: list[int]) -> None:
-        self.given += indices
-
-    def shutdown(self) -> None:
-        self.shutting_down = True
-
-
-def test_some_workers_begin_in_a_browser_and_all_help_where_the_others_are_done() -> None:
-    config: Any = SimpleNamespace(getvalue=lambda name: ["5*popen"], option=SimpleNamespace(loadscopereorder=True))
-    spread, workers = Spread(config), [Worker() for _ in range(5)]
-    tests = [f"tests/analytics/test_it.py::test_{n}" for n in range(8)]
-    tests += [f"tests/browser/test_it.py::test_{n}" for n in range(8)]
-    for worker in workers:
-        spread.add_node(worker)
-        spread.add_node_collection(worker, tests)
-    spread.schedule()
-    given = [[tests[index].split("/")[1] for index in worker.given] for worker in workers]
-    # Each has one at hand while it is at another.
-    assert given == [["browser"] * 2] * 2 + [["analytics"] * 2] * 3
-    for done in range(6):
-        spread.mark_test_complete(workers[4], workers[4].given[done])
-    assert [tests[index].split("/")[1] for index in workers[4].given[2:]] == ["analytics"] * 2 + ["browser"] * 4
