@@ -59,6 +59,8 @@ def test_a_list_takes_the_place_of_another_once_that_is_confirmed(owner: Client,
     asked = declare(owner, people)
     assert asked.status_code == 409
     assert "Nothing is changed yet: “testers” has 2 people in it now, and with this" in words_of(asked)
+    # A phone shows the form from its beginning, and this stands at its end.
+    assert 'role="alert" tabindex="-1" autofocus>Nothing is changed yet' in asked.content.decode()
     assert f">\n{people}</textarea>" in asked.content.decode()
     assert members() == {"ann", "ben"}
     # Of another group nobody was told.
