@@ -43,6 +43,7 @@ OF_RESULTS = (
     "tests/contracts/test_formats.py",
     "tests/contracts/test_what_comes_out.py",
     "tests/annotation/test_growing_sittings.py",
+    "tests/flows/test_one_truth.py",
     "tests/workspace/views/test_permissions.py",
     "tests/test_commands_by.py",
     "tests/test_events.py",

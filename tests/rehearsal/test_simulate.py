@@ -12,6 +12,9 @@ from rehearsal.simulation import BrowserInProcess, CannotRead, Page, people, tak
 from studies.models import Study, StudyState
 from tests.factories import launch_study, make_instance, make_project
 
+pytestmark = pytest.mark.once(
+    on="postgresql", because="who answers what is the program's; on SQLite the demo and the README's walk simulate"
+)
 RIGHT = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
 MANIFEST = "whitenoise.storage.CompressedManifestStaticFilesStorage"
 PRACTICE = {
