@@ -50,13 +50,14 @@ def django_db_setup(
     from django.db.models.signals import post_migrate
     from django.test.utils import setup_databases, teardown_databases
 
-    from tests.databases import migrated_once
+    from tests.databases import delete_rows_to_empty_tables, migrated_once
 
     # Nobody's rights rest on Django's own permissions, and whoever empties the database would make them anew, which
     # takes longer than the rest of most tests.
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     with django_db_blocker.unblock(), migrated_once():
         made = setup_databases(verbosity=0, interactive=False, keepdb=True)
+        delete_rows_to_empty_tables()
     yield
     with django_db_blocker.unblock():
         teardown_databases(made, verbosity=0)

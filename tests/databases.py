@@ -14,7 +14,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +137,27 @@ def _make(name: str, *, like: str) -> None:
         # Not the file's bytes: some of what it says may still be in the log beside it.
         with closing(sqlite3.connect(like)) as source, closing(sqlite3.connect(name)) as copy:
             source.backup(copy)
+
+
+def delete_rows_to_empty_tables() -> None:
+    """Have what a test committed be deleted afterwards. Django truncates every table instead, which makes PostgreSQL
+    begin some hundreds of files anew: a third of a second where this takes six thousandths."""
+    if connection.vendor == "postgresql":
+        connection.ops.sql_flush = _deletions  # type: ignore[method-assign]
+
+
+def _deletions(
+    style: object, tables: Sequence[str], *, reset_sequences: bool = False, allow_cascade: bool = False
+) -> list[str]:
+    """Return what empties `tables` in whatever order they refer to each other; it is run in one transaction."""
+    if reset_sequences:
+        raise ValueError("A test that counts on the numbers of rows has to begin them anew by itself.")
+    quoted = connection.ops.quote_name
+    return [
+        "SET LOCAL session_replication_role = replica",
+        *(f"DELETE FROM {quoted(table)}" for table in tables),  # noqa: S608 (names of tables)
+        "SET LOCAL session_replication_role = origin",
+    ]
 
 
 def _drop(name: str) -> None:
