@@ -17,11 +17,9 @@ with mistakes_stop_the_start():
     threads = read_number("WEB_THREADS", 4, least=1)
     loglevel = read_level("LOG_LEVEL", "INFO").lower()
 worker_class = "gthread"
-# The application loads once and is shared: less memory for each worker.
+# The application loads once, all views with it (config/wsgi.py), and is shared: less memory for each worker, and one
+# that takes the place of another answers at once.
 preload_app = True
-# A request makes thousands of objects and leaves hardly a cycle among them: looking for one after every 700, as Python
-# does by itself, takes a twelfth of the time of an answer.
-OBJECTS_BETWEEN_LOOKS = 10_000
 # Longer than the proxy in front keeps idle connections, so that it is the proxy that closes them.
 keepalive = 75
 timeout = 60
@@ -46,4 +44,3 @@ def when_ready(server: Any) -> None:
     """Leave what is loaded out of every look for garbage; workers begin with it, and share its memory."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(OBJECTS_BETWEEN_LOOKS)
