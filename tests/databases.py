@@ -26,6 +26,8 @@ from django.test import override_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 Make = Callable[[], str]
+# The database that was migrated and then left alone, of which others are copies.
+MIGRATED = "migrated"
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,8 @@ def migrated_once() -> Iterator[None]:
     migrates it. Workers that share `TESTS_TOGETHER`, or a server, share it."""
     name: str = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
     together = Path(os.environ["TESTS_TOGETHER"])
-    migrated = str(together / "migrated.sqlite3") if connection.vendor == "sqlite" else "migrated"
-    with (together / "migrated.lock").open("w") as lock:
+    migrated = str(together / f"{MIGRATED}.sqlite3") if connection.vendor == "sqlite" else MIGRATED
+    with (together / f"{MIGRATED}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         known = _exists(migrated)
         _drop(name)

@@ -161,6 +161,16 @@ def postgresql_cluster(*, durable: bool = False, settings: tuple[str, ...] = ())
         shutil.rmtree(directory, ignore_errors=True)
 
 
+def copy_of(source: str, target: str) -> None:
+    """Fill the empty database at the address `target` with what is at `source`, on whichever servers they are."""
+    dump = [postgresql_program("pg_dump"), "--no-owner", "--dbname", source]
+    load = [postgresql_program("psql"), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target]
+    with subprocess.Popen(dump, stdout=subprocess.PIPE) as dumping:
+        subprocess.run([*load, "--single-transaction"], stdin=dumping.stdout, stdout=subprocess.DEVNULL, check=True)
+    if dumping.returncode != 0:
+        raise ServerMissing(f"{source} could not be read.")
+
+
 @contextmanager
 def redis_process() -> Iterator[str]:
     """Run a Redis server for the length of the block; yields its address, as CELERY_BROKER_URL wants it."""

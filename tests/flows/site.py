@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from tests.flows.crowd import browser_at
 from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -49,12 +50,13 @@ class Site:
                 stderr=log,
             )
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                httpx.get(f"{self.url}/s/none/", timeout=5)
-                return
-            except httpx.TransportError:
-                time.sleep(0.1)
+        with browser_at(self.url) as browser:
+            while time.monotonic() < deadline:
+                try:
+                    browser.get("/s/none/")
+                    return
+                except httpx.TransportError:
+                    time.sleep(0.1)
         raise AssertionError("The site did not start.")
 
     def worker_pids(self) -> list[int]:

@@ -23,12 +23,14 @@ from annotation.tasks import expire_sessions
 from background.tasks import resume_jobs, run_job
 from tests import waiting
 from tests.config.test_celery_workers import EMBEDDED_BROKER, send_to
-from tests.flows.conftest import MIGRATED
-from tests.flows.crowd import FORM, SLOT
+from tests.databases import MIGRATED
+from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
+from tests.flows.crowd import FORM, SLOT, browser_at
 from tests.flows.site import Site, running_site, site_over
 from tests.servers import Cluster
 from tests.workers import celery_worker
 
+pytestmark = AT_HOME_ON_POSTGRESQL
 WRITERS, READERS = 3, 2
 WAIT_SECONDS = 60
 ASK_FOR_AN_EXPORT = """
@@ -108,7 +110,7 @@ WAITING_FOR_A_LOCK = (
 def test_places_are_taken_back_and_an_export_is_written_though_each_worker_is_killed(
     site: Site, database: psycopg.Connection[Any], tmp_path: Path
 ) -> None:
-    with httpx.Client(base_url=site.url, follow_redirects=True, timeout=30) as browser:
+    with browser_at(site.url) as browser:
         for number in range(READERS):
             assert "data-lobby" in browser.get(arrive(browser, "retrieve", f"reader-{number}")).text
         for number in range(WRITERS):

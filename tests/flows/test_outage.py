@@ -7,10 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.flows.conftest import MIGRATED
+from tests.databases import MIGRATED
+from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
 from tests.flows.site import Site, running_site
 from tests.servers import Cluster
 
+pytestmark = AT_HOME_ON_POSTGRESQL
 PASSWORD = "a password of the tests"
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 ANSWER = "/s/a-token/answer/"

@@ -11,16 +11,18 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.flows.conftest import MIGRATED
+from tests.databases import MIGRATED
+from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
 from tests.flows.site import Site, running_site, site_over
 from tests.flows.two_roles import Describers, Retrievers
 from tests.servers import Cluster
 
-SETS, TARGETS = 8, 2
+pytestmark = AT_HOME_ON_POSTGRESQL
+SETS, TARGETS = 6, 2
 # Two of the describers look for images too: never for those that they described.
 WRITE = [f"writer-{number}" for number in range(4)]
 LOOK = [f"reader-{number}" for number in range(4)] + WRITE[:2]
-KILLED_EVERY = 9
+KILLED_EVERY = 6
 LONGEST_SECONDS = 240
 
 

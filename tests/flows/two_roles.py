@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from tests.flows.crowd import FORM, SLOT, Crowd
+from tests.flows.crowd import FORM, SLOT, Crowd, browser_at
 
 _TARGET = re.compile(r"data-marked>.*?/images/([0-9a-f]{64})/view", re.DOTALL)
 _OPTION = re.compile(r'data-option="(\w+)".*?/images/([0-9a-f]{64})/view', re.DOTALL)
@@ -20,7 +20,7 @@ _CAPTION = re.compile(r"data-caption>([^<]*)<")
 NAMED = 12
 JSON = {"Accept": "application/json"}
 # A page asks every two seconds; nobody looks at these.
-LOOKS_AGAIN_SECONDS = 0.1
+LOOKS_AGAIN_SECONDS = 0.3
 # How often a retriever takes another image, and a describer names a place first, which is refused.
 WRONG, REFUSED = 0.3, 0.3
 
@@ -37,7 +37,7 @@ class Role(Crowd):
     def _stay(self, person: str) -> None:
         dice = random.Random(f"{self.slug} {person}")
         try:
-            with httpx.Client(base_url=self.url, follow_redirects=True, timeout=30) as browser:
+            with browser_at(self.url) as browser:
                 sitting = 0
                 while not self.over.is_set():
                     if self._take_part(browser, dice, person=person, session=f"{self.slug}-{person}-{sitting}"):
