@@ -27,6 +27,7 @@ TOGETHER = {
             "tests/contracts/test_formats.py",
             "tests/flows/test_one_truth.py",
             "tests/predictions/test_published_numbers.py",
+            "tests/predictions/test_worker.py",
             "tests/rehearsal/replay/test_replay_bivlc.py",
             "tests/rehearsal/replay/test_replay_imagecode.py",
             "tests/rehearsal/test_demo.py",

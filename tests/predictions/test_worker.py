@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from unittest import mock
 import pytest
 import redis
 from django.core.files.storage import default_storage
+from django.test import override_settings
 from django.utils import timezone
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
@@ -52,7 +54,7 @@ def project() -> Project:
     return project
 
 
-@pytest.fixture(params=BROKERS)
+@pytest.fixture(params=BROKERS, scope="module")
 def broker_url(request: pytest.FixtureRequest) -> str:
     return EMBEDDED_BROKER if request.param == "files" else str(request.getfixturevalue("redis_server"))
 
@@ -71,10 +73,37 @@ def sending_to(broker_url: str, folder: Path) -> Iterator[None]:
             yield
 
 
+@pytest.fixture(scope="module")
+def at_work(broker_url: str, django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Start a worker of the site and one with models, for all tests that leave them alive; yield their folder."""
+    folder = tmp_path_factory.mktemp("at_work")
+    with (
+        override_settings(MEDIA_ROOT=folder / "media"),
+        celery_worker(folder=folder, broker_url=broker_url),
+        model_worker(folder=folder, broker_url=broker_url),
+    ):
+        yield folder
+
+
 @pytest.fixture
-def _sends_there(broker_url: str, tmp_path: Path) -> Iterator[None]:
-    with sending_to(broker_url, tmp_path):
-        yield
+def workers(at_work: Path, broker_url: str, settings: Settings) -> Iterator[Path]:
+    """Send to those at work, with pictures where they look for them; return their folder."""
+    settings.MEDIA_ROOT = at_work / "media"
+    shutil.rmtree(settings.MEDIA_ROOT, ignore_errors=True)
+    with sending_to(broker_url, at_work):
+        yield at_work
+
+
+@pytest.fixture
+def own_broker(broker_url: str, tmp_path: Path) -> Iterator[str]:
+    """Send to a broker that nobody else listens to; return its address."""
+    address = EMBEDDED_BROKER if broker_url == EMBEDDED_BROKER else own_redis(broker_url)
+    with sending_to(address, tmp_path):
+        yield address
+
+
+def own_redis(address: str) -> str:
+    return f"{address.rpartition('/')[0]}/1"
 
 
 def wait_until(is_so: Callable[[], bool], folder: Path) -> None:
@@ -95,14 +124,10 @@ def ask(project: Project, spec: str) -> Run:
     return run
 
 
-@pytest.mark.usefixtures("_sends_there")
-def test_a_worker_without_database_scores_what_people_are_asked(
-    project: Project, broker_url: str, tmp_path: Path
-) -> None:
+def test_a_worker_without_database_scores_what_people_are_asked(workers: Path, project: Project) -> None:
     run = ask(project, SPEC)
-    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
-        wait_until(lambda: state(run) != Run.State.LOADING, tmp_path)
-        wait_until(lambda: state(run) != Run.State.RUNNING, tmp_path)
+    wait_until(lambda: state(run) != Run.State.LOADING, workers)
+    wait_until(lambda: state(run) != Run.State.RUNNING, workers)
     run.refresh_from_db()
     assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
     assert [(model.name, model.version, model.weights) for model in Model.objects.all()] == [("plain", "1", "w1")]
@@ -141,16 +166,15 @@ def send_again(run: Run) -> None:
     send_due(run.pk, now=later)
 
 
-@pytest.mark.usefixtures("_sends_there")
 def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
-    project: Project, broker_url: str, tmp_path: Path
+    project: Project, own_broker: str, tmp_path: Path
 ) -> None:
     run = ask(project, SPEC)
-    with celery_worker(folder=tmp_path, broker_url=broker_url):
-        with model_worker(folder=tmp_path, broker_url=broker_url, PLAIN_GATE=str(tmp_path)) as worker:
+    with celery_worker(folder=tmp_path, broker_url=own_broker):
+        with model_worker(folder=tmp_path, broker_url=own_broker, PLAIN_GATE=str(tmp_path)) as worker:
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
             stop(worker)
-        with model_worker(folder=tmp_path, broker_url=broker_url):
+        with model_worker(folder=tmp_path, broker_url=own_broker):
             # What it was at is lost with it; all others are scored.
             wait_until(lambda: run.chunks.filter(stored_at=None).count() == 1, tmp_path)
             assert state(run) == Run.State.RUNNING
@@ -159,35 +183,38 @@ def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
     everything_is_there_once(run)
 
 
-@pytest.mark.usefixtures("_sends_there")
-def test_messages_that_come_twice_are_stored_once(project: Project, broker_url: str, tmp_path: Path) -> None:
+def test_messages_that_come_twice_are_stored_once(workers: Path, project: Project) -> None:
+    # What the tests before left behind is over.
+    wait_until(lambda: answers(workers, "succeeded") == answers(workers, "received"), workers)
+    before = answers(workers, "succeeded")
     run = ask(project, SPEC)
-    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
-        wait_until(lambda: state(run) != Run.State.LOADING, tmp_path)
-        for chunk in run.chunks.all():
-            items = runs.items_of(chunk=chunk)
-            app.send_task(SCORE, kwargs={"run": run.pk, "chunk": chunk.pk, "spec": SPEC, "items": items}, queue=GPU)
-        wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-        # The last of the second messages has been answered too.
-        wait_until(lambda: answers(tmp_path) >= 2 * run.chunks.count(), tmp_path)
+    wait_until(lambda: state(run) != Run.State.LOADING, workers)
+    for chunk in run.chunks.all():
+        items = runs.items_of(chunk=chunk)
+        app.send_task(SCORE, kwargs={"run": run.pk, "chunk": chunk.pk, "spec": SPEC, "items": items}, queue=GPU)
+    wait_until(lambda: state(run) == Run.State.DONE, workers)
+    # The last of the second messages has been answered too.
+    wait_until(lambda: answers(workers, "succeeded") >= before + 2 * run.chunks.count(), workers)
     everything_is_there_once(run)
 
 
-def answers(folder: Path) -> int:
-    """Return how many scored chunks the site's worker has taken in."""
+def answers(folder: Path, what: str) -> int:
+    """Return how many scored chunks the site's worker has taken in: `received`, or `succeeded` too."""
     log = (folder / "worker.log").read_text(encoding="utf-8")
-    return len(re.findall(r"Task predictions\.store\[\S+\] succeeded", log))
+    return len(re.findall(rf"Task predictions\.store\[\S+\] {what}", log))
 
 
+@pytest.mark.once(on="postgresql", because="Redis goes with it; a worker that is killed, and sent to again, is on both")
 def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, redis_server: str, tmp_path: Path) -> None:
-    with sending_to(redis_server, tmp_path), celery_worker(folder=tmp_path, broker_url=redis_server):
+    address = own_redis(redis_server)
+    with sending_to(address, tmp_path), celery_worker(folder=tmp_path, broker_url=address):
         run = ask(project, SPEC)
-        with model_worker(folder=tmp_path, broker_url=redis_server, PLAIN_GATE=str(tmp_path)):
+        with model_worker(folder=tmp_path, broker_url=address, PLAIN_GATE=str(tmp_path)):
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
-            with redis.Redis.from_url(redis_server) as broker:
+            with redis.Redis.from_url(address) as broker:
                 # What is stored is there a moment before the message about the chunk that takes its turn.
                 wait_until(lambda: broker.llen(GPU) == WINDOW - 1, tmp_path)
-                broker.flushall()
+                broker.flushdb()
             (tmp_path / "open").touch()
             # The three that waited in the broker are lost; those that are sent from now on are not.
             wait_until(lambda: run.chunks.filter(stored_at=None).count() == WINDOW - 1, tmp_path)
@@ -197,14 +224,11 @@ def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, red
     everything_is_there_once(run)
 
 
-@said_by_the_worker
-@pytest.mark.usefixtures("_sends_there")
-def test_what_a_worker_cannot_do_is_told_in_words(project: Project, broker_url: str, tmp_path: Path) -> None:
+def test_what_a_worker_cannot_do_is_told_in_words(workers: Path, project: Project) -> None:
     lost = draw_image(10).sha256
     default_storage.delete(original_name(lost))
     broken, run = ask(project, "plain:broken"), ask(project, SPEC)
-    with celery_worker(folder=tmp_path, broker_url=broker_url), model_worker(folder=tmp_path, broker_url=broker_url):
-        wait_until(lambda: {state(broken), state(run)} == {Run.State.FAILED, Run.State.DONE}, tmp_path)
+    wait_until(lambda: {state(broken), state(run)} == {Run.State.FAILED, Run.State.DONE}, workers)
     broken.refresh_from_db()
     run.refresh_from_db()
     assert broken.error == BROKEN
