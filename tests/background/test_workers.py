@@ -14,7 +14,7 @@ from background.models import Job, JobState
 from background.tasks import resume_jobs, run_job
 from tests import waiting
 from tests.background import NAME
-from tests.background.work import counted
+from tests.background.work import counted, path
 from tests.config.test_celery_workers import EMBEDDED_BROKER, send_to
 from tests.workers import celery_worker
 
@@ -50,44 +50,59 @@ def state(job: Job) -> str:
     return Job.objects.values_list("state", flat=True).get(pk=job.pk)
 
 
-def test_a_job_whose_worker_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    job, log = ask(numbers=40, milliseconds=100), tmp_path / "worker.log"
-    send_to(run_job, job.pk, broker_url=EMBEDDED_BROKER, folder=tmp_path)
+def test_jobs_go_on_when_their_worker_or_its_process_is_killed_and_end_when_they_are_cancelled(tmp_path: Path) -> None:
+    """One after the other: the worker that takes the place of the one that was killed does them all."""
+    job = lost_with_its_worker(tmp_path)
+    send_to(resume_jobs, broker_url=EMBEDDED_BROKER, folder=tmp_path)
     with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **SETTINGS) as worker:
+        goes_on_where_it_was(job, tmp_path)
+        path().unlink()
+        goes_on_at_once_when_its_process_alone_is_killed(worker, tmp_path)
+        path().unlink()
+        is_cancelled_while_a_worker_is_at_it(tmp_path)
+
+
+def send_job(folder: Path, **arguments: int) -> Job:
+    job = ask(**arguments)
+    send_to(run_job, job.pk, broker_url=EMBEDDED_BROKER, folder=folder)
+    return job
+
+
+def lost_with_its_worker(folder: Path) -> Job:
+    job, log = send_job(folder, numbers=40, milliseconds=100), folder / "worker.log"
+    with celery_worker(folder=folder, broker_url=EMBEDDED_BROKER, **SETTINGS) as worker:
         wait_until(lambda: len(counted()) > 5, log)
         kill_all(worker)
     assert state(job) == JobState.RUNNING
-    lost_at = len(counted())
-    assert lost_at < 40
+    assert len(counted()) < 40
     wait_until(lambda: jobs.stalled(now=timezone.now()) == [job], log)
-    send_to(resume_jobs, broker_url=EMBEDDED_BROKER, folder=tmp_path)
-    with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **SETTINGS):
-        wait_until(lambda: state(job) == JobState.DONE, log)
+    return job
+
+
+def goes_on_where_it_was(job: Job, folder: Path) -> None:
+    wait_until(lambda: state(job) == JobState.DONE, folder / "worker.log")
     # The batch in which it was killed may have been done without the word about it, and is done again.
     assert sorted(set(counted())) == list(range(40))
     assert len(counted()) <= 41
-    found = Job.objects.get()
-    assert (found.attempts, found.done, found.total) == (2, 40, 40)
+    job.refresh_from_db()
+    assert (job.attempts, job.done, job.total) == (2, 40, 40)
 
 
-def test_a_job_whose_process_alone_was_killed_goes_on_at_once(tmp_path: Path) -> None:
+def goes_on_at_once_when_its_process_alone_is_killed(worker: "subprocess.Popen[bytes]", folder: Path) -> None:
     """For want of memory, say. The worker gives the message back, and nobody waits for a clock."""
-    job, log = ask(numbers=40, milliseconds=100), tmp_path / "worker.log"
-    send_to(run_job, job.pk, broker_url=EMBEDDED_BROKER, folder=tmp_path)
-    with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **SETTINGS) as worker:
-        wait_until(lambda: len(counted()) > 5, log)
-        for pid in children(worker):
-            os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: state(job) == JobState.DONE, log)
+    job, log = send_job(folder, numbers=40, milliseconds=100), folder / "worker.log"
+    wait_until(lambda: len(counted()) > 5, log)
+    for pid in children(worker):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: state(job) == JobState.DONE, log)
     assert sorted(set(counted())) == list(range(40))
-    assert Job.objects.get().attempts == 2
+    job.refresh_from_db()
+    assert job.attempts == 2
 
 
-def test_a_job_that_a_worker_is_at_is_cancelled(tmp_path: Path) -> None:
-    job, log = ask(numbers=400, milliseconds=100), tmp_path / "worker.log"
-    send_to(run_job, job.pk, broker_url=EMBEDDED_BROKER, folder=tmp_path)
-    with celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **SETTINGS):
-        wait_until(lambda: len(counted()) > 2, log)
-        jobs.cancel(job=job, now=timezone.now())
-        wait_until(lambda: state(job) == JobState.CANCELLED, log)
+def is_cancelled_while_a_worker_is_at_it(folder: Path) -> None:
+    job, log = send_job(folder, numbers=400, milliseconds=100), folder / "worker.log"
+    wait_until(lambda: len(counted()) > 2, log)
+    jobs.cancel(job=job, now=timezone.now())
+    wait_until(lambda: state(job) == JobState.CANCELLED, log)
     assert len(counted()) < 400
