@@ -19,6 +19,8 @@ GENERATOR = "replay stand-in"
 SOURCE = "Drawn by the replay in place of an image that the manifest names but nobody has put there."
 WIDTH, HEIGHT = 4, 2
 BATCH = 200
+# What a stand-in says of its place.
+PLACE = ("image", "source", "licence", "generator")
 T = TypeVar("T")
 
 
@@ -38,18 +40,17 @@ def fill_with_stand_ins(*, project: Project, progress: Progress, most: int | Non
     most: draw no more than so many, at least 1, and take them in turn over the names in their order; names that stand
     so near to each other are different pictures all the same. None: every name is another picture.
     """
-    waiting = InstanceImage.objects.filter(instance__project=project, image=None)
-    uses = list(waiting.order_by("pk"))
+    uses = list(InstanceImage.objects.filter(instance__project=project, image=None).order_by("pk"))
     names = sorted({use.filename for use in uses})
     drawn = _draw(names[:most], progress)
     images = dict(zip(names, cycle(drawn.values())))
-    # What is the same for all of them goes in one statement: written row by row it took longer than drawing them.
-    waiting.update(source=SOURCE, licence="", generator=GENERATOR)
     progress.begin("their places", len(uses))
     for batch in _batches(uses):
         for use in batch:
             use.image = images[use.filename]
-        InstanceImage.objects.bulk_update(batch, ["image"])
+            use.source, use.licence, use.generator = SOURCE, "", GENERATOR
+        # Rows that are there already, written again: one statement without a case for each of them.
+        InstanceImage.objects.bulk_create(batch, update_conflicts=True, unique_fields=["id"], update_fields=PLACE)
         progress.step(len(batch))
     return len(drawn)
 
