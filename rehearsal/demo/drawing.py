@@ -14,6 +14,8 @@ OVERSAMPLING = 2
 CANVAS = SIDE * OVERSAMPLING
 SOFTNESS = 4
 SOFT_CANVAS = CANVAS // SOFTNESS
+# In radii: farther away, a blur leaves nothing of a level.
+BLUR_REACH = 4
 
 Colour = tuple[int, int, int]
 # A level of a mask, or a colour.
@@ -317,6 +319,17 @@ def _tile(thing: Thing, side: int) -> Image.Image:
     return tile
 
 
+def _blurred(mask: Image.Image, radius: int) -> Image.Image:
+    """Blur a mask that is empty but for one place: there, and as far around as the blur reaches."""
+    box = mask.getbbox()
+    if box is None:
+        return mask
+    (left, top, right, bottom), reach = box, BLUR_REACH * radius
+    place = (max(0, left - reach), max(0, top - reach), min(mask.width, right + reach), min(mask.height, bottom + reach))
+    mask.paste(mask.crop(place).filter(ImageFilter.GaussianBlur(radius)), place)
+    return mask
+
+
 def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> None:
     """Paint through a mask of a quarter of the picture's side; what is soft needs no more."""
     box = mask.getbbox()
@@ -339,7 +352,7 @@ def _sky_light(picture: Image.Image, backdrop: Backdrop, rng: random.Random, *, 
     x, y, radius = rng.randint(20, SOFT_CANVAS - 20), rng.randint(14, 34), 8
     draw = ImageDraw.Draw(glow)
     draw.ellipse((x - 2 * radius, y - 2 * radius, x + 2 * radius, y + 2 * radius), fill=150)
-    glow = glow.filter(ImageFilter.GaussianBlur(7))
+    glow = _blurred(glow, 7)
     ImageDraw.Draw(glow).ellipse((x - radius, y - radius, x + radius, y + radius), fill=235)
     _paint_softly(picture, backdrop.light, glow)
     if night:
@@ -356,7 +369,7 @@ def _clouds(picture: Image.Image, rng: random.Random) -> None:
         x, y = rng.randint(0, SOFT_CANVAS), rng.randint(12, SOFT_CANVAS // 2)
         for shift, size in ((-16, 9), (0, 14), (15, 10)):
             draw.ellipse((x + shift - 1.5 * size, y - size / 2, x + shift + 1.5 * size, y + size / 2), fill=130)
-    _paint_softly(picture, (255, 255, 255), mask.filter(ImageFilter.GaussianBlur(3)))
+    _paint_softly(picture, (255, 255, 255), _blurred(mask, 3))
 
 
 def _backdrop(setting: str, rng: random.Random) -> Image.Image:
@@ -396,7 +409,7 @@ def _cast_shadow(picture: Image.Image, x: float, side: float, *, faint: bool) ->
     mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
     middle, y, half = x * SOFT_CANVAS, GROUND * SOFT_CANVAS, side * SOFT_CANVAS / 2
     ImageDraw.Draw(mask).ellipse((middle - half, y - half / 5, middle + half, y + half / 5), fill=60 if faint else 130)
-    _paint_softly(picture, (20, 24, 40), mask.filter(ImageFilter.GaussianBlur(4)))
+    _paint_softly(picture, (20, 24, 40), _blurred(mask, 4))
 
 
 def _put(picture: Image.Image, thing: Thing, spot: Spot) -> None:
