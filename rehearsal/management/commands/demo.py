@@ -16,6 +16,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -64,6 +65,8 @@ ACCURACY = 0.9
 ACCURACIES = {BASELINE_SLUG: 0.97}
 # What the model is that is asked what the people of the baseline are asked.
 MODEL = "onnx:demo"
+# Endings of styles, of scripts and of what belongs to them.
+UNCOMPRESSED = ("css", "html", "js", "svg", "txt")
 
 
 class Command(BaseCommand):
@@ -112,7 +115,9 @@ class Command(BaseCommand):
         """Make whatever is not there yet, and return the researcher's password."""
         call_command("migrate", verbosity=0)
         if not settings.WHITENOISE_USE_FINDERS:
-            call_command("collectstatic", interactive=False, verbosity=0)
+            # To be compressed is for slow lines, and takes seconds; here is no line.
+            with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=UNCOMPRESSED):
+                call_command("collectstatic", interactive=False, verbosity=0)
         user, password = _researcher()
         folder = settings.DATA_DIR / "scenes"
         project = _project(user, PROJECT, "Drawn scenes")
