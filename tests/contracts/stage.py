@@ -141,11 +141,12 @@ def project_for(kind: Kind, ask: Mapping[str, Any], *, things: int = 3, **about:
 
 @dataclass
 class Seen:
-    """A page that an annotator got: its address, status and source."""
+    """A page that an annotator got: its address, status and source, and that read."""
 
     address: str
     status: int
     source: str
+    html: BeautifulSoup
 
 
 class Annotator:
@@ -157,8 +158,8 @@ class Annotator:
 
     def _keep(self, response: Any) -> Any:
         source = response.content.decode()
-        self.seen.append(Seen(response.request["PATH_INFO"], response.status_code, source))
         self.page = BeautifulSoup(source, "html.parser")
+        self.seen.append(Seen(response.request["PATH_INFO"], response.status_code, source, self.page))
         return response
 
     def arrive(self, study: Study) -> None:
