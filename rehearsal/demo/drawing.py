@@ -325,7 +325,8 @@ def _blurred(mask: Image.Image, radius: int) -> Image.Image:
     if box is None:
         return mask
     (left, top, right, bottom), reach = box, BLUR_REACH * radius
-    place = (max(0, left - reach), max(0, top - reach), min(mask.width, right + reach), min(mask.height, bottom + reach))
+    right, bottom = min(mask.width, right + reach), min(mask.height, bottom + reach)
+    place = (max(0, left - reach), max(0, top - reach), right, bottom)
     mask.paste(mask.crop(place).filter(ImageFilter.GaussianBlur(radius)), place)
     return mask
 
