@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -191,13 +192,27 @@ def _seen(client: Client, path: str) -> Any:
     return response
 
 
+class _Page(HTMLParser):
+    """A page of which only the links are kept: no tree is needed for them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if (tag == "a" and "href" in said) or "hx-get" in said:
+            self.links.append(str(said.get("href") or said.get("hx-get")))
+
+
 def _links(response: Any, path: str) -> Iterator[str]:
     if response.status_code in {301, 302, 303}:
         yield _inside(response["Location"])
     if response.streaming or not response["Content-Type"].startswith("text/html"):
         return
-    for anchor in BeautifulSoup(response.content, "html.parser").select("a[href], [hx-get]"):
-        href = str(anchor.get("href") or anchor.get("hx-get"))
+    page = _Page()
+    page.feed(response.content.decode())
+    for href in page.links:
         if href.startswith("?"):
             href = f"{path.partition('?')[0]}{href}"
         if href.startswith("/") and not href.startswith(("//", "/admin/", "/images/", "/sign-out/", "/take/")):
