@@ -95,14 +95,6 @@ def test_a_draft_is_previewed_step_by_step(name: str, member: Client) -> None:
     assert seen >= 2 + 3
 
 
-@every_kind
-def test_two_people_answer_on_pages_that_betray_nothing_and_what_they_say_is_stored(name: str) -> None:
-    study = launched(name)
-    people = answered(study, look=assert_the_page_offers_what_is_shown_and_posted)
-    assert_stored_as_it_was_said(study)
-    assert_nothing_is_betrayed(study, [page for person in people for page in person.seen])
-
-
 def assert_stored_as_it_was_said(study: Study) -> None:
     asked = Question.objects.filter(study=study)
     assert len(given(study)) == 2 * asked.count() > 0
@@ -218,14 +210,17 @@ def _values(tag: Any) -> list[str]:
 
 
 @every_kind
-def test_every_page_report_and_export_of_it_is_fine_and_it_is_released_without_somebody(
+def test_two_people_answer_on_pages_that_betray_nothing_and_whatever_shows_or_holds_what_they_said_is_fine(
     name: str, member: Client, tmp_path: Path
 ) -> None:
+    """Every page, report and export of it, before and after; and it is released without somebody."""
     study = launched(name)
     pages = researcher_pages(study)
     for address in pages:
         assert_fine(member, address)
-    answered(study)
+    people = answered(study, look=assert_the_page_offers_what_is_shown_and_posted)
+    assert_stored_as_it_was_said(study)
+    assert_nothing_is_betrayed(study, [page for person in people for page in person.seen])
     settle_everything(study, member)
     for address in pages:
         assert_fine(member, address)
