@@ -11,11 +11,15 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.actions import practice, responses
 from annotation.models import Response, Session, SessionState
 from studies.kinds import get_kind
+from tests.browser.reading import assert_focus_is_never_hidden, assert_wide_spacing_loses_nothing
 from tests.browser.stage import question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.contracts.conftest import put_in
 from tests.contracts.stage import NAMES, launched, practice_of, secret_ask
 from tests.factories import arrive_at_work
+
+PAY = {"currency": "USD", "per_session": "2.00", "per_answer": "0.20"}
+TIME = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
 
 
 @pytest.fixture(autouse=True)
@@ -42,31 +46,6 @@ def fill_in(page: Page, session: Session) -> None:
             field.fill(value)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_send_waits_for_an_answer_and_then_sends_it_with_its_measures(
-    page: Page, live_server: LiveServer, name: str
-) -> None:
-    session = arrive_at_work(launched(name), now=timezone.now())
-    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
-    question_number(page)
-    send = page.locator("[data-stage] [data-send]")
-    # What is written says itself what is missing.
-    expect(page.locator("[data-stage] [data-hint]")).to_have_text(re.compile(r"^(Choose|Write) .*\.$"))
-    expect(send).to_be_disabled()
-    keys = page.locator("[data-stage] [data-digit]").evaluate_all(
-        "all => all.map((option) => `${option.dataset.digit} ${option.querySelector('input').name}`)"
-    )
-    assert len(keys) == len(set(keys)), "Two answers to the same have the same key."
-    fill_in(page, session)
-    expect(send).to_be_enabled()
-    send.click()
-    expect(page.locator("[data-saved][data-state=saved]")).to_be_visible()
-    stored = Response.objects.get(session=session)
-    assert stored.send_ms is not None
-    assert stored.first_choice_ms is not None
-    assert stored.changes_of_mind == 0
-
-
 def assert_accessible_enlarged_too(page: Page) -> None:
     assert_accessible(page)
     if page.locator("[data-stage] [data-zoom]").count():
@@ -76,26 +55,61 @@ def assert_accessible_enlarged_too(page: Page) -> None:
         page.keyboard.press("Escape")
 
 
+def go_through_the_practice(page: Page, session: Session) -> None:
+    """See that its question and what is said of an answer are accessible."""
+    session.refresh_from_db()
+    assert session.state == SessionState.PRACTICE
+    assert_accessible_enlarged_too(page)
+    fill_in(page, session)
+    page.locator("[data-stage] [data-send]").click()
+    page.locator("[data-verdict-panel]").wait_for()
+    assert_accessible(page)
+    Session.objects.filter(pk=session.pk).update(state=SessionState.WORKING)
+    session.refresh_from_db()
+
+
+# In one sitting, since each looks at the same page, which takes longer to come than to be looked at.
 @pytest.mark.parametrize("name", NAMES)
-def test_its_question_and_its_practice_are_accessible(page: Page, live_server: LiveServer, name: str) -> None:
+def test_it_is_accessible_and_sent_with_its_measures_once_it_is_answered(
+    page: Page, live_server: LiveServer, name: str
+) -> None:
     kind = get_kind(name)
-    wanted = {"practice": practice_of(kind, secret_ask(kind))} if kind.has_one_label else {}
-    session = arrive_at_work(launched(name, **wanted), now=timezone.now())
+    practised = {"practice": practice_of(kind, secret_ask(kind))} if kind.has_one_label else {}
+    session = arrive_at_work(launched(name, pay=PAY, time=TIME, **practised), now=timezone.now())
     page.goto(f"{live_server.url}/s/{session.token}/")
     question_number(page)
-    if wanted:
-        session.refresh_from_db()
-        assert session.state == SessionState.PRACTICE
-        assert_accessible_enlarged_too(page)
-        fill_in(page, session)
-        page.locator("[data-stage] [data-send]").click()
-        page.locator("[data-verdict-panel]").wait_for()
-        assert_accessible(page)
-        Session.objects.filter(pk=session.pk).update(state=SessionState.WORKING)
+    if practised:
+        go_through_the_practice(page, session)
         page.goto(f"{live_server.url}/s/{session.token}/")
         question_number(page)
+    send = page.locator("[data-stage] [data-send]")
+    # What is written says itself what is missing.
+    expect(page.locator("[data-stage] [data-hint]")).to_have_text(re.compile(r"^(Choose|Write) .*\.$"))
+    expect(send).to_be_disabled()
+    keys = page.locator("[data-stage] [data-digit]").evaluate_all(
+        "all => all.map((option) => `${option.dataset.digit} ${option.querySelector('input').name}`)"
+    )
+    assert len(keys) == len(set(keys)), "Two answers to the same have the same key."
     assert_accessible_enlarged_too(page)
-    session.refresh_from_db()
+    assert_focus_is_never_hidden_even_when_an_answer_is_refused(page)
     fill_in(page, session)
-    expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
+    expect(send).to_be_enabled()
     assert_accessible(page)
+    send.click()
+    expect(page.locator("[data-saved][data-state=saved]")).to_be_visible()
+    stored = Response.objects.get(session=session)
+    assert stored.send_ms is not None
+    assert stored.first_choice_ms is not None
+    assert stored.changes_of_mind == 0
+    question_number(page)
+    assert_wide_spacing_loses_nothing(page)
+
+
+def assert_focus_is_never_hidden_even_when_an_answer_is_refused(page: Page) -> None:
+    window, error = page.viewport_size, page.locator("[data-stage] [data-error]")
+    assert window is not None
+    # What is said of an answer takes room too.
+    error.evaluate("(error) => (error.textContent = 'Not like that. '.repeat(8))")
+    assert_focus_is_never_hidden(page)
+    error.evaluate("(error) => (error.textContent = '')")
+    page.set_viewport_size(window)

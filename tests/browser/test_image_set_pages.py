@@ -12,8 +12,8 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.actions import responses, sessions
 from annotation.models import SessionState
 from studies.kinds import get_kind
-from studies.models import Image, Question, Study
-from tests.browser.stage import assert_no_wider_than_the_window, draw
+from studies.models import Question, Study
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import NOON, PASSWORD, arrive_at_work, make_person, make_project
 from tests.results.describing import launched, make_set
@@ -57,8 +57,7 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     project = make_project("sets", members=[make_person("ana")])
     for key in ("static-a", "video-b"):
         make_set(project, key)
-    for image in Image.objects.all():
-        draw(image)
+    draw_all()
     pay = '{currency: USD, per_session: "1.00", per_answer: "0.20"}'
     describe = launched(
         project,

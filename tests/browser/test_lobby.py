@@ -10,14 +10,14 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions.launching import launch
 from annotation.models import Session, SessionState
-from studies.models import Image, InstanceImage, Study
+from studies.models import InstanceImage, Study
 from tests.annotation.test_lobby import accept_one, make_roles
 from tests.annotation.test_repetitions import say
 from tests.browser.stage import (
     answer,
     assert_no_wider_than_the_window,
     come_from_prolific,
-    draw,
+    draw_all,
     open_study,
     question_number,
 )
@@ -81,8 +81,7 @@ def test_whoever_has_answered_all_there_is_may_wait_or_finish(
     page: Page, live_server: LiveServer, size: tuple[int, int]
 ) -> None:
     describe, find = make_roles(sets=3)
-    for image in Image.objects.all():
-        draw(image)
+    draw_all()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     write = arrive_at_work(describe, "ann", now=timezone.now())
     say(write, "The lid of the vase is open.")

@@ -5,8 +5,8 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
-from studies.models import Image, Tag
-from tests.browser.stage import assert_no_wider_than_the_window, draw
+from studies.models import Tag
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import PASSWORD, make_person
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
@@ -32,8 +32,7 @@ PAGES = (
 def signed_in(page: Page, live_server: LiveServer) -> Page:
     """A page of the researcher of a pipeline with a kept instance and two that are split."""
     project = project_of(make_person("ana"))
-    for image in Image.objects.all():
-        draw(image)
+    draw_all()
     step_3 = open_study(project, STEP_3 | {"answers": 2})
     first = by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none")
     second = by_key(vase_0="candidate-0", vase_1="candidate-2", vase_2="candidate-3", vase_3="none")

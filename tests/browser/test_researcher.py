@@ -15,8 +15,8 @@ from background import jobs
 from background.models import Job, JobState
 from background.tasks import run_job
 from results.models import Release
-from studies.models import Image, Membership, Study
-from tests.browser.stage import assert_no_wider_than_the_window, draw, question_number
+from studies.models import Membership, Study
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
     PASSWORD,
@@ -40,8 +40,7 @@ def study(live_server: LiveServer) -> Study:
     project = make_project("birds", members=[make_person("ana")])
     for number in range(1, 5):
         draw_instance(project, number)
-    for image in Image.objects.all():
-        draw(image)
+    draw_all()
     study = make_launched(make_study(project), size=2, now=timezone.now())
     make_study(project, "draft")
     for person, given in (("one", 2), ("two", 1)):

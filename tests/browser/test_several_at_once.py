@@ -1,6 +1,6 @@
 """Questions that ask several things at once: answered by keyboard alone; pictures and Send in sight in any window."""
 
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -19,7 +19,6 @@ STATEMENTS = [f"There are {number} things or more." for number in range(2, 10)]
 CHECK = {"image": "zqxjkv_image", "captions": ["zqxjkv_caption"], "statements": STATEMENTS}
 CRITERIA = ["Fits the description best", "Is nicest to look at", "Looks most like a photo"]
 COMPARE = {"caption": "zqxjkv_caption", "images": ["zqxjkv_image", "zqxjkv_negative_image"], "criteria": CRITERIA}
-COLOURS: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 PLACES = """() => {
   const box = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -65,17 +64,11 @@ def assert_all_in_sight(page: Page) -> None:
         assert not found["scrolls"] or found["groups"][3] - found["groups"][1] >= 90, window
 
 
-def assert_accessible_in_any_light(page: Page) -> None:
-    for light in COLOURS:
-        page.emulate_media(color_scheme=light)
-        assert_accessible(page)
-
-
 @pytest.mark.django_db(transaction=True)
 def test_nine_statements_are_checked_by_keyboard_alone_and_fit_any_window(page: Page, live_server: LiveServer) -> None:
     session = at_work(page, live_server, "check", CHECK)
     assert_all_in_sight(page)
-    assert_accessible_in_any_light(page)
+    assert_accessible(page)
     groups = page.locator("[data-stage] [data-group]")
     expect(groups).to_have_count(9)
     for digit in "123123123":
@@ -99,7 +92,7 @@ def test_nine_statements_are_checked_by_keyboard_alone_and_fit_any_window(page: 
 def test_images_are_compared_by_letters_and_digits_and_fit_any_window(page: Page, live_server: LiveServer) -> None:
     session = at_work(page, live_server, "compare", COMPARE)
     assert_all_in_sight(page)
-    assert_accessible_in_any_light(page)
+    assert_accessible(page)
     for key in ("a", "2", "0"):
         page.keyboard.press(key)
     page.keyboard.press("z")
