@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -187,25 +186,32 @@ def test_an_image_with_texts_to_choose_from_works_and_is_accessible(
 
 
 # Two and four stand in test_layout.py, in more windows.
-@pytest.mark.parametrize("images", [3, 5, 6, 8, 9])
-def test_one_question_fits_any_window_without_scrolling(
-    page: Page, at_work: Callable[..., Session], images: int
-) -> None:
+def test_one_question_fits_any_window_without_scrolling(page: Page, at_work: Callable[..., Session]) -> None:
     captions = {"caption": "x", "negative_caption": LONG_CAPTION}
-    make_instance(make_project(), "long", candidates=images, captions=captions)
-    at_work(instances=1)
-    question_number(page)
-    for width, height in [(1366, 650), (1366, 768), (1920, 950), (390, 844)]:
-        page.set_viewport_size({"width": width, "height": height})
-        assert page.evaluate(SCROLLED_SIZE) == [width, height]
-        whole, seen = page.evaluate(CAPTION_HEIGHTS)
-        assert whole <= seen
-        boxes = page.locator(
-            "[data-stage] img, [data-stage] label .choice, [data-stage] label.choice, [data-stage] [data-send]"
-        ).evaluate_all(BOXES)
-        assert len(boxes) == images * 2 + 2
-        assert all(top >= 0 and bottom <= height for top, bottom, _ in boxes)
-        assert min(shorter for _, _, shorter in boxes[0 : images * 2 : 2]) >= 90
+    so_many = {3, 5, 6, 8, 9}
+    for images in so_many:
+        make_instance(make_project(), f"long-{images}", candidates=images, captions=captions)
+    at_work(instances=len(so_many))
+    looked_at = set()
+    for number in range(1, len(so_many) + 1):
+        assert question_number(page) == number
+        images = page.locator("[data-stage] img").count()
+        for width, height in [(1366, 650), (1366, 768), (1920, 950), (390, 844)]:
+            window = (images, width, height)
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(SCROLLED_SIZE) == [width, height], window
+            whole, seen = page.evaluate(CAPTION_HEIGHTS)
+            assert whole <= seen, window
+            boxes = page.locator(
+                "[data-stage] img, [data-stage] label .choice, [data-stage] label.choice, [data-stage] [data-send]"
+            ).evaluate_all(BOXES)
+            assert len(boxes) == images * 2 + 2, window
+            assert all(top >= 0 and bottom <= height for top, bottom, _ in boxes), window
+            assert min(shorter for _, _, shorter in boxes[0 : images * 2 : 2]) >= 90, window
+        looked_at.add(images)
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+    assert looked_at == so_many
 
 
 def smallest_sides(page: Page) -> dict[str, float]:
@@ -216,16 +222,13 @@ def smallest_sides(page: Page) -> dict[str, float]:
     return {name: min(box["width"], box["height"]) for name, box in boxes if box is not None}
 
 
-def test_everything_that_can_be_pressed_is_large_enough_for_a_mouse(
-    page: Page, at_work: Callable[..., Session]
+def test_everything_that_can_be_pressed_is_large_enough_for_a_mouse_and_for_a_finger(
+    page: Page, browser: Browser, live_server: LiveServer
 ) -> None:
-    at_work(instances=2)
+    session = arrive_at_work(open_study(instances=2))
+    page.goto(f"{live_server.url}/s/{session.token}/")
     question_number(page)
     assert {name: side for name, side in smallest_sides(page).items() if side < 24} == {}
-
-
-def test_everything_that_can_be_pressed_is_large_enough_for_a_finger(browser: Browser, live_server: LiveServer) -> None:
-    session = arrive_at_work(open_study(instances=2))
     with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
         page.goto(f"{live_server.url}/s/{session.token}/")

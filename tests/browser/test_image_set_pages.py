@@ -106,10 +106,7 @@ def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: P
             summary.click()
         assert_no_wider_than_the_window(page)
         assert_accessible(page)
-
-
-def test_from_how_texts_were_written_the_way_leads_to_who_finds_them(signed_in: Page, live_server: LiveServer) -> None:
-    page = signed_in
+    # From how texts were written the way leads to who finds them.
     page.goto(f"{live_server.url}/studies/sets/describe/results/")
     expect(page.get_by_role("region", name="How the texts were written").locator("tbody tr")).to_have_count(3)
     page.get_by_role("main").get_by_role("link", name="retrieve", exact=True).press("Enter")

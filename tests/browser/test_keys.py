@@ -17,6 +17,9 @@ def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) 
     page.keyboard.press("1")
     page.keyboard.press("n")
     expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+    # Letters are found by their place under another alphabet.
+    page.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))")
+    expect(page.get_by_role("radio", name="Image A")).to_be_checked()
 
 
 def test_a_held_key_chooses_and_sends_once(page: Page, at_work: Callable[..., Session]) -> None:
@@ -44,24 +47,15 @@ def test_a_held_key_chooses_and_sends_once(page: Page, at_work: Callable[..., Se
     assert question_number(page) == 3
 
 
-def test_keys_with_control_alt_or_meta_are_the_browsers_own(page: Page, at_work: Callable[..., Session]) -> None:
+def test_what_is_the_browsers_own_or_meant_for_what_lies_over_a_question_chooses_nothing(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
     at_work(instances=2)
     question_number(page)
     for modifier in ("Control", "Alt", "Meta"):
         page.keyboard.press(f"{modifier}+1")
     expect(page.locator("[name=choice]:checked")).to_have_count(0)
-
-
-def test_letters_are_found_by_their_place_under_another_alphabet(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
-    page.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))")
-    expect(page.get_by_role("radio", name="Image A")).to_be_checked()
-
-
-def test_the_list_of_keys_and_the_instructions_open_and_close(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
+    # Nor is a question answered while something lies over it.
     for key, name in (("?", "Keys"), ("i", "Instructions")):
         page.keyboard.press(key)
         expect(page.get_by_role("dialog", name=name)).to_be_visible()
@@ -69,11 +63,7 @@ def test_the_list_of_keys_and_the_instructions_open_and_close(page: Page, at_wor
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog", name=name)).to_be_hidden()
     expect(page.locator("[name=choice]:checked")).to_have_count(0)
-
-
-def test_the_keys_can_be_switched_off_for_good(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
+    # And for good where keys are switched off.
     page.keyboard.press("?")
     page.get_by_label("Use these keys").uncheck()
     page.get_by_role("button", name="Close").or_(page.get_by_role("link", name="Close")).first.click()

@@ -29,14 +29,22 @@ CHOOSES = """() => [...document.querySelectorAll("[data-stage] .card-choice")].e
 })"""
 
 
+# Of some keys the image that they choose.
+PLACES = {"1": 1, "9": 9, "0": 10, "a": 1, "f": 6, "i": 9, "j": 10}
+RETRIEVE = {"kind": "retrieve", "ask": {"images": "candidate"}}
+
+
+def make_ten(key: str, text: str) -> None:
+    """Make a video of ten images, of which `text` is said."""
+    about = {"captions": {role_of(1): text}, "reference": {TARGETS: [6]}}
+    make_instance(make_project(), key, candidates=10, type="video", **about)
+
+
 @pytest.fixture
 def ten_images(at_work: Callable[..., Session]) -> Session:
     for number, text in enumerate((SHORT, LONG), start=1):
-        captions = {role_of(1): text}
-        make_instance(
-            make_project(), f"set-{number}", candidates=10, type="video", captions=captions, reference={TARGETS: [6]}
-        )
-    return at_work(instances=2, kind="retrieve", ask={"images": "candidate"})
+        make_ten(f"set-{number}", text)
+    return at_work(instances=2, **RETRIEVE)
 
 
 @pytest.mark.usefixtures("ten_images")
@@ -58,16 +66,20 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
         page.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize(("key", "place"), [("1", 1), ("9", 9), ("0", 10), ("a", 1), ("f", 6), ("i", 9), ("j", 10)])
-def test_every_image_has_a_digit_and_a_letter(page: Page, ten_images: Session, key: str, place: int) -> None:
-    question_number(page)
-    page.keyboard.press(key)
-    expect(page.locator(f"[data-stage] input[value='{place}']")).to_be_checked()
-    expect(page.locator("dialog[open]")).to_have_count(0)
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-saved][data-state=saved]")).to_be_visible()
+def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[..., Session]) -> None:
+    for number in range(1, len(PLACES) + 1):
+        make_ten(f"set-{number}", SHORT)
+    session = at_work(instances=len(PLACES), **RETRIEVE)
+    for number, (key, place) in enumerate(PLACES.items(), start=1):
+        assert question_number(page) == number
+        page.keyboard.press(key)
+        expect(page.locator(f"[data-stage] [name=choice][value='{place}']")).to_be_checked()
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("All saved. Thank you!")
     # In a video the place is the one in time.
-    assert Response.objects.get(session=ten_images).choice == f"image_{place}"
+    stored = Response.objects.filter(session=session).order_by("slot__position").values_list("choice", flat=True)
+    assert list(stored) == [f"image_{place}" for place in PLACES.values()]
 
 
 @pytest.mark.usefixtures("ten_images")

@@ -146,13 +146,11 @@ def test_what_is_refused_stays_told_while_another_file_arrives(
     expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_for_members_and_new_things_are_accessible_and_as_wide_as_the_window(
-    signed_in: Page, live_server: LiveServer, scheme: str
+    signed_in: Page, live_server: LiveServer
 ) -> None:
     make_member(make_project(), "viewer")
     other = Membership.objects.get(role="viewer").pk
-    signed_in.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     members = "/projects/vases/members/"
     for address in ("/", "/new-project/", members, f"{members}{other}/remove/", "/projects/vases/new-study/", NEW):
         for window in ((1366, 768), (360, 640)):
