@@ -1,10 +1,10 @@
 """Nothing acknowledged twice, nothing lost: bad lines, reloads, second tabs, impatient fingers."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Response, Session, SessionState
@@ -129,23 +129,20 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(page: Page, at_work: Ca
     assert Response.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
+def test_a_server_error_keeps_the_answer_until_it_is_taken(page: Page, at_work: Callable[..., Session]) -> None:
+    session = at_work(instances=4)
+    clicked = []
+    tellings: list[dict[str, Any]] = [
         {"body": "busy"},
         # As the site itself says that its database is away.
         {"json": {"error": "Nothing you had saved is lost."}, "headers": {"Retry-After": "10"}},
-    ],
-)
-def test_a_server_error_keeps_the_answer_until_it_is_taken(
-    page: Page, at_work: Callable[..., Session], told: dict[str, Any]
-) -> None:
-    session = at_work(instances=4)
-    page.route(ANSWERS, lambda route: route.fulfill(status=503, **told), times=2)
-    clicked = answer(page, "1")
-    expect(page.locator("[data-saved]")).to_contain_text(KEPT)
-    wait_for_answered(page, 1)
-    assert stored_pictures(session) == [clicked]
+    ]
+    for number, told in enumerate(tellings, start=1):
+        page.route(ANSWERS, partial(Route.fulfill, status=503, **told), times=2)
+        clicked.append(answer(page, "1"))
+        expect(page.locator("[data-saved]")).to_contain_text(KEPT)
+        wait_for_answered(page, number)
+        assert stored_pictures(session) == clicked
 
 
 def test_what_answers_in_the_servers_place_is_not_believed(page: Page, at_work: Callable[..., Session]) -> None:

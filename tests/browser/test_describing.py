@@ -221,7 +221,7 @@ def assert_painted(page: Page) -> None:
     assert all(abs(seen - drawn) < 12 for seen, drawn in zip(middle, name[3:6], strict=True))
 
 
-def test_slider_thumbnails_and_a_held_arrow_lead_through_the_images(
+def test_slider_thumbnails_a_held_arrow_and_a_finger_that_swipes_lead_through_the_images(
     page: Page, describing: Callable[..., Session]
 ) -> None:
     describing()
@@ -240,13 +240,8 @@ def test_slider_thumbnails_and_a_held_arrow_lead_through_the_images(
     assert current(page) == 6
     page.keyboard.press("z")
     expect(page.locator("#zoom [data-zoom-title]")).to_have_text(re.compile("^Image 6"))
-
-
-def test_a_finger_that_swipes_flips_and_one_that_moves_down_scrolls(
-    page: Page, describing: Callable[..., Session]
-) -> None:
-    describing()
-    question_number(page)
+    page.keyboard.press("Escape")
+    # A finger that moves down scrolls.
     before = current(page)
     for across, down, steps in ((-120, 10, 1), (120, -10, 0), (-20, 0, 0), (-90, 200, 0)):
         page.locator(f"{FRAME}[data-current] .frame").evaluate(

@@ -167,19 +167,7 @@ def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[
     expect(sentence).to_have_count(1)
 
 
-@pytest.mark.parametrize("way", ["key", "click"])
-def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
-    page: Page, at_work: Callable[..., Session], way: str
-) -> None:
-    at_work(instances=2)
-    question_number(page)
-    pictures = [picture_of(page, value) for value in "1234"]
-    if way == "key":
-        page.keyboard.press("z")
-    else:
-        page.get_by_role("link", name="Image A (enlarge)").click()
-    zoom = page.get_by_role("dialog", name="Image A")
-    expect(zoom).to_be_visible()
+def assert_flipped_through_and_one_chosen(page: Page, pictures: list[str]) -> None:
     assert zoomed_picture(page) == pictures[0]
     index = page.locator("#zoom img[data-current]").bounding_box()
     page.keyboard.press("ArrowRight")
@@ -196,6 +184,22 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     expect(page.locator("#zoom")).to_be_hidden()
     expect(page.get_by_role("radio", name="Image C")).to_be_checked()
     assert picture_of(page, "3") == pictures[2]
+
+
+def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    at_work(instances=2)
+    question_number(page)
+    pictures = [picture_of(page, value) for value in "1234"]
+    zoom = page.get_by_role("dialog", name="Image A")
+    page.keyboard.press("z")
+    expect(zoom).to_be_visible()
+    assert_flipped_through_and_one_chosen(page, pictures)
+    page.keyboard.press("4")
+    page.get_by_role("link", name="Image A (enlarge)").click()
+    expect(zoom).to_be_visible()
+    assert_flipped_through_and_one_chosen(page, pictures)
 
 
 def test_after_enlarging_by_mouse_enter_sends(page: Page, at_work: Callable[..., Session]) -> None:
