@@ -45,6 +45,12 @@ def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Callable[.
     page.emulate_media(color_scheme="dark", contrast="more")
     assert page.evaluate(GROUND) == BLACK
     page.emulate_media(color_scheme="dark", contrast="no-preference")
+    # What is chosen has a sign and a border besides its colour.
+    page.keyboard.press("2")
+    assert "✓" in page.evaluate(SIGN)
+    page.emulate_media(forced_colors="active")
+    assert page.evaluate(OUTLINED) == ["4px", "4px"]
+    page.emulate_media(forced_colors="none")
     wish(page, theme="light", contrast="more", text="150")
     assert page.evaluate(GROUND) == WHITE
     assert page.evaluate(TEXT) == "24px"
@@ -87,15 +93,6 @@ def test_nothing_moves_where_the_device_asks_for_less_motion(page: Page, at_work
     assert page.evaluate(MOVING) == ["turn"]
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == []
-
-
-def test_what_is_chosen_has_a_sign_and_a_border_besides_its_colour(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
-    page.keyboard.press("2")
-    assert "✓" in page.evaluate(SIGN)
-    page.emulate_media(forced_colors="active")
-    assert page.evaluate(OUTLINED) == ["4px", "4px"]
 
 
 def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callable[..., Session]) -> None:

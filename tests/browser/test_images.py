@@ -58,14 +58,6 @@ def test_an_answer_cannot_be_sent_before_its_images_are_seen(page: Page, at_work
     expect(send).to_be_enabled()
 
 
-def test_an_answer_cannot_be_sent_before_it_is_chosen(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
-    send = page.get_by_role("button", name="Send")
-    expect(send).to_be_disabled()
-    expect(send).to_have_accessible_description("Choose an answer first.")
-
-
 def test_images_that_fail_are_tried_again_and_the_failures_recorded(
     page: Page, at_work: Callable[..., Session]
 ) -> None:
@@ -90,9 +82,14 @@ def test_images_that_fail_are_tried_again_and_the_failures_recorded(
         assert [image["natural"] for image in response.images_seen] == [[512, 512]] * 4
 
 
-def test_the_next_question_is_loaded_before_it_is_shown(page: Page, at_work: Callable[..., Session]) -> None:
+def test_nothing_is_sent_before_it_is_chosen_and_the_next_question_is_loaded_before_it_is_shown(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
     at_work(instances=3)
     question_number(page)
+    send = page.get_by_role("button", name="Send")
+    expect(send).to_be_disabled()
+    expect(send).to_have_accessible_description("Choose an answer first.")
     wait_for_the_next(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -202,9 +199,16 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     assert_flipped_through_and_one_chosen(page, pictures)
 
 
-def test_after_enlarging_by_mouse_enter_sends(page: Page, at_work: Callable[..., Session]) -> None:
+def test_z_enlarges_what_the_mouse_is_over_and_afterwards_enter_sends(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
     at_work(instances=2)
     question_number(page)
+    page.locator("[data-stage] [data-option='4'] img").hover()
+    page.keyboard.press("z")
+    expect(page.get_by_role("dialog", name="Image D")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#zoom")).to_be_hidden()
     page.keyboard.press("2")
     page.get_by_role("link", name="Image A (enlarge)").click()
     page.keyboard.press("z")
@@ -311,14 +315,6 @@ def test_a_finger_enlarges_by_resting_flips_by_swiping_and_pinches(browser: Brow
         touch(fingers, "Move", (150, 400), (240, 400))
         touch(fingers, "End")
         expect(page.locator("[data-zoom-percent]")).to_have_text("300 %")
-
-
-def test_z_enlarges_what_the_mouse_is_over(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=2)
-    question_number(page)
-    page.locator("[data-stage] [data-option='4'] img").hover()
-    page.keyboard.press("z")
-    expect(page.get_by_role("dialog", name="Image D")).to_be_visible()
 
 
 def test_the_next_question_is_painted_at_once_on_a_slow_line(page: Page, live_server: LiveServer) -> None:

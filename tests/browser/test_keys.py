@@ -22,12 +22,16 @@ def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) 
     expect(page.get_by_role("radio", name="Image A")).to_be_checked()
 
 
-def test_a_held_key_chooses_and_sends_once(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_held_key_chooses_and_sends_once_and_the_focus_goes_to_the_new_question(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
     at_work(instances=3)
     question_number(page)
     page.keyboard.press("1")
     page.keyboard.down("Enter")
     assert question_number(page) == 2
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Question 2 of 3"
+    expect(page).to_have_title("Question 2 of 3 · Which vase?")
     # A finger that stays on Enter while the other hand chooses.
     page.locator("[data-stage] [name=choice]").first.check(force=True)
     expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
@@ -71,14 +75,6 @@ def test_what_is_the_browsers_own_or_meant_for_what_lies_over_a_question_chooses
     question_number(page)
     page.keyboard.press("1")
     expect(page.locator("[name=choice]:checked")).to_have_count(0)
-
-
-def test_focus_goes_to_the_new_question(page: Page, at_work: Callable[..., Session]) -> None:
-    at_work(instances=3)
-    answer(page, "1")
-    assert question_number(page) == 2
-    assert page.evaluate("document.activeElement.textContent.trim()") == "Question 2 of 3"
-    expect(page).to_have_title("Question 2 of 3 · Which vase?")
 
 
 def test_no_key_fires_in_the_comment_box_and_the_comment_is_saved(page: Page, at_work: Callable[..., Session]) -> None:

@@ -157,16 +157,14 @@ def test_markdown_is_read_as_annotators_read_it_while_it_is_typed(signed_in: Pag
     expect(read).to_contain_text("<script>no</script>")
 
 
-def test_progress_comes_by_itself(signed_in: Page, study: Study) -> None:
+def test_progress_comes_by_itself_and_the_link_for_prolific_is_copied(signed_in: Page, study: Study) -> None:
     answers = signed_in.locator(".number-card").first
     expect(answers).to_contain_text("3 of 4")
     late = study.sessions.get(state=SessionState.WORKING)
     open_slot = late.seat.slots.get(answered_at=None)
     answer(late, open_slot.question, "none", now=timezone.now())
     expect(answers).to_contain_text("4 of 4", timeout=10_000)
-
-
-def test_the_prolific_link_is_copied_whole(signed_in: Page) -> None:
+    # The link for Prolific is copied whole.
     signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
     signed_in.get_by_role("button", name="Copy the study URL").click()
     expect(signed_in.locator("[data-copied]")).to_have_text("Copied.")
