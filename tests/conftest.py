@@ -47,16 +47,14 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Make the database that the tests of one worker share: migrated by the first who needs one, copied by the others,
     since going through all migrations takes ten seconds."""
-    from django.contrib.contenttypes.management import create_contenttypes
     from django.db.models.signals import post_migrate
     from django.test.utils import setup_databases, teardown_databases
 
     from tests.databases import delete_rows_to_empty_tables, migrated_once
 
-    # Nobody's rights rest on Django's own permissions, nor anything on its list of models, and whoever empties the
-    # database would make them anew, which takes longer than the rest of most tests.
+    # Nobody's rights rest on Django's own permissions, and whoever empties the database would make them anew, which
+    # takes longer than the rest of most tests.
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
-    post_migrate.disconnect(create_contenttypes)
     with django_db_blocker.unblock(), migrated_once():
         made = setup_databases(verbosity=0, interactive=False, keepdb=True)
         delete_rows_to_empty_tables()
