@@ -48,7 +48,7 @@ def _drawn(sha256: str) -> bytes:
     picture = PIL.Image.new("RGB", (512, 512), tuple(digest[:3]))
     PIL.ImageDraw.Draw(picture).ellipse((96, 96, 416, 416), fill=tuple(digest[3:6]))
     out = io.BytesIO()
-    picture.save(out, "WEBP")
+    picture.save(out, "WEBP", method=0)
     return out.getvalue()
 
 
