@@ -178,7 +178,7 @@ def study_outline(study: Study) -> StudyFacts:
         paid=paid_sessions(study),
         questions=(),
         answers=(),
-        above=played_in(above(study)) if study.fed_by else [],
+        above=played_in(above(study)),
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_counted_with_instances(failed_to_show([study]), "skipped"),
     )
