@@ -19,6 +19,7 @@ from django.db import transaction
 from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
+from whitenoise.compress import Compressor
 
 from annotation.models import Session
 from predictions.actions.runs import request_run
@@ -65,8 +66,8 @@ ACCURACY = 0.9
 ACCURACIES = {BASELINE_SLUG: 0.97}
 # What the model is that is asked what the people of the baseline are asked.
 MODEL = "onnx:demo"
-# Endings of styles, of scripts and of what belongs to them.
-UNCOMPRESSED = ("css", "html", "js", "svg", "txt")
+# Endings of styles, of scripts and of what belongs to them, which other sites compress.
+COMPRESSED = ("css", "html", "js", "svg", "txt")
 
 
 class Command(BaseCommand):
@@ -116,7 +117,8 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         if not settings.WHITENOISE_USE_FINDERS:
             # To be compressed is for slow lines, and takes seconds; here is no line.
-            with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=UNCOMPRESSED):
+            left_as_they_are = (*Compressor.SKIP_COMPRESS_EXTENSIONS, *COMPRESSED)
+            with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=left_as_they_are):
                 call_command("collectstatic", interactive=False, verbosity=0)
         user, password = _researcher()
         folder = settings.DATA_DIR / "scenes"
