@@ -2,7 +2,6 @@
 
 import json
 import re
-import ssl
 import threading
 import time
 import uuid
@@ -11,18 +10,14 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from tests.flows.site import browser_at
+
 FORM = re.compile(r'<form class="question".*?</form>', re.DOTALL)
 SLOT = re.compile(r'name="slot" value="(\d+)"')
 _OPTIONS = re.compile(r'name="choice"[^>]*value="([^"]+)"|value="([^"]+)"[^>]*name="choice"')
 GIVE_UP_SECONDS = 120
 # Whoever sends a request again waits for so long.
 PAUSE_SECONDS = 0.25
-
-
-def browser_at(url: str) -> httpx.Client:
-    """Return a browser for a site without https: it reads no certificates, which takes longer than several requests."""
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return httpx.Client(base_url=url, follow_redirects=True, timeout=30, verify=nobody)
 
 
 @dataclass

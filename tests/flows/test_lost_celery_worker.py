@@ -25,8 +25,8 @@ from tests import waiting
 from tests.config.test_celery_workers import EMBEDDED_BROKER, send_to
 from tests.databases import MIGRATED
 from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
-from tests.flows.crowd import FORM, SLOT, browser_at
-from tests.flows.site import Site, running_site, site_over
+from tests.flows.crowd import FORM, SLOT
+from tests.flows.site import Site, browser_at, running_site, site_over
 from tests.servers import Cluster
 from tests.workers import celery_worker
 

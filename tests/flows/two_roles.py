@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from tests.flows.crowd import FORM, SLOT, Crowd, browser_at
+from tests.flows.crowd import FORM, SLOT, Crowd
+from tests.flows.site import browser_at
 
 _TARGET = re.compile(r"data-marked>.*?/images/([0-9a-f]{64})/view", re.DOTALL)
 _OPTION = re.compile(r'data-option="(\w+)".*?/images/([0-9a-f]{64})/view', re.DOTALL)
