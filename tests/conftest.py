@@ -1,11 +1,12 @@
 import gc
+import shutil
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import DjangoDbBlocker
 
 if TYPE_CHECKING:
     from tests.databases import Keeper
@@ -25,20 +26,25 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def _own_media_folder(settings: Settings, tmp_path: Path) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What is otherwise in all tests; yields the folder of media files. Not set for each of them, which takes longer
+    than many a test."""
+    from django.test import override_settings
+
+    media = tmp_path_factory.mktemp("of all tests") / "media"
+    quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Static files are found when they are asked for, or WhiteNoise lists all of them for every test client, a fifth of
+    # what a test of a page takes.
+    with override_settings(MEDIA_ROOT=media, PASSWORD_HASHERS=quick, WHITENOISE_AUTOREFRESH=True):
+        yield media
 
 
 @pytest.fixture(autouse=True)
-def _quick_passwords(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
-@pytest.fixture(autouse=True)
-def _static_files_are_found_when_asked_for(settings: Settings) -> None:
-    """Or WhiteNoise lists all of them for every test client, a fifth of what a test of a page takes."""
-    settings.WHITENOISE_AUTOREFRESH = True
+def _no_media_of_others(_settings_of_tests: Path) -> Iterator[None]:
+    yield
+    if _settings_of_tests.exists():
+        shutil.rmtree(_settings_of_tests)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from pytest_django import Settings
 
 from annotation.tasks import expire_sessions
 from background.tasks import resume_jobs, run_job
@@ -108,7 +109,7 @@ WAITING_FOR_A_LOCK = (
 
 
 def test_places_are_taken_back_and_an_export_is_written_though_each_worker_is_killed(
-    site: Site, database: psycopg.Connection[Any], tmp_path: Path
+    site: Site, database: psycopg.Connection[Any], tmp_path: Path, settings: Settings
 ) -> None:
     with browser_at(site.url) as browser:
         for number in range(READERS):
@@ -134,7 +135,7 @@ def test_places_are_taken_back_and_an_export_is_written_though_each_worker_is_ki
     with worker(site, tmp_path):
         wait_until(lambda: one(database, STATE_OF_JOB, job) == "done", tmp_path)
     assert one(database, "SELECT attempts FROM background_job WHERE id = %s", job) == 2
-    (made,) = tmp_path.rglob(Path(one(database, "SELECT file FROM results_export")).name)
+    (made,) = Path(settings.MEDIA_ROOT).rglob(Path(one(database, "SELECT file FROM results_export")).name)
     assert len(made.read_text(encoding="utf-8").splitlines()) == 1 + WRITERS
 
 

@@ -73,7 +73,7 @@ def test_a_folder_made_again_takes_the_place_of_the_first_with_the_same_bytes(tm
     (tmp_path / "step-4-hf" / "stray.txt").write_text("from before")
     again = digests(write_export(study=step_4, format="hf", folder=tmp_path, report=no_report).path)
     assert again == first
-    assert [path.name for path in tmp_path.iterdir() if path.name != "media"] == ["step-4-hf"]
+    assert [path.name for path in tmp_path.iterdir()] == ["step-4-hf"]
 
 
 def test_a_picture_that_the_storage_has_lost_is_named_and_nothing_is_left(tmp_path: Path) -> None:

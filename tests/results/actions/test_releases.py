@@ -300,7 +300,7 @@ def test_provider_ids_are_a_file_of_their_own_that_only_its_owner_can_read(pipel
 
 def test_without_asking_no_provider_ids_are_written(pipeline: Project, tmp_path: Path) -> None:
     release(tmp_path, format="jsonl")
-    assert [path.name for path in tmp_path.iterdir() if path.name != "media"] == ["step-4-v1"]
+    assert [path.name for path in tmp_path.iterdir()] == ["step-4-v1"]
 
 
 def test_rows_that_were_tampered_with_are_refused(pipeline: Project, tmp_path: Path) -> None:
