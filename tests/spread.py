@@ -1,8 +1,9 @@
 """Pytest plugin: how the tests are spread over xdist's workers.
 
 Tests that look at what is made once because it takes long (`kept` of `tests/databases.py`, a fixture for a session) are
-run by one worker, so that no other makes it again. What takes longest is begun first, so that no worker is still at it
-when the others have nothing left.
+run by one worker, so that no other makes it again. So are those that mostly wait for processes which they start, or all
+would wait at once. What takes longest is begun first, so that no worker is still at it when the others have nothing
+left.
 """
 
 from collections.abc import Generator
@@ -16,6 +17,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 # File -> what it is called together with the others that one worker runs.
 TOGETHER = {
+    "tests/background/test_workers.py": "waiting for workers",
+    "tests/config/test_celery_workers.py": "waiting for workers",
+    "tests/predictions/test_worker.py": "waiting for workers",
     "tests/upgrades/test_*.py": "the upgraded database",
     "tests/flows/test_crowd.py": "the server that is killed",
     "tests/flows/test_lost_celery_worker.py": "the server that is killed",
@@ -27,7 +31,6 @@ TOGETHER = {
             "tests/contracts/test_formats.py",
             "tests/flows/test_one_truth.py",
             "tests/predictions/test_published_numbers.py",
-            "tests/predictions/test_worker.py",
             "tests/rehearsal/replay/test_replay_bivlc.py",
             "tests/rehearsal/replay/test_replay_imagecode.py",
             "tests/rehearsal/test_demo.py",
@@ -46,15 +49,27 @@ TOGETHER = {
         )
     },
 }
-LONG = (
-    "tests/contracts/test_checklists.py",
+# What one worker is at for half a minute or more; and what takes several seconds.
+LONGEST = (
+    "tests/background/test_workers.py",
+    "tests/config/test_celery_workers.py",
+    "tests/predictions/test_worker.py",
     "tests/flows/test_readme_walk.py",
     "tests/rehearsal/replay/test_whole_paper.py",
-    "tests/rehearsal/test_demo.py",
+)
+LONG = (
+    "tests/browser/test_describing_in_weather.py",
+    "tests/browser/test_image_set_pages.py",
+    "tests/browser/test_newcomer.py",
+    "tests/browser/test_pipeline_pages.py",
+    "tests/browser/test_real_sets.py",
+    "tests/browser/test_researcher.py",
+    "tests/browser/test_skipping.py",
+    "tests/browser/test_uploading.py",
+    "tests/browser/test_weather.py",
+    "tests/contracts/test_checklists.py",
     "tests/flows/test_simulated_study.py",
-    "tests/background/test_workers.py",
-    "tests/predictions/test_worker.py",
-    "tests/config/test_celery_workers.py",
+    "tests/rehearsal/test_demo.py",
     "tests/studies/actions/test_importing.py",
 )
 
@@ -76,13 +91,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread:
     return Spread(config, log)
 
 
-# Around pytest-randomly, which shuffles; tests/browser puts its own last whatever comes first.
+# Around pytest-randomly, which shuffles. A browser's tests stay last whatever they take (tests/browser/conftest.py).
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     yield
-    items.sort(key=lambda item: not _takes_long(item.path))
+    items.sort(key=lambda item: (item.get_closest_marker("browser") is not None, _turn(item.path)))
 
 
 @cache
-def _takes_long(file: Path) -> bool:
-    return any(file.match(pattern) for pattern in LONG)
+def _turn(file: Path) -> int:
+    """Return when the tests of `file` begin: 0 comes first."""
+    return next((turn for turn, files in enumerate((LONGEST, LONG)) if any(file.match(one) for one in files)), 2)

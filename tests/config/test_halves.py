@@ -10,7 +10,7 @@ import pytest
 
 from tests.halves import FREE, HALVES, home, is_left_out
 from tests.homes import NOT_PAGES, OF_RESULTS, PAGES, is_of_a_page, is_of_results
-from tests.spread import LONG, TOGETHER, group_of
+from tests.spread import LONG, LONGEST, TOGETHER, group_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = """
@@ -76,7 +76,7 @@ def test_a_test_may_be_run_on_both_though_its_folder_is_not(request: pytest.Fixt
     assert left_out_of(request.node) == []
 
 
-@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *OF_RESULTS, *LONG, *TOGETHER])
+@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *OF_RESULTS, *LONGEST, *LONG, *TOGETHER])
 def test_each_file_that_is_named_is_there(pattern: str) -> None:
     assert list(ROOT.glob(pattern))
 
