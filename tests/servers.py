@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import redis
@@ -64,6 +65,9 @@ class Cluster:
 
     directory: Path
     settings: tuple[str, ...]
+    # Over the network, as most sites reach theirs, or by a socket in the folder, which is quicker by ten microseconds
+    # for each of a million statements.
+    over_network: bool = True
     port: int = field(default_factory=spare_port)
     process: subprocess.Popen[bytes] | None = None
 
@@ -86,8 +90,8 @@ class Cluster:
         """Start the server and wait until it answers, recovery after a crash included."""
         options = [
             f"port={self.port}",
-            "listen_addresses=127.0.0.1",
-            "unix_socket_directories=",
+            f"listen_addresses={'127.0.0.1' if self.over_network else ''}",
+            f"unix_socket_directories={'' if self.over_network else self.directory}",
             "max_connections=200",
             *self.settings,
         ]
@@ -126,7 +130,9 @@ class Cluster:
                 if known is None:
                     names = sql.Identifier(database), sql.Identifier(like)
                     connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
-        return f"postgresql://lineup@127.0.0.1:{self.port}/{database}"
+        if self.over_network:
+            return f"postgresql://lineup@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://lineup@/{database}?{urlencode({'host': self.directory, 'port': self.port})}"
 
     def stop(self) -> None:
         """Stop in good order, ending open connections."""
@@ -147,11 +153,13 @@ class Cluster:
 def postgresql_cluster(*, durable: bool = False, settings: tuple[str, ...] = ()) -> Iterator[Cluster]:
     """Run a PostgreSQL server for the length of the block.
 
-    `durable` keeps fsync and vacuum on, as production has it; without it a crash may lose everything.
+    `durable` keeps fsync and vacuum on, as production has it, and is reached over the network; without it a crash may
+    lose everything.
     `settings` are further lines of postgresql.conf, such as "shared_buffers=256MB".
     """
     directory = Path(tempfile.mkdtemp(prefix="lineup-postgresql-"))
-    cluster = Cluster(directory=directory, settings=(*(() if durable else FAST_AND_FORGETFUL), *settings))
+    extra = () if durable else FAST_AND_FORGETFUL
+    cluster = Cluster(directory=directory, settings=(*extra, *settings), over_network=durable)
     try:
         cluster.create()
         cluster.start()

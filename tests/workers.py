@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -22,12 +23,13 @@ BROKERS = (
 )
 
 
-def database_url() -> str:
-    """Return the address of the database that the tests run on, as DATABASE_URL wants it."""
-    facts = connection.settings_dict
+def database_url(name: str = "") -> str:
+    """Return the address of the database that the tests run on, or of the one called `name` beside it, as DATABASE_URL
+    wants it."""
+    path = f"/{name or connection.settings_dict['NAME']}"
     if connection.vendor == "sqlite":
-        return f"sqlite:///{facts['NAME']}"
-    return f"postgresql://{facts['USER']}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
+        return f"sqlite://{path}"
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=path).geturl()
 
 
 def site_environment(folder: Path, **more: str) -> dict[str, str]:

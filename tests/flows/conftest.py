@@ -22,7 +22,7 @@ def cluster(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> 
         url = running.url(MIGRATED)
         if connection.vendor == "postgresql":
             # Where the other tests' server has one, it need not go through all migrations again.
-            copy_of(f"{database_url().rpartition('/')[0]}/{MIGRATED}", url)
+            copy_of(database_url(MIGRATED), url)
         else:
             site = site_over(database_url=url, data_dir=tmp_path_factory.mktemp(MIGRATED))
             site.run("manage.py", "migrate", "--verbosity", "0")
