@@ -1,8 +1,9 @@
 .DEFAULT_GOAL := help
 PYTEST := .venv/bin/pytest
-# Processes that share the tests: one more than there are cores, since a third of the time of one is waiting for servers,
-# workers and browsers that its tests start.
-WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
+# Processes that share the tests: more than there are cores, since each waits a part of its time for servers, workers and
+# browsers that its tests start. The browsers are in the half on SQLite.
+WORKERS_SQLITE ?= $(shell echo $$(($$(nproc) + 2)))
+WORKERS_POSTGRESQL ?= $(shell echo $$(($$(nproc) + 1)))
 export DEMO_PORT ?= 8000
 export DEMO_DIR ?= $(CURDIR)/demo-data
 
@@ -24,8 +25,8 @@ demo:  ## a site with drawn studies and simulated annotators on http://127.0.0.1
 
 .PHONY: test
 test: setup  ## everything, on SQLite and on PostgreSQL, browser tests included; what is the same on both once
-	$(PYTEST) -n $(WORKERS) --database=sqlite --half
-	$(PYTEST) -n $(WORKERS) --database=postgresql --half
+	$(PYTEST) -n $(WORKERS_SQLITE) --database=sqlite --half
+	$(PYTEST) -n $(WORKERS_POSTGRESQL) --database=postgresql --half
 
 .PHONY: test-browser
 test-browser: setup  ## only what drives a real Chromium
