@@ -1,5 +1,5 @@
 """Pytest plugin: the tests of single pages are run on SQLite only, those of the actions and queries behind what leads
-to results on PostgreSQL only (docs/decisions/0020).
+to results, and of what people do one after another, on PostgreSQL only (docs/decisions/0020).
 
 What a page stores and reads goes through actions and queries. On PostgreSQL these are tried by themselves, and
 `tests/annotation/test_every_page.py`, `tests/contracts/test_kinds_on_pages.py` and
@@ -44,9 +44,22 @@ OF_RESULTS = (
     "tests/contracts/test_what_comes_out.py",
     "tests/annotation/test_growing_sittings.py",
     "tests/flows/test_one_truth.py",
+    "tests/workspace/api/test_permissions.py",
     "tests/workspace/views/test_permissions.py",
     "tests/test_commands_by.py",
     "tests/test_events.py",
+)
+ONE_AFTER_ANOTHER = (
+    "tests/annotation/test_how_texts_are_written.py",
+    "tests/annotation/test_orders.py",
+    "tests/annotation/test_pipeline.py",
+    "tests/annotation/test_qualifying.py",
+    "tests/annotation/test_removals.py",
+    "tests/annotation/test_repetitions.py",
+    "tests/annotation/test_skipping.py",
+    "tests/contracts/test_rules.py",
+    "tests/flows/test_retrieving.py",
+    "tests/flows/test_withdrawal.py",
 )
 BECAUSE_A_PAGE = (
     "on PostgreSQL every role goes through all its pages, every kind through all pages, and an annotator through every "
@@ -55,6 +68,9 @@ BECAUSE_A_PAGE = (
 BECAUSE_OF_RESULTS = (
     "on SQLite every page that shows these numbers or does these actions is tried by itself, and the demo, the "
     "README's walk and the flows go from an import to a release"
+)
+BECAUSE_ONE_AFTER_ANOTHER = (
+    "on SQLite the same statements are run by the tests of pages, in a browser, of many at once and after an upgrade"
 )
 
 
@@ -66,11 +82,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.once(on="sqlite", because=BECAUSE_A_PAGE))
         elif is_of_results(item.path):
             item.add_marker(pytest.mark.once(on="postgresql", because=BECAUSE_OF_RESULTS))
+        elif is_one_after_another(item.path):
+            item.add_marker(pytest.mark.once(on="postgresql", because=BECAUSE_ONE_AFTER_ANOTHER))
 
 
 @cache
 def is_of_results(file: Path) -> bool:
     return _is_one_of(file, OF_RESULTS)
+
+
+@cache
+def is_one_after_another(file: Path) -> bool:
+    return _is_one_of(file, ONE_AFTER_ANOTHER)
 
 
 @cache

@@ -121,6 +121,7 @@ def test_other_kinds_ask_the_database_no_more_than_before() -> None:
     assert not [query["sql"] for query in asked if "annotation_draft" in query["sql"]]
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_of_many_who_say_the_same_at_the_same_moment_one_is_first() -> None:
     study = describing(answers=8, targets=2)

@@ -261,6 +261,7 @@ def test_an_undecided_question_that_cannot_be_asked_does_not_hold_up_the_others(
     assert step_4.questions.count() == 2
 
 
+@pytest.mark.both
 def test_the_database_refuses_a_second_skip_of_the_same_question() -> None:
     session = arrive_at_work(with_files())
     skip(session, next_slot(session), option_1=9)

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.halves import FREE, HALVES, home, is_left_out
-from tests.homes import NOT_PAGES, OF_RESULTS, PAGES, is_of_a_page, is_of_results
+from tests.homes import (
+    NOT_PAGES,
+    OF_RESULTS,
+    ONE_AFTER_ANOTHER,
+    PAGES,
+    is_of_a_page,
+    is_of_results,
+    is_one_after_another,
+)
 from tests.spread import LONG, LONGEST, TOGETHER, group_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +84,7 @@ def test_a_test_may_be_run_on_both_though_its_folder_is_not(request: pytest.Fixt
     assert left_out_of(request.node) == []
 
 
-@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *OF_RESULTS, *LONGEST, *LONG, *TOGETHER])
+@pytest.mark.parametrize("pattern", [*PAGES, *NOT_PAGES, *OF_RESULTS, *ONE_AFTER_ANOTHER, *LONGEST, *LONG, *TOGETHER])
 def test_each_file_that_is_named_is_there(pattern: str) -> None:
     assert list(ROOT.glob(pattern))
 
@@ -88,6 +96,8 @@ def test_tests_of_single_pages_are_told_from_those_that_go_through_all_of_them()
     assert not is_of_a_page(ROOT / "tests/annotation/test_sessions.py")
     assert is_of_results(ROOT / "tests/results/actions/test_releases.py")
     assert not is_of_results(ROOT / "tests/annotation/test_sessions.py")
+    assert is_one_after_another(ROOT / "tests/flows/test_retrieving.py")
+    assert not is_one_after_another(ROOT / "tests/annotation/test_sessions.py")
 
 
 def test_one_worker_runs_what_reads_the_rows_that_are_made_once() -> None:

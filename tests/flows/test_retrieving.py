@@ -365,6 +365,7 @@ def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_wh
     assert keys_of(arrive_at_work(write, "eve", session="again")) == [key]
 
 
+@pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("finders", [0, 1, 2])
 def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_none(finders: int) -> None:
@@ -424,6 +425,7 @@ def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> 
     assert (titles[2], "Krippendorff's alpha (interval)") not in found
 
 
+@pytest.mark.both
 @pytest.mark.django_db
 def test_the_third_answer_is_not_the_authors_either() -> None:
     project = make_project()
@@ -459,6 +461,7 @@ def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
     ]
 
 
+@pytest.mark.both
 @pytest.mark.django_db
 def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
     project = make_project()

@@ -228,6 +228,7 @@ def test_members_who_own_nothing_see_no_way_to_look_somebody_up(rita: Client, an
     assert "Find them" not in rita.get("/studies/vases/best-vase/annotators/").content.decode()
 
 
+@pytest.mark.both
 def test_files_are_deleted_by_the_clock_too(answered: Study) -> None:
     export = request_export(study=answered, format="responses", by=make_person("asker"), now=NOON)
     make_export(export=export, now=lambda: NOON)
