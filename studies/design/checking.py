@@ -266,6 +266,13 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
             lines.get(("practice", "pass")),
             f"`practice.pass` asks for {practice.needed} right answers of {len(practice.questions)} questions.",
         )
+    practised = [entry.instance for entry in practice.questions]
+    for number, key in enumerate(practised):
+        if key in practised[:number]:
+            yield Problem(
+                _nearest(lines, ("practice", "questions", number, "instance")),
+                f"`practice.questions` names the instance {key!r} twice; the same question would be asked again.",
+            )
     kind = get_kind(design.parts[0].kind)
     if practice.questions and not kind.has_one_label:
         yield Problem(

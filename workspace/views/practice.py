@@ -1,6 +1,5 @@
 """Picking what is practised before a study: an instance that is looked for, its right answer, what is said to it."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
@@ -61,7 +60,6 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
         "here": urlencode(query | place),
         "types": sorted({type for _, type, _ in categories_of(study.project) if type}),
         "page": page,
-        "edited_from": fingerprint(study.source),
     }
     return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
 
@@ -78,6 +76,9 @@ def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
         return {"picked": found, "why_not": str(error)}
     options = kind.options(built.content)
     why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
+    # Whoever was refused has what they wrote still before them.
+    if request.method != "POST" and _is_practised(study, found):
+        why_not = "It is practised already. Take it out above to choose another answer."
     shown = kind.shown(built.content)
     right = request.POST.get("right") or built.right
     return {
@@ -96,32 +97,35 @@ def _instance(study: Study, number: str) -> Instance | None:
     return None if pk is None else Instance.objects.filter(project=study.project_id, pk=pk).first()
 
 
+def _is_practised(study: Study, instance: Instance) -> bool:
+    return instance.key in {entry.instance for entry in study.design.practice.questions}
+
+
 def _save(request: HttpRequest, study: Study) -> None:
     """Write what is practised into the study file; all else in it stays as it was written."""
     study_file = study.source
     said = read_values(study_file)[0].get("practice") or {}
     questions: list[Any] = list(said.get("questions") or [])
     if "out" in request.POST:
-        questions = _without(questions, request.POST["out"])
+        questions = [entry for entry in questions if entry["instance"] != request.POST["out"]]
     else:
         questions.append(_added(request, study))
     source = with_changes(study_file, {QUESTIONS: questions or None})
-    edited_from = request.POST.get("edited_from", "")
-    update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    # What another tab has added meanwhile stays: only what is written at this very moment is in the way.
+    read = fingerprint(study_file)
+    update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=read)
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
     if lost := comments_lost(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
         messages.warning(request, f"These comments of the study file went with what you changed: {told}")
 
 
-def _without(questions: Sequence[Any], number: str) -> list[Any]:
-    return [entry for place, entry in enumerate(questions) if str(place) != number]
-
-
 def _added(request: HttpRequest, study: Study) -> dict[str, str]:
     found = _instance(study, request.POST.get("pick", ""))
     if found is None:
         raise StudyError("Pick an instance first.")
+    if _is_practised(study, found):
+        raise StudyError(f"{found.key} is practised already. Take it out to choose another answer.")
     right = request.POST.get("right", "")
     if not right:
         raise StudyError("Say which answer is right.")

@@ -95,6 +95,11 @@ BAD_FILES = [
     (SMALL + "time: {estimated_minutes: 30, limit_minutes: 40}\n", 4, "no less than 73"),
     (SMALL + "practice: {pass: 1}\n", 4, "1 right answers of 0 questions"),
     (SMALL + "practice:\n  questions:\n    - instance: a\n", 6, "`right` is missing"),
+    (
+        SMALL + "practice:\n  questions:\n    - {instance: a, right: none}\n    - {instance: a, right: candidate-0}\n",
+        7,
+        "names the instance 'a' twice",
+    ),
     (SMALL + 'consent: "a\\0b"\n', 4, "cannot be stored"),
     (SMALL + 'instances: {keys: ["\\ud800"]}\n', 4, "cannot be stored"),
     (

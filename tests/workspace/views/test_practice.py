@@ -40,9 +40,11 @@ def test_what_is_picked_stands_in_the_study_file_and_can_be_taken_out(editor: Cl
     editor.post(ADDRESS, {"pick": number("vase-2"), "right": "none"})
     assert practised() == [("vase-1", "candidate-0", "It has \u201ctwo\u201d handles."), ("vase-2", "none", "")]
     assert Study.objects.get().source.startswith(before.rstrip("\n"))
-    editor.post(ADDRESS, {"out": "0"})
-    assert practised() == [("vase-2", "none", "")]
-    editor.post(ADDRESS, {"out": "0"})
+    # Pressed again, by whoever saw nothing happen, it takes out nothing else.
+    for _ in range(2):
+        editor.post(ADDRESS, {"out": "vase-1"})
+        assert practised() == [("vase-2", "none", "")]
+    editor.post(ADDRESS, {"out": "vase-2"})
     assert "practice" not in Study.objects.get().source
 
 
@@ -68,10 +70,23 @@ def test_a_right_answer_must_be_one_of_the_question(editor: Client) -> None:
     assert practised() == []
 
 
+def test_nothing_is_practised_twice(editor: Client) -> None:
+    picked = {"pick": number("vase-1"), "right": "candidate-0"}
+    editor.post(ADDRESS, picked)
+    assert "It is practised already" in editor.get(ADDRESS, {"pick": picked["pick"]}).content.decode()
+    # Another tab does not know yet, and keeps what was written there.
+    refused = editor.post(ADDRESS, picked | {"right": "none", "feedback": "No handles."})
+    assert refused.status_code == 409
+    page = refused.content.decode()
+    assert "vase-1 is practised already. Take it out to choose another answer." in page
+    assert "No handles.</textarea>" in page
+    assert practised() == [("vase-1", "candidate-0", "")]
+
+
 def test_a_comment_that_goes_with_what_is_taken_out_is_told(editor: Client, study: Study) -> None:
     practised = "practice:\n  questions:\n  - {instance: vase-1, right: none}  # plain\n  # hard\n"
     study.source += practised + "  - {instance: vase-2, right: none}\n"
     study.save()
-    page = editor.post(ADDRESS, {"out": "0"}, follow=True).content.decode()
+    page = editor.post(ADDRESS, {"out": "vase-1"}, follow=True).content.decode()
     assert "These comments of the study file went with what you changed: # plain" in page
     assert "# hard\n  - {instance: vase-2, right: none}\n" in Study.objects.get().source
