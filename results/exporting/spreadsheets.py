@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 # A spreadsheet takes a cell that begins with one of these for a formula and runs it.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def cell(value: Any) -> Any:

@@ -207,6 +207,24 @@ def test_who_was_a_researcher_is_an_editor_and_owners_stay_owners() -> None:
 
 
 @pytest.mark.usefixtures("upgraded")
+def test_what_that_version_guessed_of_a_study_is_declared() -> None:
+    """Whose right answers are known was a baseline. What was kept was counted from the last of the others that had been
+    launched, what a study feeds coming before the next one that none feeds: birds-trial, launched beside birds-pick."""
+    studies = apps.get_model("studies", "Study").objects
+    assert dict(studies.values_list("slug", "purpose")) == {
+        "birds-pick": "filter",
+        "birds-trial": "filter",
+        "birds-doubt": "filter",
+        "birds-later": "filter",
+        "birds-baseline": "baseline",
+        "birds-second-baseline": "baseline",
+        "maps-pick": "filter",
+    }
+    kept = dict(apps.get_model("studies", "Project").objects.values_list("slug", "dataset__slug"))
+    assert kept == {"birds": "birds-trial", "maps": "maps-pick", "empty": None}
+
+
+@pytest.mark.usefixtures("upgraded")
 def test_nothing_is_left_to_migrate() -> None:
     executor = MigrationExecutor(connection)
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []

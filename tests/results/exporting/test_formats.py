@@ -211,7 +211,7 @@ def test_the_same_row_gives_the_same_bytes(format: str) -> None:
     assert written(format, AcceptedInstance(**turned)) == written(format, INSTANCE)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\n=1+1"])
 def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(text: str) -> None:
     assert cell(text) == "'" + text
 

@@ -11,6 +11,7 @@ from studies.models import Instance, Question, Study
 from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
+CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
 LIST = "/studies/vases/step-3/disagreements/"
 
 
@@ -81,6 +82,18 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
     page = words_of(client.get(LIST, {"show": "settled"}))
     assert "Settled with <strong>candidate-1</strong> by researcher" in page
     assert "<q>Clear.</q>" in page
+
+
+def test_whoever_settles_is_not_told_which_answer_is_right(client: Client, study: Study) -> None:
+    captions = open_study(study.project, CAPTIONS | {"answers": 2, "instances": {"keys": ["vase-0"]}})
+    sit_through(captions, "eve", "caption")
+    sit_through(captions, "fay", "negative_caption")
+    page = "/studies/vases/captions/disagreements/"
+    right = '<span class="badge">right</span>'
+    assert right not in client.get(page).content.decode()
+    asked = client.get(page).context["questions"].object_list[0]
+    client.post(f"{page}{asked.question.pk}/settle/", {"choice": "caption", "note": "", "show": ""})
+    assert right in client.get(page, {"show": "settled"}).content.decode()
 
 
 def test_a_settlement_can_be_taken_back(client: Client, study: Study) -> None:

@@ -4,12 +4,13 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.actions.adjudication import settle
 from annotation.models import Annotator, Response
 from background.models import Job
 from results.actions import kept_numbers, people
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, Pseudonym
-from studies.models import Instance, InstanceImage, Project
+from studies.models import Instance, InstanceImage, Project, Question
 from tests.databases import kept
 from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
@@ -294,6 +295,16 @@ def test_an_answer_of_somebody_who_withdrew_is_not_shown_and_of_somebody_exclude
 def test_the_way_of_an_instance_counts_its_right_answers(client: Client, project: Project) -> None:
     baseline = open_study(project, BASELINE)
     sit_through(baseline, "dora", lambda question: "caption" if question.kind == "image_to_text" else question.right)
+    assert "3 of 4 right" in page_of(client, "vase-0")
+
+
+def test_what_was_settled_counts_as_nobodys_right_answer(client: Client, project: Project) -> None:
+    baseline = open_study(project, BASELINE | {"answers": 2})
+    sit_through(baseline, "dora", lambda question: question.right)
+    sit_through(baseline, "emil", lambda question: "caption" if question.kind == "image_to_text" else question.right)
+    assert "3 of 4 right" in page_of(client, "vase-0")
+    (split,) = Question.objects.filter(study=baseline, kind="image_to_text").exclude(right="caption")
+    settle(question=split, choice=split.right, by=User.objects.get(), note="", now=NOON)
     assert "3 of 4 right" in page_of(client, "vase-0")
 
 
