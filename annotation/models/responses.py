@@ -2,6 +2,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Coalesce, Greatest
 
 from analytics.outcomes import Outcome, outcome_of_question
 from annotation.models.people import Annotator, Removal
@@ -18,6 +19,25 @@ def counts(path: str = "") -> models.Q:
     that is filtered to its responses, such as "responses__".
     """
     return models.Q(**{f"{path}is_current": True, f"{path}slot__isnull": False, f"{path}left_out": ""})
+
+
+def took_ms() -> models.Case:
+    """Return what computes how many milliseconds an answer took: from shown to sent, without those in which the page
+    was out of sight; null where no browser measured them.
+
+    A changed answer took what its first version took: that somebody thought about it is not undone by a second look.
+    The one definition behind every number about times.
+    """
+    first = Response.objects.filter(
+        session=models.OuterRef("session"), question=models.OuterRef("question"), version=1
+    ).values(ms=_in_view())
+    return models.Case(models.When(version=1, then=_in_view()), default=models.Subquery(first))
+
+
+def _in_view() -> models.Case:
+    # PostgreSQL's greatest passes over what is null, SQLite's does not.
+    in_view = Greatest(models.F("send_ms") - Coalesce(models.F("hidden_ms"), 0), 0)
+    return models.Case(models.When(send_ms__isnull=False, then=in_view), output_field=models.IntegerField(null=True))
 
 
 # What questions that are made from a response have as the type of their source; its id is the response's.
@@ -140,6 +160,12 @@ class Response(models.Model):
     def whole_answer(self) -> Any:
         """What was said, also where a version stored it that knew no answers but a choice."""
         return self.choice if self.answer is None else self.answer
+
+    @property
+    def seconds_in_view(self) -> float | None:
+        """From shown to sent, of this version, without the time the page was out of sight; None where no browser
+        measured it."""
+        return None if self.send_ms is None else max(self.send_ms - (self.hidden_ms or 0), 0) / 1000
 
     @property
     def is_counted(self) -> bool:

@@ -37,8 +37,8 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 # Those who agree least with the others stand first.
 MOST_ANNOTATORS = 1_000
 
-# Raised when what is kept changes its form, so that older numbers are made anew instead of misread.
-FORM = "7"
+# Raised when what is kept changes its form or what it means, so that older numbers are made anew instead of misread.
+FORM = "8"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page

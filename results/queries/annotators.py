@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from analytics.outcomes import Outcome
 from annotation.models import Decision, Response
 from annotation.models.outcomes import question_is
-from annotation.models.responses import RESPONSE
+from annotation.models.responses import RESPONSE, took_ms
 from results.models import Pseudonym
 from results.queries.added import planned_surveys
-from results.queries.answers import seconds_in_view
 from results.queries.reporting import CHUNK
 from results.reports.annotators import PersonsAnswer
 from results.reports.facts import Answerable
@@ -23,8 +22,7 @@ _FIELDS = (
     "question__kind",
     "choice",
     "question__right",
-    "send_ms",
-    "hidden_ms",
+    "ms",
     "shown_order",
     f"question__content__{IN_ORDER}",
     "slot__seat__survey__number",
@@ -40,16 +38,16 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
     units, became = _units(study), what_became(study)
-    rows = Response.objects.counted_in(study).values_list("pk", *_FIELDS)
+    rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("pk", *_FIELDS)
     for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
-        send_ms, hidden_ms, order, in_order = measured
+        ms, order, in_order = measured
         yield PersonsAnswer(
             annotator=names[annotator],
             question=question,
             kind=kind,
             choice=choice,
             right=right,
-            seconds=seconds_in_view(send_ms, hidden_ms),
+            seconds=None if ms is None else ms / 1000,
             position=order.index(choice) if choice and not in_order and choice not in last[kind] else None,
             positions=0 if in_order else len(order) - len(last[kind]),
             added=planned.is_added(question, survey),

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
+from annotation.models.responses import took_ms
 from results.queries.parted import parted_questions
 from results.queries.reporting import instances_predicted, model_facts, study_facts
 from results.reports.answers import AnswerDetails, TimedAnswers
@@ -62,16 +63,8 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
 
 def answer_times(study: Study) -> list[TimedAnswers]:
     """Return how long the counted answers of `study` took, with the page in view."""
-    alike = Response.objects.counted_in(study).values_list("question__kind", "send_ms", "hidden_ms")
-    return [
-        TimedAnswers(kind, seconds_in_view(send_ms, hidden_ms), times)
-        for kind, send_ms, hidden_ms, times, _ in _in_order(alike)
-    ]
-
-
-def seconds_in_view(send_ms: int | None, hidden_ms: int | None) -> float | None:
-    """Return from shown to sent without the time the page was out of sight; None where no browser measured it."""
-    return None if send_ms is None else max(send_ms - (hidden_ms or 0), 0) / 1000
+    alike = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("question__kind", "ms")
+    return [TimedAnswers(kind, None if ms is None else ms / 1000, times) for kind, ms, times, _ in _in_order(alike)]
 
 
 def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:

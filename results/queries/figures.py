@@ -14,7 +14,7 @@ from analytics.outcomes import (
     progress_of_instance,
 )
 from annotation.models import Decision, Response
-from results.queries.answers import seconds_in_view
+from annotation.models.responses import took_ms
 from results.queries.parted import parted_questions
 from results.reports.facts import Way
 from studies.models import Project, Question, Study
@@ -75,11 +75,9 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
         votes[instance].append(of_one)
         answers[instance] += given
     times: dict[int, list[float]] = defaultdict(list)
-    timed = Response.objects.counted().filter(**about, send_ms__isnull=False).order_by()
-    for instance, sent, hidden in timed.values_list("question__instance_id", "send_ms", "hidden_ms").iterator():
-        seconds = seconds_in_view(sent, hidden)
-        if seconds is not None:
-            times[instance].append(seconds)
+    timed = Response.objects.counted().filter(**about).annotate(ms=took_ms()).filter(ms__isnull=False).order_by()
+    for instance, ms in timed.values_list("question__instance_id", "ms").iterator():
+        times[instance].append(ms / 1000)
     return {
         instance: Figures(
             instance,

@@ -234,7 +234,7 @@ def _answer(
         version=response.version,
         counted=response.is_counted,
         status=_status(response),
-        seconds=None if response.send_ms is None else response.send_ms / 1000,
+        seconds=response.seconds_in_view,
         at=response.received_at,
     )
 

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
-from django.db.models.functions import Coalesce, Greatest, RowNumber
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models.functions import Coalesce, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
 from analytics.pay import PaidSession
 from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import is_at, question_is
+from annotation.models.responses import took_ms
 from annotation.models.sessions import OPEN_STATES
 from results.models import Pseudonym
 from results.queries.kinds import answerable_in
@@ -197,14 +198,13 @@ def _rates(study: Study) -> list[Rate]:
 
 def _seconds(study: Study) -> Seconds:
     """Quartiles by linear interpolation (type 7, as `analytics.pay.percentile`) over one sort in the database."""
-    in_view = Greatest(F("send_ms") - Coalesce(F("hidden_ms"), 0), 0, output_field=IntegerField())
-    timed = Response.objects.counted_in(study).filter(send_ms__isnull=False)
+    timed = Response.objects.counted_in(study).annotate(ms=took_ms()).filter(ms__isnull=False)
     n = timed.count()
     if not n:
         return Seconds(0)
     ranks = [share * (n - 1) / 4 for share in (1, 2, 3)]
     wanted = {int(rank) + step for rank in ranks for step in (1, 2)}
-    numbered = timed.annotate(ms=in_view).annotate(rank=Window(RowNumber(), order_by=("ms", "pk")))
+    numbered = timed.annotate(rank=Window(RowNumber(), order_by=("ms", "pk")))
     at = dict(numbered.filter(rank__in=wanted).values_list("rank", "ms"))
     lower, median, upper = (_between(at, rank) / 1000 for rank in ranks)
     return Seconds(n, lower, median, upper)

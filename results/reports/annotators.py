@@ -280,10 +280,10 @@ def _notes(several: Iterable[PersonsAnswer], kinds: Mapping[str, Answerable]) ->
     labels = [f"{kind}: {main_of(kind, kinds[kind]).title}" for kind in asked]
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
-        "carelessness. Seconds: from shown to sent, without the time the page was out of sight. Same as others: over "
-        "all answers of others to the same questions, as far as they were asked for at first. p (places): how probable "
-        "places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected count is "
-        "under 5, it is drawn at random."
+        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Same as others: "
+        "over all answers of others to the same questions, as far as they were asked for at first. p (places): how "
+        "probable places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected "
+        "count is under 5, it is drawn at random."
     ]
     if labels:
         notes.append(

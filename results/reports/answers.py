@@ -183,7 +183,7 @@ def times_table(answers: Iterable[Timed]) -> Table:
         (kind, len(seconds), *(percentile(seconds, share) if seconds else Undefined(NOBODY_TIMED) for share in SHARES))
         for kind, seconds in _times(answers).items()
     ]
-    notes = ["From shown to sent, as the browser measured it, without the time the page was out of sight."]
+    notes = ["From shown to first sent, as the browser measured it, without the time the page was out of sight."]
     return Table("times", "Time a question takes", columns, rows, notes)
 
 
