@@ -44,6 +44,7 @@ from tests.databases import kept
 from tests.factories import NOON, make_model, make_person
 from tests.pages import signed_in
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
+from tests.workspace.api.asking import API, Script, script_of
 
 CHOICES = {
     "ann": ["1", "1", "1", "1", "1", "none", "0", "0"],
@@ -175,7 +176,13 @@ def words(client: Client, address: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", response.content.decode()))
 
 
-def answers_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[str, int]]:
+def rows_of(script: Script, address: str) -> list[dict[str, Any]]:
+    told = script.get(f"{address}?limit=1000").json()
+    assert told["next"] is None
+    return list(told["results"])
+
+
+def answers_said(study: str, client: Client, script: Script, tmp_path: Path) -> Iterator[tuple[str, int]]:
     """Yield where it is said how many answers of `study` count, and how many."""
     monitor = re.search(r"Answers ([0-9,]+) of", words(client, f"/studies/vases/{study}/"))
     assert monitor
@@ -190,6 +197,15 @@ def answers_said(study: str, client: Client, tmp_path: Path) -> Iterator[tuple[s
     table = tables_of(client.get(f"/studies/vases/{study}/annotators/").context["findings"]).get("annotators")
     page = [column.title for column in table.columns].index("Answers") if table else 0
     yield "annotators", sum(row[page] for row in table.rows) if table else 0
+    # Every one of them was timed.
+    times = tables_of(client.get(f"/studies/vases/{study}/results/").context["findings"]).get("times")
+    yield "times", sum(row[1] for row in times.rows) if times else 0
+    listed = client.get("/projects/vases/instances/", {"study": study}).context["page"].rows
+    yield "instances", sum(line.figures.answers for line in listed if line.figures)
+    asked = f"{API}projects/vases/studies/{study}/"
+    yield "API: progress", script.get(f"{asked}progress/").json()["answers"]["given"]
+    yield "API: responses", len(rows_of(script, f"{asked}responses/"))
+    yield "API: decisions", sum(row["answers"] for row in rows_of(script, f"{asked}decisions/"))
 
 
 def outcomes_said(study: str, client: Client, report: Report) -> Iterator[tuple[str, dict[str, int]]]:
@@ -224,10 +240,11 @@ def test_no_two_places_disagree(
     if moment == "after":
         take_out(project, researcher)
     report = report_of(tmp_path)
+    script = script_of(researcher)
+    made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     for study, (answers, outcomes) in expected.items():
-        assert dict(answers_said(study, client, tmp_path)) == dict.fromkeys(
-            ("monitor", "project page", "responses", "decisions", "votes", "annotators"), answers
-        ), study
+        said_of_answers = dict(answers_said(study, client, script, tmp_path))
+        assert said_of_answers == dict.fromkeys(said_of_answers, answers), study
         said = {word: n for word, n in outcomes.items() if n}
         assert dict(outcomes_said(study, client, report)) == dict.fromkeys(
             ("report", "project page", "instances", "instance pages"), said
@@ -239,6 +256,12 @@ def test_no_two_places_disagree(
         assert {name: n for name, _, n in disagreements}["conflicting"] == monitor.outcomes["conflicting"]
         decided = Counter(row["outcome"] for row in exported(study, "decisions", tmp_path))
         assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
+        asked = f"{API}projects/vases/studies/{study}/"
+        assert script.get(f"{asked}progress/").json()["questions"]["outcomes"] == monitor.outcomes
+        assert Counter(row["outcome"] for row in rows_of(script, f"{asked}decisions/")) == decided
+    of_all = sum(answers for answers, _ in expected.values())
+    assert f"Answers {of_all} :" in words(client, "/")
+    assert script.get(f"{API}projects/vases/").json()["answers"] == of_all
 
 
 # Counts of something else, as a hand has them: what is counted, and the instances that it is about.
