@@ -60,7 +60,8 @@ bench: setup  ## measure: each benchmark prints its figures beside a floor
 .PHONY: lock
 lock: setup  ## pin requirements*.txt to what requirements*.in allow today
 	.venv/bin/python -m pip install --quiet uv
-	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements.in -o requirements.txt
+	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade --generate-hashes \
+		requirements.in -o requirements.txt
 	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
 	# What only torch for CUDA needs comes with it, by itself; named here it would come to machines without a GPU too.
 	.venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --upgrade requirements-gpu.in \

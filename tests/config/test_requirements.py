@@ -55,7 +55,15 @@ def _pinned(name: str) -> dict[str, str]:
     """Return package -> version of a file of requirements."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     pins = [line.partition("==") for line in lines if line and not line.startswith((" ", "#"))]
-    return {_normal(package.split("[")[0]): version for package, _, version in pins}
+    return {_normal(package.split("[")[0]): version.removesuffix(" \\") for package, _, version in pins}
+
+
+def test_what_sites_run_is_installed_only_as_it_was_published() -> None:
+    """With one hash in the file pip takes nothing without one."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [number for number, line in enumerate(lines) if "==" in line]
+    assert len(pinned) == len(_pinned("requirements.txt")) > 50
+    assert [lines[number] for number in pinned if "--hash=sha256:" not in lines[number + 1]] == []
 
 
 def test_scorers_import_what_a_worker_with_models_has() -> None:
