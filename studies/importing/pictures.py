@@ -1,6 +1,7 @@
 """Decodes image files that nobody vouches for, turns them upright and into sRGB, and renders what pages show."""
 
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import pairwise
@@ -71,13 +72,16 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
         image.load()
     except _DECODER_FAILURES as error:
         raise NotAPicture("The image is cut short or damaged. Copy it again from its source.") from error
+    mode, format = image.mode, _format(image)
+    _turn_upright(image)
+    # A large picture takes hundreds of megabytes: nothing of it is kept that is not needed any more.
+    held = [image]
+    del image
     try:
-        pixels = _in_srgb(_upright(image))
+        pixels = _in_srgb(held.pop())
     except _DECODER_FAILURES as error:
-        raise NotAPicture(
-            f"The image has colours ({image.mode}) that cannot be shown. Save it as PNG or JPEG."
-        ) from error
-    return PictureFacts(pixels.width, pixels.height, _format(image)), pixels
+        raise NotAPicture(f"The image has colours ({mode}) that cannot be shown. Save it as PNG or JPEG.") from error
+    return PictureFacts(pixels.width, pixels.height, format), pixels
 
 
 def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> bytes:
@@ -178,12 +182,10 @@ def _format(image: Image.Image) -> str:
     return "JPEG" if image.format == "MPO" else str(image.format)
 
 
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except _DECODER_FAILURES:
-        # EXIF that cannot be read says nothing about the orientation.
-        return image
+def _turn_upright(image: Image.Image) -> None:
+    # EXIF that cannot be read says nothing about the orientation.
+    with suppress(*_DECODER_FAILURES):
+        ImageOps.exif_transpose(image, in_place=True)
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
@@ -200,7 +202,10 @@ def _in_srgb(image: Image.Image) -> Image.Image:
         image = image.convert("L")
     if image.mode == "RGBA":
         image = image.convert("RGB")
-    image = _without_profile(image, profile) if profile else image.convert("RGB")
+    if profile:
+        image = _without_profile(image, profile)
+    elif image.mode != "RGB":
+        image = image.convert("RGB")
     if alpha is not None:
         white = Image.new("RGB", image.size, "white")
         white.paste(image, mask=alpha)
