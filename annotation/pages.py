@@ -24,6 +24,7 @@ from annotation.money import in_words
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
 from studies.kinds.base import CHOICE, TARGET, digits_of
+from studies.picture_handles import handle_of
 
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
@@ -267,15 +268,15 @@ def _until(session: Session, now: datetime) -> Until | None:
     )
 
 
-def _image_url(sha256: str, size: str) -> str:
+def _image_url(handle: str, size: str) -> str:
     # Written out because reversing eight addresses costs more than the rest of the page.
-    return f"/images/{sha256}/{size}"
+    return f"/images/{handle}/{size}"
 
 
-def _srcset(picture: Picture) -> str:
+def _srcset(picture: Picture, handle: str) -> str:
     """Return the sizes a browser chooses from, so that a slow line is not asked for more than can be seen."""
     sizes = _sizes(picture.width, picture.height)
-    return ", ".join(f"{_image_url(picture.sha256, size)} {width}w" for size, width in sizes)
+    return ", ".join(f"{_image_url(handle, size)} {width}w" for size, width in sizes)
 
 
 @lru_cache(maxsize=1000)
@@ -291,18 +292,19 @@ def _widths(number: int, width: int, height: int) -> str:
     return f"(orientation: portrait) {ceil(portrait * part)}vw, {ceil(landscape * part)}vw"
 
 
-def _pictured(picture: Picture) -> dict[str, Any]:
+def _pictured(picture: Picture, study: int) -> dict[str, Any]:
+    handle = handle_of(picture.sha256, study=study)
     return {
-        "view_url": _image_url(picture.sha256, "view"),
-        "full_url": _image_url(picture.sha256, "full"),
-        "srcset": _srcset(picture),
+        "view_url": _image_url(handle, "view"),
+        "full_url": _image_url(handle, "full"),
+        "srcset": _srcset(picture, handle),
         "width": str(picture.width),
         "height": str(picture.height),
     }
 
 
-def _option_page(option: Option, *, value: str, position: int, digit: str) -> OptionPage:
-    shown = {"text": option.text} if option.picture is None else _pictured(option.picture)
+def _option_page(option: Option, *, study: int, value: str, position: int, digit: str) -> OptionPage:
+    shown = {"text": option.text} if option.picture is None else _pictured(option.picture, study)
     letter = LETTERS[position] if position < len(LETTERS) else value
     what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
@@ -310,6 +312,7 @@ def _option_page(option: Option, *, value: str, position: int, digit: str) -> Op
 
 def question_page(
     *,
+    study: int,
     kind_name: str,
     content: Mapping[str, Any],
     order: Sequence[str],
@@ -345,10 +348,11 @@ def question_page(
         template=f"kinds/{kind_name}.html",
         texts=[text.text for text in shown.texts],
         images=[
-            ShownImage(**_pictured(picture), mark=picture.mark) for picture in in_shown_order(shown.pictures, order)
+            ShownImage(**_pictured(picture, study), mark=picture.mark)
+            for picture in in_shown_order(shown.pictures, order)
         ],
         options=[
-            _option_page(option, value=value, position=position, digit=digits[position])
+            _option_page(option, study=study, value=value, position=position, digit=digits[position])
             for position, (value, option) in enumerate(shuffled)
         ],
         fixed=[

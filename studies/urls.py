@@ -2,4 +2,4 @@ from django.urls import path
 
 from studies.views import images
 
-urlpatterns = [path("images/<str:sha256>/<str:size>", images.image, name="image")]
+urlpatterns = [path("images/<str:name>/<str:size>", images.image, name="image")]

@@ -83,15 +83,20 @@ def records_writing(token: str) -> bool:
     return _said_by_study_of(token)[1]
 
 
-def _said_by_study_of(token: str) -> tuple[str, bool]:
+def study_of(token: str) -> int:
+    """Return the id of the study that a session belongs to, 0 for an unknown token."""
+    return _said_by_study_of(token)[2]
+
+
+def _said_by_study_of(token: str) -> tuple[str, bool, int]:
     try:
         return _kept_of_study_of(token)
     except Session.DoesNotExist:
-        return "", False
+        return "", False, 0
 
 
 @lru_cache(maxsize=10_000)
-def _kept_of_study_of(token: str) -> tuple[str, bool]:
+def _kept_of_study_of(token: str) -> tuple[str, bool, int]:
     # A launched study never changes it, and every answer asks.
-    design = Session.objects.select_related("study").get(token=token).study.design
-    return design.language, design.records_writing
+    study = Session.objects.select_related("study").get(token=token).study
+    return study.design.language, study.design.records_writing, study.pk

@@ -46,6 +46,7 @@ def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
     """Return the question of an answer as it was shown, holding what was said."""
     question = given.question
     return question_page(
+        study=session.study_id,
         kind_name=question.kind,
         content=question.content,
         order=given.shown_order,

@@ -29,6 +29,7 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
     total = session.study.practice_questions.count()
     extra = {
         "page": question_page(
+            study=session.study_id,
             kind_name=asked.kind,
             content=asked.content,
             order=practice.order_for(session=session, question=asked),
@@ -67,6 +68,7 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
     order = practice.order_for(session=session, question=question)
     session.practice_round = current
     shown = question_page(
+        study=session.study_id,
         kind_name=question.kind,
         content=question.content,
         order=order,

@@ -19,7 +19,7 @@ from annotation.models import Draft, Session, SessionState, Slot
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
-from annotation.views.guards import annotator_view, language_of, records_writing, session_view, wants_json
+from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
 from annotation.views.lobby import show_lobby
 from annotation.views.looking_back import show_last_look
 from annotation.views.page_context import back, context
@@ -64,6 +64,7 @@ def _slot_page(
     """Return an open question; its form holds what was refused, or else the draft of its answer."""
     urls = session_urls(session.token)
     return question_page(
+        study=session.study_id,
         kind_name=slot.question.kind,
         content=slot.question.content,
         order=responses.order_for(session=session, question=slot.question),
@@ -225,6 +226,7 @@ def _following_page(
 ) -> QuestionPage:
     kind = get_kind(following.kind)
     return question_page(
+        study=study_of(token),
         kind_name=following.kind,
         content=following.content,
         order=shown_order(

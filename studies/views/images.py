@@ -10,17 +10,21 @@ from django.views.decorators.http import require_safe
 
 from studies.actions.images import NoSuchPicture, rendition, rendition_name
 from studies.importing.pictures import SIZES
+from studies.picture_handles import sha256_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @require_safe
-def image(request: HttpRequest, sha256: str, size: str) -> HttpResponseBase:
-    if not _SHA256.fullmatch(sha256):
+def image(request: HttpRequest, name: str, size: str) -> HttpResponseBase:
+    """`name`: the handle of a picture, or its SHA-256, by which pages of researchers call it, and pages of annotators
+    that an older version made."""
+    sha256 = name if _SHA256.fullmatch(name) else sha256_of(name)
+    if not sha256:
         return _not_found("There is no such image here. Check the address.")
     if size not in SIZES:
         return _not_found(f"There is no such size. Ask for one of {', '.join(SIZES)}.")
-    etag = f'"{sha256[:32]}-{size}"'
+    etag = f'"{name[:32]}-{size}"'
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:
         return _for_ever(unchanged, etag)

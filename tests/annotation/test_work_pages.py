@@ -12,7 +12,8 @@ from django.test import Client
 
 from annotation.actions import leading_on, responses, skipping
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
-from studies.models import CompletionCode, Study
+from studies.models import CompletionCode, Image, Study
+from studies.picture_handles import handle_of
 from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
@@ -358,7 +359,7 @@ def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> N
 def right_value(html: bytes, study: Study) -> str:
     """Return the value whose image is the practice question's candidate-1."""
     question = study.practice_questions.get()
-    image = question.content["options"][1]["image"]
+    image = handle_of(question.content["options"][1]["image"], study=study.pk)
     option = BeautifulSoup(html, "html.parser").select_one(f'[data-option]:has(a[href*="{image}"])')
     assert option is not None
     return str(option["data-option"])
@@ -418,6 +419,8 @@ def test_no_page_betrays_codes_keys_or_ids_before_the_end(client: Client) -> Non
         session.annotator.provider_id,
         "candidate-",
         "cc=",
+        # Whoever has the originals could look them up.
+        *Image.objects.values_list("sha256", flat=True),
     ]
     for response in seen:
         found = [secret for secret in secrets if secret in response.content.decode()]

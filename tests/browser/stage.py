@@ -16,6 +16,7 @@ from annotation.actions.launching import launch
 from annotation.models import Response, Session
 from studies.actions.images import rendition_name
 from studies.models import Image, Study
+from studies.picture_handles import sha256_of
 from tests.factories import TESTS, create_draft
 
 NONE = "none"
@@ -83,9 +84,16 @@ def picture_of(page: Page, key: str) -> str:
     if value == NONE:
         return NONE
     address = page.locator(f"[data-stage] [data-option='{value}'] img").get_attribute("src")
-    found = re.search(r"/images/([0-9a-f]{64})/view", address or "")
+    return picture_at(address or "")
+
+
+def picture_at(address: str) -> str:
+    """Return the SHA-256 of the picture that an address on an annotator's page leads to."""
+    found = re.search(r"/images/([\w-]+)/", address)
     assert found is not None
-    return found[1]
+    picture = sha256_of(found[1])
+    assert picture, address
+    return picture
 
 
 def answer(page: Page, key: str) -> str:

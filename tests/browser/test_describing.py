@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Draft, Response, Session
-from tests.browser.stage import assert_no_wider_than_the_window, question_number
+from tests.browser.stage import assert_no_wider_than_the_window, picture_at, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_instance, make_project
 
@@ -165,7 +165,7 @@ def test_images_of_a_static_set_stand_as_they_are_stored_with_the_answer(
     session = describing()
     question_number(page)
     shown = [
-        re.findall(r"images/(\w+)/", src)[0]
+        picture_at(src)
         for src in page.locator(f"{FRAME} img").evaluate_all("(all) => all.map((image) => image.getAttribute('src'))")
     ]
     field(page).fill(TEXT)
@@ -213,7 +213,7 @@ def assert_painted(page: Page) -> None:
     """Look at the pixels: the picture that should be seen is, in the two colours that its name spells."""
     frame = page.locator(f"{FRAME}[data-current] .frame")
     source = frame.locator("img").get_attribute("src") or ""
-    name = bytes.fromhex(re.findall(r"images/(\w+)/", source)[0])
+    name = bytes.fromhex(picture_at(source))
     picture = PIL.Image.open(BytesIO(frame.screenshot())).convert("RGB")
     middle = picture.getpixel((picture.width // 2, picture.height // 2))
     assert isinstance(middle, tuple)

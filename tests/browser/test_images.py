@@ -9,17 +9,17 @@ from playwright.sync_api import Browser, CDPSession, Page, Route, ViewportSize, 
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
-from tests.browser.stage import answer, open_study, picture_of, question_number
+from tests.browser.stage import answer, open_study, picture_at, picture_of, question_number
 from tests.factories import arrive_at_work, make_instance, make_project
 
-IMAGES = re.compile(r"/images/[0-9a-f]{64}/(card|view)")
+IMAGES = re.compile(r"/images/[\w-]{70}/(card|view)")
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 DESKTOP: ViewportSize = {"width": 2560, "height": 1440}
 
 
 def zoomed_picture(page: Page) -> str:
     address = page.locator("#zoom img[data-current]").get_attribute("src") or ""
-    return address.split("/images/")[1].split("/")[0]
+    return picture_at(address)
 
 
 @contextmanager
@@ -232,7 +232,7 @@ def test_the_whole_card_chooses_and_without_scripts_too(
         plain.locator("[data-stage] [data-option='2'] img").click()
         expect(plain.get_by_role("radio", name="Image B")).to_be_checked()
         plain.get_by_role("link", name="Image B (enlarge)").click()
-        expect(plain).to_have_url(re.compile(r"/images/[0-9a-f]{64}/full$"))
+        expect(plain).to_have_url(re.compile(r"/images/[\w-]{70}/full$"))
 
 
 def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(

@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.actions import responses
 from annotation.models import Response, Session, Skip, Slot
 from studies.actions.images import rendition_name
+from studies.picture_handles import handle_of
 from tests.annotation.test_responses import next_slot
 from tests.browser.stage import answer, open_study, question_number
 from tests.browser.test_accessibility import assert_accessible
@@ -75,7 +76,7 @@ def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(page: Page, live_
 
 def test_the_offer_goes_when_the_image_comes_after_all(page: Page, live_server: LiveServer) -> None:
     session = arrive_at_work(open_study(instances=1))
-    lost = next_slot(session).question.content["options"][0]["image"]
+    lost = handle_of(next_slot(session).question.content["options"][0]["image"], study=session.study_id)
     page.route(f"**/images/{lost}/*", lambda route: route.abort())
     open_hurried(page, live_server, session)
     way_on = wait_for_the_offer(page)

@@ -30,7 +30,7 @@ from results.reports.formats import FORMATS as REPORT_FORMATS
 from results.reports.formats import get_files
 from studies.design import DesignRefused
 from studies.kinds import get_kind
-from studies.models import CompletionCode, PracticeQuestion, Question, Study
+from studies.models import CompletionCode, Image, PracticeQuestion, Question, Study
 from tests.contracts.stage import (
     NAMES,
     PEOPLE,
@@ -115,10 +115,11 @@ def assert_nothing_is_betrayed(study: Study, seen: list[Seen]) -> None:
     working = [page for page in pages if "data-question" in page.source]
     assert len(working) >= 2
     codes = list(CompletionCode.objects.filter(study=study).values_list("code", flat=True))
+    pictures = list(Image.objects.values_list("sha256", flat=True))
     for page in working:
         shown = page.html.select("form[data-question]")
         source = page.source.lower()
-        for secret in (SECRET, *PEOPLE, *codes, study.order_secret, study.seed, "gold", "reference"):
+        for secret in (SECRET, *PEOPLE, *codes, study.order_secret, study.seed, *pictures, "gold", "reference"):
             assert secret.lower() not in source, secret
         values = {str(value) for form in shown for tag in form.find_all(True) for value in _values(tag)}
         for question in questions:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from django.conf import settings
 
 from tests.servers import spare_port
 
@@ -95,6 +96,8 @@ def site_over(*, database_url: str, data_dir: Path) -> Site:
     environment = os.environ | {
         "DATABASE_URL": database_url,
         "DATA_DIR": str(data_dir),
+        # So that a story knows which picture an address means.
+        "SECRET_KEY": settings.SECRET_KEY,
         "STATIC_WITHOUT_COLLECT": "1",
         "LOG_LEVEL": "WARNING",
         # The whole crowd comes from this machine.

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from studies.picture_handles import sha256_of
 from tests.flows.crowd import FORM, SLOT, Crowd
 from tests.flows.site import browser_at
 
-_TARGET = re.compile(r"data-marked>.*?/images/([0-9a-f]{64})/view", re.DOTALL)
-_OPTION = re.compile(r'data-option="(\w+)".*?/images/([0-9a-f]{64})/view', re.DOTALL)
+_TARGET = re.compile(r"data-marked>.*?/images/([\w-]+)/view", re.DOTALL)
+_OPTION = re.compile(r'data-option="(\w+)".*?/images/([\w-]+)/view', re.DOTALL)
 _CAPTION = re.compile(r"data-caption>([^<]*)<")
 # How much of the name of a picture its description says.
 NAMED = 12
@@ -101,7 +102,7 @@ class Describers(Role):
     ) -> list[Mapping[str, str]]:
         marked = _TARGET.search(form)
         assert marked is not None
-        text = f"Here {marked[1][:NAMED]} is to be seen, writes {person}."
+        text = f"Here {sha256_of(marked[1])[:NAMED]} is to be seen, writes {person}."
         for some in (len(text) // 3, len(text)):
             self.patiently(browser, "POST", f"{page}draft/", data={"slot": slot, "text": text[:some]}, headers=JSON)
         refused = [{"text": f"The third image, writes {person}."}] if dice.random() < REFUSED else []
@@ -117,6 +118,6 @@ class Retrievers(Role):
         caption = _CAPTION.search(form)
         assert caption is not None
         named = caption[1].split()[1]
-        right = {value: picture.startswith(named) for value, picture in _OPTION.findall(form)}
+        right = {value: sha256_of(handle).startswith(named) for value, handle in _OPTION.findall(form)}
         is_wrong = dice.random() < WRONG
         return [{"choice": dice.choice([value for value, fits in right.items() if fits != is_wrong])}]

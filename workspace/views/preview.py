@@ -190,6 +190,7 @@ def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> 
     kind = get_kind(kind_name)
     order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
     page = question_page(
+        study=study.pk,
         kind_name=kind_name,
         content=content,
         order=order,
@@ -251,6 +252,7 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
 def _question(study: Study, step: Step, total: int) -> QuestionPage:
     kind, content = step.asked["kind"], step.asked["content"]
     return question_page(
+        study=study.pk,
         kind_name=kind,
         content=content,
         order=shown_order(get_kind(kind), content, seed=study.seed, annotator=0, question=step.number),

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from studies.actions.images import original_name, rendition_name, take_in
 from studies.importing.pictures import SIZES
 from studies.models import Image
+from studies.picture_handles import handle_of
 from tests.studies.source_files import picture_bytes
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,17 @@ def test_it_may_be_kept_for_ever_and_is_nothing_but_a_picture(client: Client, sh
     assert int(response["Content-Length"]) == len(response.content)
     assert not response.cookies
     assert "Cookie" not in response.get("Vary", "")
+
+
+@pytest.mark.parametrize("study", [1, 2])
+def test_by_the_handle_of_a_study_it_is_the_same_picture(study: int, client: Client, sha256: str) -> None:
+    address = f"/images/{handle_of(sha256, study=study)}/view"
+    response = client.get(address)
+    assert response.content == client.get(f"/images/{sha256}/view").content
+    assert response["Cache-Control"] == FOR_EVER
+    # Nothing that comes with it says which it is.
+    assert sha256[:8] not in str(response.headers)
+    assert client.get(address, headers={"if-none-match": response["ETag"]}).status_code == 304
 
 
 def test_a_picture_that_is_ready_costs_no_query(
@@ -97,10 +109,12 @@ def test_an_original_that_is_gone_gets_a_sentence(client: Client, sha256: str) -
 
 
 @pytest.mark.parametrize(
-    "address", ["{sha256}/huge", "{unknown}/view", "{sha256}x/view", "..%5c..%5cetc/view", "%2e%2e/view"]
+    "address",
+    ["{sha256}/huge", "{unknown}/view", "{sha256}x/view", "{unsealed}/view", "..%5c..%5cetc/view", "%2e%2e/view"],
 )
 def test_an_unknown_picture_or_size_gets_a_sentence(address: str, client: Client, sha256: str) -> None:
-    response = client.get(f"/images/{address.format(sha256=sha256, unknown=hashlib.sha256(b'x').hexdigest())}")
+    named = {"sha256": sha256, "unknown": hashlib.sha256(b"x").hexdigest(), "unsealed": "A" * 70}
+    response = client.get(f"/images/{address.format(**named)}")
     assert response.status_code == 404
     assert response["Cache-Control"] == "no-store"
     assert response.content.startswith(b"There is no such ")
