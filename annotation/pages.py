@@ -310,6 +310,24 @@ def _option_page(option: Option, *, study: int, value: str, position: int, digit
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
 
 
+def _option_pages(
+    options: Sequence[Option], values: Mapping[str, str], *, study: int
+) -> tuple[list[OptionPage], list[FixedOption]]:
+    """Return the shuffled options and those that come last. values: what is posted -> key, in the order shown."""
+    by_key = {option.key: option for option in options}
+    in_order = [(value, by_key[key]) for value, key in values.items()]
+    digits = digits_of([option for _, option in in_order])
+    shuffled = [(value, option) for value, option in in_order if option.shuffled]
+    fixed = [(value, option) for value, option in in_order if not option.shuffled]
+    return (
+        [
+            _option_page(option, study=study, value=value, position=position, digit=digits[position])
+            for position, (value, option) in enumerate(shuffled)
+        ],
+        [FixedOption(value=value, label=last_label(option), digit=option.digit) for value, option in fixed],
+    )
+
+
 def question_page(
     *,
     study: int,
@@ -336,11 +354,8 @@ def question_page(
     """
     kind = get_kind(kind_name)
     shown = kind.shown(content)
-    by_key = {option.key: option for option in kind.options(content)}
     values = posted_values(kind, content, order)
-    in_order = [(value, by_key[key]) for value, key in values.items()]
-    digits = digits_of([option for _, option in in_order])
-    shuffled = [(value, option) for value, option in in_order if option.shuffled]
+    options, fixed = _option_pages(kind.options(content), values, study=study)
     return QuestionPage(
         slot=str(slot),
         number=number,
@@ -351,15 +366,8 @@ def question_page(
             ShownImage(**_pictured(picture, study), mark=picture.mark)
             for picture in in_shown_order(shown.pictures, order)
         ],
-        options=[
-            _option_page(option, study=study, value=value, position=position, digit=digits[position])
-            for position, (value, option) in enumerate(shuffled)
-        ],
-        fixed=[
-            FixedOption(value=value, label=last_label(option), digit=option.digit)
-            for value, option in in_order
-            if not option.shuffled
-        ],
+        options=options,
+        fixed=fixed,
         groups=[
             GroupPage(name, group.text, (posted or {}).get(name, ""))
             for name, group in fields_of(kind, content).items()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, NamedTuple, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -75,28 +75,34 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
 
 def language_of(token: str) -> str:
     """Return the language of the study that a session belongs to, "" for an unknown token."""
-    return _said_by_study_of(token)[0]
+    return _said_by_study_of(token).language
 
 
 def records_writing(token: str) -> bool:
     """Tell whether the study that a session belongs to records how texts are written; not for an unknown token."""
-    return _said_by_study_of(token)[1]
+    return _said_by_study_of(token).records_writing
 
 
 def study_of(token: str) -> int:
     """Return the id of the study that a session belongs to, 0 for an unknown token."""
-    return _said_by_study_of(token)[2]
+    return _said_by_study_of(token).pk
 
 
-def _said_by_study_of(token: str) -> tuple[str, bool, int]:
+class _OfStudy(NamedTuple):
+    pk: int = 0
+    language: str = ""
+    records_writing: bool = False
+
+
+def _said_by_study_of(token: str) -> _OfStudy:
     try:
         return _kept_of_study_of(token)
     except Session.DoesNotExist:
-        return "", False, 0
+        return _OfStudy()
 
 
 @lru_cache(maxsize=10_000)
-def _kept_of_study_of(token: str) -> tuple[str, bool, int]:
+def _kept_of_study_of(token: str) -> _OfStudy:
     # A launched study never changes it, and every answer asks.
     study = Session.objects.select_related("study").get(token=token).study
-    return study.design.language, study.design.records_writing, study.pk
+    return _OfStudy(study.pk, study.design.language, study.design.records_writing)
