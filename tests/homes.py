@@ -59,6 +59,7 @@ ONE_AFTER_ANOTHER = (
     "tests/annotation/test_skipping.py",
     "tests/contracts/test_rules.py",
     "tests/flows/test_retrieving.py",
+    "tests/flows/test_who_retrieves.py",
     "tests/flows/test_withdrawal.py",
 )
 BECAUSE_A_PAGE = (

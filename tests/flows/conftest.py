@@ -1,4 +1,7 @@
-"""A PostgreSQL as production has it, for the stories in which it is killed or stopped."""
+"""A PostgreSQL as production has it, for the stories in which it is killed or stopped, and a kind that is made up.
+
+This file is read before the settings are chosen, so it imports no models.
+"""
 
 from collections.abc import Iterator
 
@@ -13,6 +16,19 @@ from tests.workers import database_url
 AT_HOME_ON_POSTGRESQL = pytest.mark.once(
     on="postgresql", because="its site is on a PostgreSQL of its own, whatever the other tests run on"
 )
+
+
+@pytest.fixture
+def writing_is_made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let studies have images described by the kind that is made up in `tests.flows.retrieving`."""
+    from studies import rules
+    from studies.kinds import KINDS, get_kind
+    from tests.flows.retrieving import Write
+
+    monkeypatch.setitem(KINDS, Write.name, f"{Write.__module__}.{Write.__name__}")
+    yield
+    get_kind.cache_clear()
+    rules.get_rule.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,23 +1,12 @@
-"""Finding the image that a description is about: imported descriptions, and those that a study has just collected.
-
-How descriptions are written in the feeding study is made up here.
-"""
-
-import random
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, ClassVar
+"""Finding the image that a description is about: imported descriptions, and those that a study has just collected."""
 
 import pytest
 
-from annotation.actions import leading_on, responses, sessions
+from annotation.actions import leading_on, responses
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.fates import fates_of
-from annotation.actions.skipping import leave_out
 from annotation.errors import AnnotationError, NothingLeft
-from annotation.models import Decision, Response, Session, SessionState, Slot
+from annotation.models import Decision, Response
 from results.actions.pseudonyms import name_annotators
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details
@@ -27,112 +16,19 @@ from results.queries.reporting import study_facts
 from results.reports.agreement import reliabilities
 from studies import rules
 from studies.actions.questions import practice_questions, sample_questions
-from studies.descriptions import TARGETS, role_of
 from studies.errors import StudyError
-from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, get_kind
-from studies.kinds.base import Kind, image_option, picture_of
-from studies.models import Instance, InstanceImage, Project, Question, Study
+from studies.models import Instance, InstanceImage, Question
 from tests.factories import (
     NOON,
-    arrive,
     arrive_at_work,
     launch_study,
     make_image,
-    make_instance,
     make_project,
-    redesign,
 )
+from tests.flows.retrieving import choose, find_study, make_set, send, states_of, write_study
 from tests.results.describing import launched
-from tests.together import at_once
 
-TEN = {"images": "candidate"}
-
-
-class Write(Kind):
-    """A free text about one of the images of a set: always its third."""
-
-    name = "write_about"
-    title = "Write"
-    instructions = "Write it down."
-    rule = "described-v1"
-    collects = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
-    has_one_label = False
-    TARGET = 2
-
-    def roles(self, ask: Mapping[str, Any]) -> Roles:
-        return Roles(images=["candidate"])
-
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        target = instance.images["candidate"][self.TARGET]
-        return [Built("", {"image": image_option("target", target, instance=instance.key)})]
-
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown(pictures=[picture_of(content["image"])])
-
-    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
-        if not posted.get("text"):
-            raise NotAnAnswer("Write something.")
-        return Answer({"text": posted["text"]})
-
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
-        return {"text": value["text"]}
-
-    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
-        return None if answer["text"] == "not possible" else {"text": answer["text"], "target": self.TARGET}
-
-    def made_up(
-        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
-    ) -> Mapping[str, str]:
-        return {"text": f"number {dice.randint(1, 9)}"}
-
-
-@pytest.fixture(autouse=True)
-def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(KINDS, Write.name, f"{__name__}.{Write.__name__}")
-    yield
-    get_kind.cache_clear()
-    rules.get_rule.cache_clear()
-
-
-def make_set(
-    project: Project, key: str, descriptions: Mapping[str, int | None] = MappingProxyType({}), *, type: str = "static"
-) -> Instance:
-    """Make a set of ten images with imported descriptions: text -> the place of its image, None where it is unknown."""
-    captions = {role_of(number): text for number, text in enumerate(descriptions, start=1)}
-    targets = [target for target in descriptions.values() if target is not None]
-    reference = {TARGETS: targets} if targets else {}
-    return make_instance(
-        project, key, candidates=10, type=type, captions=captions, original_captions=captions, reference=reference
-    )
-
-
-def find_study(project: Project, **design: Any) -> Study:
-    asked = {"study": "find", "kind": "retrieve", "ask": TEN, "surveys": {"size": 1}}
-    return launch_study(project, instances=0, **asked | design)
-
-
-def write_study(project: Project, **design: Any) -> Study:
-    return launch_study(project, instances=0, **{"study": "write", "kind": "write_about"} | design)
-
-
-def send(session: Session, **posted: str) -> responses.Receipt:
-    (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
-    return responses.submit(token=session.token, sent=sent, now=NOON)
-
-
-def choose(session: Session, *, place: int) -> responses.Receipt:
-    """Choose the image at `place` of the set, from 0."""
-    (slot,) = responses.open_slots(session=session, limit=1)
-    order = responses.order_for(session=session, question=slot.question)
-    return send(session, choice=str(order.index(f"image_{place + 1}") + 1))
-
-
-def states_of(study: Study) -> list[str]:
-    """Return what has been decided about each question, in the order in which they were made."""
-    decisions = Decision.objects.filter(study=study).order_by("question__source_id", "question")
-    return [decision.state for decision in decisions]
+pytestmark = pytest.mark.usefixtures("writing_is_made_up")
 
 
 @pytest.mark.django_db
@@ -265,140 +161,6 @@ def test_where_somebody_cannot_describe_it_somebody_else_is_asked_at_once() -> N
 
 
 @pytest.mark.django_db
-def test_a_place_that_was_opened_for_others_or_given_back_by_them_is_not_the_authors() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project, surveys={"size": 1})
-    find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
-    for author in ("ann", "ben"):
-        send(arrive_at_work(write, author), text=f"What {author} wrote.")
-    # Two seats are drawn, with both descriptions each.
-    first = arrive_at_work(find, "cleo")
-    assert first.questions_total == 2
-    sessions.leave(session=first, to=SessionState.GIVEN_UP, now=NOON)
-    for author, other in (("ann", "ben"), ("ben", "ann")):
-        (slot,) = responses.open_slots(session=arrive_at_work(find, author), limit=9)
-        assert slot.question.source == {"text": f"What {other} wrote.", "target": 2}
-    # What they left is together in one seat, and nobody has to wait for them.
-    assert arrive_at_work(find, "dora").questions_total == 2
-    assert Slot.objects.filter(question__study=find).count() == 4
-
-
-def keys_of(session: Session) -> list[str]:
-    """Return the keys of the sets that `session` is asked about, in alphabetical order."""
-    return sorted(slot.question.instance.key for slot in responses.open_slots(session=session, limit=99))
-
-
-def write_everything(study: Study, person: str) -> None:
-    session = arrive_at_work(study, person)
-    for number in range(session.questions_total):
-        send(session, text=f"What {person} wrote, {number}.")
-
-
-@pytest.mark.django_db
-def test_nobody_finds_an_image_in_a_set_that_they_described_though_the_study_file_does_not_say_so() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project, surveys={"size": 1}, answers=2)
-    find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
-    first = arrive_at_work(write, "ann")
-    (described,) = keys_of(first)
-    send(first, text="What ann wrote.")
-    for turn in range(3):
-        send(arrive_at_work(write, f"person-{turn}"), text=f"What person {turn} wrote.")
-    assert described not in keys_of(arrive_at_work(find, "ann"))
-    assert Question.objects.filter(study=find, instance__key=described).count() == 0
-
-
-@pytest.mark.django_db
-def test_who_looked_at_what_is_described_and_gave_up_does_not_look_for_it() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project, recruitment={"sessions_per_annotator": 0})
-    find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
-    sessions.leave(session=arrive_at_work(write, "eve"), to=SessionState.GIVEN_UP, now=NOON)
-    # Who has read the consent page and the instructions has seen nothing yet.
-    unseen = arrive(write, "dora")
-    sessions.leave(session=unseen, to=SessionState.GIVEN_UP, now=NOON)
-    write_everything(write, "ann")
-    with pytest.raises(NothingLeft) as error:
-        arrive_at_work(find, "eve")
-    assert error.value.rule == "not_same_instance"
-    assert keys_of(arrive_at_work(find, "dora")) == ["kitchen", "street"]
-
-
-@pytest.mark.django_db
-def test_who_went_on_without_a_question_does_not_look_for_its_image() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project)
-    find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
-    eve = arrive_at_work(write, "eve")
-    slot = responses.open_slots(session=eve, limit=1)[0]
-    leave_out(session=eve, slot=slot, images=[], now=NOON)
-    send(eve, text="What eve wrote.")
-    write_everything(write, "ann")
-    with pytest.raises(NothingLeft):
-        arrive_at_work(find, "eve")
-
-
-@pytest.mark.django_db
-def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_who_describes() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project, surveys={"size": 1}, answers=2)
-    find = find_study(project, selection={"from": "write"}, surveys={"size": 1})
-    send(arrive_at_work(write, "ann"), text="What ann wrote.")
-    finding = arrive_at_work(find, "eve")
-    (key,) = keys_of(finding)
-    writing = arrive_at_work(write, "eve")
-    assert keys_of(writing) == [{"kitchen": "street", "street": "kitchen"}[key]]
-    # Once she has found it she may describe the set herself.
-    choose(finding, place=2)
-    send(writing, text="What eve wrote.")
-    redesign(write, recruitment=replace(write.design.recruitment, sessions_per_annotator=0))
-    assert keys_of(arrive_at_work(write, "eve", session="again")) == [key]
-
-
-@pytest.mark.both
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("finders", [0, 1, 2])
-def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_none(finders: int) -> None:
-    """finders: 0 where nobody finds the image, 1 where every other person does, 2 where everybody does."""
-    project = make_project()
-    make_set(project, "kitchen", type="video")
-    write = write_study(project)
-    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
-    send(arrive_at_work(write, "author"), text="The one that is half open.")
-
-    def come(number: int) -> str:
-        person = "author" if number == 0 else f"person-{number}"
-        try:
-            session = arrive_at_work(find, person, session=f"{person}-{uuid.uuid4()}")
-        except AnnotationError:
-            return ""
-        choose(session, place=2 if number % 2 < finders else 8)
-        return person
-
-    for _ in range(3):
-        at_once(*[lambda number=number: come(number) for number in range(16)])
-    question = Question.objects.get(study=find)
-    answers = list(Response.objects.counted_in(find).values_list("annotator__provider_id", "choice"))
-    right = sum(choice == "image_3" for _, choice in answers)
-    wrong = len(answers) - right
-    assert "author" not in {person for person, _ in answers}
-    assert len({person for person, _ in answers}) == len(answers) <= 3
-    assert (max(right, wrong), min(right, wrong)) in {(2, 0), (2, 1)}
-    assert Decision.objects.get(question=question).state == ("accepted" if right == 2 else "rejected")
-    assert Slot.objects.filter(question=question).count() == len(answers)
-
-
-@pytest.mark.django_db
 def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> None:
     project = make_project()
     make_set(project, "still", {"The full one.": 0})
@@ -425,23 +187,6 @@ def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> 
     assert (titles[2], "Krippendorff's alpha (interval)") not in found
 
 
-@pytest.mark.both
-@pytest.mark.django_db
-def test_the_third_answer_is_not_the_authors_either() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
-    write = write_study(project)
-    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
-    send(arrive_at_work(write, "ann"), text="The one that is half open.")
-    choose(arrive_at_work(find, "ben"), place=2)
-    choose(arrive_at_work(find, "cleo"), place=8)
-    with pytest.raises(NothingLeft) as left:
-        arrive_at_work(find, "ann")
-    assert left.value.rule == "not_author"
-    choose(arrive_at_work(find, "dora"), place=2)
-    assert states_of(find) == states_of(write) == ["accepted"]
-
-
 @pytest.mark.django_db
 def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
     project = make_project()
@@ -459,22 +204,6 @@ def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
         (False, 10),
         (True, 0),
     ]
-
-
-@pytest.mark.both
-@pytest.mark.django_db
-def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
-    write = write_study(project, surveys={"size": 1})
-    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
-    send(arrive_at_work(write, "ann"), text="What ann wrote.")
-    choose(arrive_at_work(find, "ben"), place=2)
-    choose(arrive_at_work(find, "cleo"), place=8)
-    send(arrive_at_work(write, "eve"), text="What eve wrote.")
-    (slot,) = responses.open_slots(session=arrive_at_work(find, "ann"), limit=9)
-    assert slot.question.source == {"text": "What eve wrote.", "target": 2}
 
 
 @pytest.mark.django_db

@@ -6,10 +6,11 @@ from results.actions.pseudonyms import name_annotators
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_times
 from results.queries.figures import figures_of, parting_in
+from results.queries.histories import histories
 from results.queries.kinds import answerable_in
 from results.queries.progress import Seconds, study_progress
 from results.reports.answers import TimedAnswers
-from studies.models import Study
+from studies.models import Question, Study
 from tests.factories import answer, questions, sit_down
 
 pytestmark = pytest.mark.both
@@ -36,3 +37,7 @@ def test_a_change_leaves_the_time_that_the_answer_took(study: Study) -> None:
     asked = {question.instance_id: took[question.pk] for question in questions(study)}
     figures = figures_of(study, sorted(asked), parting_in(study.project))
     assert {instance: found.seconds for instance, found in figures.items()} == asked
+    # An instance's own page has every version with its own, by the same rule.
+    told = histories(Question.objects.filter(pk__in=[changed.pk, hidden.pk]).order_by("pk"), project=study.project)
+    versions = [{given.version: given.seconds for given in asked.answers} for asked in told]
+    assert versions == [{1: 9.0, 2: 0.9, 3: 0.7}, {1: 0.0}]
