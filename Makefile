@@ -37,6 +37,12 @@ test-models:  ## the real loading code of models, on tiny ones, with torch (.ven
 	@scripts/bootstrap.sh models
 	.venv-models/bin/python -m pytest -c tests/models/pytest.ini --rootdir . --confcutdir tests/models tests/models
 
+.PHONY: test-harness
+test-harness:  ## what a release holds for evaluation harnesses, loaded with them (.venv-harness, 3 GB)
+	@scripts/bootstrap.sh harness
+	.venv-harness/bin/python -m pip check
+	.venv-harness/bin/python -m pytest -c tests/models/pytest.ini --rootdir . --confcutdir tests/models tests/models/test_harnesses.py
+
 .PHONY: check
 check: setup  ## lint, format, templates, types, import contracts, migrations, deployment settings
 	@scripts/check.sh
@@ -68,3 +74,5 @@ lock: setup  ## pin requirements*.txt to what requirements*.in allow today
 		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-gpu.txt
 	.venv/bin/uv pip compile --quiet --no-header --python-version 3.11 --upgrade -c requirements-gpu.txt \
 		requirements-training.in -o requirements-training.txt
+	.venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --upgrade requirements-harness.in \
+		| grep -Ev '^(nvidia-|cuda-|triton=)' >requirements-harness.txt

@@ -21,9 +21,12 @@ EPSILON = 0.1
 FALSE_DISCOVERY_RATE = 0.05
 # With fewer, the mean of the differences is not normal enough for Student's t.
 LEAST_INSTANCES = 30
+# With fewer people nobody is left out of a group: the paper's test takes three.
+LEAST_PEOPLE = 3
 # From this winning rate on the model may take the place of the people.
 PASSING_RATE = 0.5
 
+FEW_PEOPLE = "Needs at least {} people who answered the same; there are {}."
 NOBODY = "Nobody answered enough instances that somebody else and the model answered too."
 
 
@@ -83,6 +86,7 @@ def alternative_annotator_test(
     instances: Sequence[Hashable],
     model: Mapping[Any, Any],
     *,
+    clusters: Mapping[Any, Hashable] | None = None,
     alignment: Alignment = agreement,
     epsilon: float = EPSILON,
     false_discovery_rate: float = FALSE_DISCOVERY_RATE,
@@ -92,14 +96,16 @@ def alternative_annotator_test(
 
     answers, people, instances: what was said, by whom and about what, of the same length. model: what the model says,
     by instance; instances that it says nothing about count for nothing, and so do those that one person alone answered.
-    alignment: `agreement` for labels, `nearness` for numbers, or one's own. least_instances: a person with fewer is not
-    tested.
+    clusters: for each instance what it shares with others, where these are several questions about one thing; the test
+    then draws clusters, and `least_instances` counts them. alignment: `agreement` for labels, `nearness` for numbers,
+    or one's own. least_instances: a person with fewer is not tested.
 
     For each person j the differences d of the two indicators (person at least as good, model at least as good; 1 or 0)
     are tested against `epsilon` with Student's t, one-sided: t = (mean d - epsilon) / (s / sqrt n). Where all
     differences are the same, p is 0 if they lie below epsilon, else 1. The people over whom the model wins are those
     whose hypothesis the procedure of Benjamini and Yekutieli rejects (`benjamini_yekutieli`). An instance counts once
-    per person, however many others answered it; the test takes instances to be independent of each other.
+    per person, however many others answered it; the test takes instances, or clusters, to be independent of each other.
+    Undefined with fewer than `LEAST_PEOPLE` people who answered the same.
 
     Raises ValueError for different lengths, when a person has answered an instance twice, and for an epsilon or a rate
     outside 0 to 1.
@@ -123,14 +129,18 @@ def alternative_annotator_test(
         given[person] = answer
     shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
     compared = [
-        _against(person, shared, model, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
+        _against(person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
         for person in dict.fromkeys(people)
     ]
     tested = [each for each in compared if each.p is not None]
     rejected = benjamini_yekutieli([each.p for each in tested if each.p is not None], false_discovery_rate)
     winning = {each.person for each, wins in zip(tested, rejected, strict=True) if wins}
     everybody = [_decided(each, wins=each.person in winning) for each in compared]
-    settings = (epsilon, false_discovery_rate)
+    settings, sharing = (epsilon, false_discovery_rate), sum(each.n > 0 for each in compared)
+    if 0 < sharing < LEAST_PEOPLE:
+        reason = FEW_PEOPLE.format(LEAST_PEOPLE, sharing)
+        undecided = [_decided(each, wins=False) for each in compared]
+        return AlternativeAnnotator(None, None, None, len(tested), undecided, *settings, reason)
     if not tested:
         return AlternativeAnnotator(None, None, None, 0, everybody, *settings, NOBODY)
     rate = len(winning) / len(tested)
@@ -162,38 +172,46 @@ def _against(
     person: Hashable,
     shared: Mapping[Hashable, Mapping[Hashable, Any]],
     model: Mapping[Any, Any],
+    clusters: Mapping[Any, Hashable] | None,
     *,
     alignment: Alignment,
     epsilon: float,
     least_instances: int,
 ) -> AgainstPerson:
     both: list[tuple[bool, bool]] = []
+    drawn: list[Hashable] = []
     for instance, given in shared.items():
         if person not in given:
             continue
         others = [answer for who, answer in given.items() if who != person]
         persons, models = alignment(given[person], others), alignment(model[instance], others)
         both.append((persons >= models, models >= persons))
+        drawn.append(clusters[instance] if clusters else instance)
     if not both:
         return AgainstPerson(person, 0, None, None, None, False, "No instance was answered by somebody else too.")
     indicators = np.array(both, dtype=np.float64)
     persons_advantage, advantage = (float(share) for share in indicators.mean(axis=0))
     counts = (person, len(both), advantage, persons_advantage)
     least = max(2, least_instances)
-    if len(both) < least:
+    if len(set(drawn)) < least:
         return AgainstPerson(*counts, None, False, f"Fewer than {least} instances say too little of one person.")
-    return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], epsilon), False)
+    return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
 
 
-def _probability(differences: Floats, epsilon: float) -> float:
-    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
-    if spread == 0:
+def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:
+    mean = float(differences.mean())
+    numbers: dict[Hashable, int] = {}
+    member = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
+    sums = np.bincount(member, weights=differences - mean)
+    count = sums.size
+    # With a cluster for each it is the variance of a mean.
+    error = sqrt(float((sums**2).sum()) * count / (count - 1)) / differences.size
+    if error == 0:
         return 0.0 if mean < epsilon else 1.0
     # Here, because loading it takes longer than everything else that a page of the site loads.
     from scipy.special import stdtr
 
-    count = differences.size
-    return float(stdtr(count - 1, (mean - epsilon) / (spread / sqrt(count))))
+    return float(stdtr(count - 1, (mean - epsilon) / error))
 
 
 def _decided(each: AgainstPerson, *, wins: bool) -> AgainstPerson:

@@ -2,21 +2,24 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analytics.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
-from analytics.people import ONE_PERSON, Answers, answers_of, spread
-from analytics.scores import truth_values
+from analytics.people import ONE_PERSON, Answers, Spread, answers_of, share_interval, single_answers, spread
+from analytics.ratings import Floats
+from analytics.scores import scores_in_range, truth_values
 
-Test = Literal["t over people", "McNemar"]
-OVER_PEOPLE: Test = "t over people"
+# The names of the tests, which results carry. "t over people" was used before.
+Test = Literal["clustered score test", "McNemar"]
+OVER_PEOPLE: Test = "clustered score test"
 MCNEMAR: Test = "McNemar"
 NOTHING_APART = "No question tells the two apart."
-ALL_ALIKE = "Every person differs from the other by the same, so how far people vary cannot be told."
+# The smallest probability that the clustered score test tells, and the steps in which it finds one.
+SMALLEST_P, STEPS = 1e-12, 50
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class PeopleAgainst:
 
     value: the mean over people of their share right minus the other's share on the same questions, -1 to 1; None
     without people. low, high: its interval; p: two-sided probability of a difference as large were there none. These
-    three are None exactly when `reason` says why. test: "t over people" or "McNemar", which was used for p.
+    three are None exactly when `reason` says why. test: which was used for p.
     """
 
     value: float | None
@@ -101,66 +104,129 @@ def people_against(
     others: ArrayLike,
     people: Sequence[Hashable],
     questions: Sequence[Hashable],
+    instances: Sequence[Hashable] | None = None,
     *,
     level: float = LEVEL,
 ) -> PeopleAgainst:
     """Compare people with somebody (a model) who answered the same questions, with one value per person.
 
-    right, others: whether each answer of a person is right, and whether the other's to the same question is. people,
-    questions: whose answer it is and to what. The test is Student's t over people, whose variance allows for questions
-    that several people share (`analytics.people.spread`), and where they do is no less than `_over_questions`;
-    McNemar's takes its place only where every answer comes from a person of its own and to a question of its own, so
-    that nothing depends on anything.
+    right, others: whether each answer of a person is right, and whether the other's to the same question is, or how
+    right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
+    there are several about one. The interval is made of those of the two shares (`_between`), that of people for other
+    people and instances and the other's for other instances. p is the smallest level at which it leaves out 0, and at
+    least `SMALLEST_P`. McNemar's p takes its place only where every answer is right or wrong, and comes from a person
+    of its own and to a question about an instance of its own, so that nothing depends on anything.
 
-    Undefined for one person, and where the differences of all people are the same. Raises ValueError for different
-    lengths, for what is no truth value, and when a person has answered a question twice.
-    Source: Donner and Klar 2000, "Design and analysis of cluster randomization trials in health research".
+    Undefined for one person, and where no question tells the two apart. Raises ValueError for different lengths, for
+    what is no truth value, and when a person has answered a question twice.
+    Source: Zou and Donner 2008, "Construction of confidence limits about effect measures: a general approach",
+    Statistics in Medicine 27, pp. 1693-1702; for one answer each it is method 10 of Newcombe 1998, "Improved confidence
+    intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17.
 
     Example: ann 3 of 4 right and ben 2 of 4, the other 1 of 4 and 1 of 4: the differences are 0.5 and 0.25, their mean
-    0.375, t = 0.375 / 0.125 = 3 with 1 degree of freedom, p = 0.205.
+    is 0.375.
     """
-    mine, its = truth_values(right), truth_values(others)
+    mine, its = scores_in_range(right), scores_in_range(others)
     if mine.shape != its.shape:
         raise ValueError(f"A comparison takes two lists over the same questions, not {mine.shape} and {its.shape}.")
-    given = answers_of(mine.astype(np.float64) - its, people, questions)
+    given = answers_of(mine, people, questions, instances)
     counts = (given.n_people, given.n_questions, given.values.size)
-    alone = given.n_people == given.n_questions == given.values.size and given.n_people > 1
+    are_counts = bool(np.isin((mine, its), (0, 1)).all())
+    alone = given.n_people == given.n_instances == given.values.size and given.n_people > 1 and are_counts
     test = MCNEMAR if alone else OVER_PEOPLE
     if not given.values.size:
         return PeopleAgainst(None, None, None, None, test, *counts, ONE_PERSON)
-    value, found = float(given.means.mean()), spread(given)
-    if found.variance is None or found.degrees is None:
-        return PeopleAgainst(value, None, None, None, test, *counts, found.reason)
-    if not found.variance:
-        reason = ALL_ALIKE if given.values.any() else NOTHING_APART
-        return PeopleAgainst(value, None, None, None, test, *counts, reason)
-    # Here, because loading it takes longer than everything else that a page of the site loads.
-    from scipy.special import stdtr, stdtrit
-
-    error = sqrt(max(found.variance, _over_questions(given)))
-    half = float(stdtrit(found.degrees, (1 + level) / 2)) * error
-    p = mcnemar(mine, its).p if alone else 2 * float(stdtr(found.degrees, -abs(value) / error))
-    return PeopleAgainst(value, max(-1.0, value - half), min(1.0, value + half), p, test, *counts)
+    both = _Both.of(given, its)
+    reason = spread(given).reason or (None if (mine != its).any() else NOTHING_APART)
+    if reason is not None:
+        return PeopleAgainst(both.value, None, None, None, test, *counts, reason)
+    p = mcnemar(mine, its).p if alone else _probability(both)
+    return PeopleAgainst(both.value, *_between(both, level), p, test, *counts)
 
 
-def _over_questions(given: Answers) -> float:
-    """Return the least variance that the draw of questions gives a mean difference; 0 where no question is shared.
+@dataclass(frozen=True)
+class _Share:
+    """A share right with as much to tell as `n` independent answers have."""
 
-    Where people share questions, the other's answers to them are the same for all: a model that is right on 25 of 25
-    says nothing of how far it would be on others, and people who are right nearly as often would differ from it for
-    sure. So there are two questions more, one that people alone and one that the other alone is right on, as Bonett
-    and Price 2012, "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data",
-    Journal of Educational and Behavioral Statistics 37, have it for one answer to each.
-    """
-    questions = given.n_questions
-    if given.values.size == questions:
+    value: float
+    n: float
+    degrees: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return share_interval(self.value, self.n, 1, self.degrees, level=level)
+
+
+@dataclass(frozen=True)
+class _Both:
+    """The share right of people and that of the other, and how their estimates correlate."""
+
+    people: _Share
+    other: _Share
+    correlation: float
+
+    @property
+    def value(self) -> float:
+        return self.people.value - self.other.value
+
+    @classmethod
+    def of(cls, given: Answers, its: Floats) -> "_Both":
+        people, found = float(given.means.mean()), spread(given)
+        # Weights add up to 1 but for rounding.
+        other = min(1.0, float((given.weights * its).sum()))
+        of_people, of_other = (_by_instance(given, values) for values in (given.values - people, its - other))
+        most = max(2, given.n_instances)
+        variance = float((of_other**2).sum()) * most / (most - 1)
+        covariance = float((of_people * of_other).sum()) * most / (most - 1)
+        # One question counts once for the other, however many people answered it.
+        of_question = np.bincount(given.question, weights=given.weights)
+        return cls(
+            _share(people, found, given.weights, given.values, given.single_answers),
+            _share(other, Spread(variance, most - 1.0), given.weights, its, 1 / float((of_question**2).sum())),
+            _correlation(covariance, found.variance or 0.0, variance),
+        )
+
+
+def _by_instance(given: Answers, apart: Floats) -> Floats:
+    sums = np.bincount(given.instance, weights=given.weights * apart, minlength=given.n_instances)
+    return sums.astype(np.float64)
+
+
+def _share(value: float, found: Spread, weights: Floats, values: Floats, most: float) -> _Share:
+    """Return a share with the variance that was found, or with that of `most` independent answers where it is less."""
+    alone = float((weights * (values - value) ** 2).sum())
+    return _Share(value, single_answers(value, found.variance or 0.0, alone, most), found.degrees or 1.0)
+
+
+def _correlation(covariance: float, first: float, second: float) -> float:
+    if not (first > 0 and second > 0):
         return 0.0
-    weights = 1 / (given.n_people * given.per_person[given.person])
-    of_question = np.bincount(given.question, weights=weights)
-    differences = np.bincount(given.question, weights=weights * given.values) / of_question
-    apart = differences - float(given.means.mean())
-    varying = float((of_question**2 * apart**2).sum()) + 2 / questions**2
-    return varying * (questions / (questions + 2)) ** 2
+    return max(-1.0, min(1.0, covariance / sqrt(first * second)))
+
+
+def _between(both: _Both, level: float) -> tuple[float, float]:
+    """Return the interval of the difference of two shares from the intervals of each (Zou and Donner 2008, equation
+    7)."""
+    (low, high), (its_low, its_high) = both.people.interval(level), both.other.interval(level)
+    value, mine, its = both.value, both.people.value, both.other.value
+    below = _together(mine - low, its_high - its, both.correlation)
+    above = _together(high - mine, its - its_low, both.correlation)
+    return max(-1.0, value - below), min(1.0, value + above)
+
+
+def _together(first: float, second: float, correlation: float) -> float:
+    return sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2))
+
+
+def _probability(both: _Both) -> float:
+    """Return the smallest level at which the interval leaves out 0."""
+    if not both.value:
+        return 1.0
+    least, most = log(SMALLEST_P), 0.0
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        low, high = _between(both, 1 - exp(middle))
+        least, most = (least, middle) if low > 0 or high < 0 else (middle, most)
+    return exp(most)
 
 
 def holm(probabilities: Sequence[float | None]) -> list[float | None]:

@@ -6,7 +6,7 @@ Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 1
 import numpy as np
 
 from analytics.coefficients import Measure, Statistic
-from analytics.ratings import MISSING, Coded, Counts, Floats, distinct_units_by_rater
+from analytics.ratings import MISSING, Coded, Counts, Floats, distinct_units_by_rater, row_of_each_unit
 
 # Leaving out one unit of each kind of row is one matrix of rows x rows; beyond this many units leave in groups.
 MOST_ROWS = 2000
@@ -14,6 +14,8 @@ MOST_ROWS = 2000
 MOST_GROUPS = 20
 # Groups of units where they leave in groups.
 UNIT_GROUPS = 200
+# Weightings x rows up to this size are one matrix (64 MB).
+MOST_WEIGHTS = 8_000_000
 
 
 def leave_one_out(statistic: Statistic, counts: Counts) -> Floats:
@@ -35,6 +37,30 @@ def variance_over_units(measure: Measure, coded: Coded) -> float | None:
     for group in range(UNIT_GROUPS):
         weights[group, group::UNIT_GROUPS] = 0
     return _variance(statistic(weights), np.ones(UNIT_GROUPS))
+
+
+def leave_clusters_out(measure: Measure, coded: Coded, clusters: Counts) -> Floats:
+    """Return the value without one cluster of units at a time; nan where that leaves nothing to compare.
+
+    clusters: for each unit a number that the units of its cluster share. Clusters without a unit that the measure
+    compares are left aside. Where there are many clusters they leave in `UNIT_GROUPS` groups, by turns.
+    """
+    rows = measure.rows(coded)
+    row = row_of_each_unit(coded, rows, by_column=measure.for_two_raters)
+    compared = row != MISSING
+    names, cluster = np.unique(clusters[compared], return_inverse=True)
+    groups = names.size
+    if groups > MOST_ROWS or groups * len(rows.counts) > MOST_WEIGHTS:
+        groups = min(groups, UNIT_GROUPS)
+    cells = (cluster % max(groups, 1)) * len(rows.counts) + row[compared]
+    without = np.bincount(cells, minlength=groups * len(rows.counts)).reshape(groups, -1)
+    return measure.statistic(coded, rows)(rows.counts.astype(np.float64) - without)
+
+
+def variance_over_clusters(measure: Measure, coded: Coded, clusters: Counts) -> float | None:
+    """Return the jackknife variance over clusters, None where leaving some out leaves nothing to compare."""
+    values = leave_clusters_out(measure, coded, clusters)
+    return _variance(values, np.ones(values.size))
 
 
 def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[float | None, int]:

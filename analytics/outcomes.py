@@ -85,20 +85,55 @@ def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool,
 
 # What one question with that outcome makes of its instance, whatever became of the others; else all must agree.
 DECIDING = (Outcome.UNDONE, Outcome.REJECTED, Outcome.NONE_YET, Outcome.CONFLICTING)
+# The outcome of a part is the first of these that an attempt at it has.
+BEST_FIRST = (
+    Outcome.ACCEPTED,
+    Outcome.AGREED,
+    Outcome.NONE_YET,
+    Outcome.CONFLICTING,
+    Outcome.REJECTED,
+    Outcome.UNDONE,
+)
+# The item of a question that is about all of its instance.
+WHOLE = ""
 
 
-def outcome_of_instance(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return what has become of an instance in a study, from the outcomes of all its questions there; at least one.
+def outcome_of_item(item: str, outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of an item in a study, from the outcomes of the questions about it; at least one.
 
-    It is accepted when all of them are, rejected as soon as one is, and conflicting when nothing is awaited any more
-    and one of them is. Raises ValueError when there is no question.
+    item: the part of its instance that it is, such as one image of a set, or `WHOLE`. A whole instance is accepted when
+    all its questions are, rejected as soon as one is, and conflicting when nothing is awaited any more and one of them
+    is. The questions about a part are attempts, such as one description after another of the same image: it is accepted
+    as soon as one is, and rejected when all are.
 
-    Example: one question accepted, one rejected: the instance is rejected.
+    Raises ValueError when there is no question. Example: one question accepted, one rejected: the whole instance is
+    rejected, and a part is accepted.
     """
     found = set(outcomes)
     if not found:
+        raise ValueError("An item that a study does not ask about has no outcome there.")
+    order = DECIDING if item == WHOLE else BEST_FIRST
+    return next((outcome for outcome in order if outcome in found), None) or found.pop()
+
+
+def outcomes_of_items(questions: Iterable[tuple[str, Outcome]]) -> dict[str, Outcome]:
+    """Return the outcome of each item of one instance in a study: item -> outcome.
+
+    questions: the item and the outcome of each question that the study asks about the instance.
+    """
+    by_item: dict[str, set[Outcome]] = {}
+    for item, outcome in questions:
+        by_item.setdefault(item, set()).add(outcome)
+    return {item: outcome_of_item(item, outcomes) for item, outcomes in by_item.items()}
+
+
+def outcome_of_instance(questions: Iterable[tuple[str, Outcome]]) -> Outcome:
+    """Return the outcome of an instance in a study; `questions` as for `outcomes_of_items`, at least one.
+
+    An instance of several items is accepted as soon as one of them is, and rejected when all are. Raises ValueError
+    when there is no question.
+    """
+    found = set(outcomes_of_items(questions).values())
+    if not found:
         raise ValueError("An instance that a study does not ask about has no outcome there.")
-    for deciding in DECIDING:
-        if deciding in found:
-            return deciding
-    return found.pop()
+    return next(outcome for outcome in BEST_FIRST if outcome in found)

@@ -13,10 +13,14 @@ _WAGES_AT = (Fraction(1, 2), Fraction(9, 10))
 
 @dataclass(frozen=True)
 class PaidSession:
-    """A session that is paid: how long it took, in `seconds`, over 0, and how many `answers` it gave, at least 0."""
+    """A session that is paid: how long it took, in `seconds`, over 0, and how many `answers` it gave, at least 0.
+
+    `reward`: what it was paid for itself where that is not what all sessions are paid, in major units, at least 0.
+    """
 
     seconds: float
     answers: int = 0
+    reward: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,21 @@ def projected_cost(reward: Decimal, times: int) -> Decimal:
     if reward < 0 or times < 0:
         raise ValueError(f"A cost needs a reward and a number of at least 0, not {reward} and {times}.")
     return reward * times
+
+
+def session_pay(per_session: Decimal, answers: int, least_answers: int) -> Decimal:
+    """Return what a finished session is paid: `per_session`, or its share where it gave fewer than `least_answers`.
+
+    per_session: major units, at least 0. answers: at least 0. least_answers: at least 1, which is always paid in full.
+    Rounded to the cent, halves up. Raises ValueError otherwise.
+
+    Example: 1.20 from 15 answers on; 4 answers are paid 0.32.
+    """
+    if per_session < 0 or answers < 0 or least_answers < 1:
+        raise ValueError("A session's pay needs a reward and answers of at least 0, and least answers of at least 1.")
+    if answers >= least_answers or least_answers == 1:
+        return per_session
+    return (per_session * answers / least_answers).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
 
 
 def rewards(per_session: Decimal, per_answer: Decimal, *, seats: int, answers: int) -> Decimal:
@@ -120,7 +139,10 @@ def hourly_wage(per_session: Decimal, sessions: Sequence[PaidSession], per_answe
         raise ValueError("A session that was paid took more than 0 seconds.")
     if not sessions:
         return Wage(0, None, None, "Nobody has finished yet.")
-    rewards = [per_session + per_answer * session.answers for session in sessions]
+    rewards = [
+        (per_session if session.reward is None else session.reward) + per_answer * session.answers
+        for session in sessions
+    ]
     if len(set(rewards)) == 1:
         # The same as below, without a rounding.
         durations = [session.seconds for session in sessions]

@@ -1,37 +1,46 @@
-"""How often people are right, for other people like these on other questions like these.
+"""How often people are right, for other people like these on other instances like these.
 
 Every person counts once, however much they answered. The interval allows for both draws: of people, whose answers are
-alike because they are one person's, and of questions, which several people may share. It is the exact interval of a
-share (Clopper and Pearson 1934) on the number of single answers that would tell as much, corrected for the few people
-that the variance is estimated from (Korn and Graubard 1998, "Confidence intervals for proportions with small expected
-number of positive counts estimated from survey data", Survey Methodology 24, pp. 193-201). `benchmarks/coverage.py`
-measures how often it holds what it promises; docs/decisions/0011-intervals-for-other-people.md says why this one.
+alike because they are one person's, and of instances, which several people may share and about which there may be
+several questions. It is Wilson's interval of a share (1927) with Student's t, on the number of single answers that
+would tell as much (Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive
+counts estimated from survey data", Survey Methodology 24, pp. 193-201; Franco, Little, Louis and Slud 2019,
+"Comparative study of confidence intervals for proportions in complex sample surveys", Journal of Survey Statistics and
+Methodology 7, pp. 334-364). `benchmarks/coverage.py` measures how often it holds what it promises;
+docs/decisions/0011-intervals-for-other-people.md says why this one.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analytics.ratings import Floats
-from analytics.scores import NOTHING, truth_values
+from analytics.scores import NOTHING, scores_in_range
 
 LEVEL = 0.95
+# People who differ a little near 1 differ more below: the design effect of a limit nearer to one half grows by this
+# power of how much more a share varies there, and by more where people are few (2 over the degrees of freedom) or the
+# share is skewed (its squared skewness over 60). Chosen by `benchmarks/coverage.py`.
+POWER, FEW_DEGREES, SKEWED = 0.4, 2.0, 60.0
 # Rounds in which a limit and the design effect that belongs to it settle; six change nothing that anybody prints.
 ROUNDS = 12
 # A variance of shares below this is zero but for rounding.
 ROUNDING = 1e-20
 ONE_PERSON = "One person answered, and what one person does says nothing about others."
 ONE_QUESTION = "One question was answered, which says nothing about other questions."
+ONE_INSTANCE = "One instance was answered about, which says nothing about other instances."
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a mean over people may lie from what other people and other questions would give.
+    """How far a mean over people may lie from what other people and other instances would give.
 
-    variance: of the mean. degrees: of freedom of that estimate. Both are None exactly when `reason` says why.
+    variance: of the mean, at least 0. degrees: of freedom of that estimate. Both are None exactly when `reason` says
+    why.
     """
 
     variance: float | None
@@ -63,13 +72,16 @@ class PeopleScore:
 
 @dataclass(frozen=True)
 class Answers:
-    """Numbers by who gave them and about what: three columns of equal length, people and questions numbered from 0."""
+    """Numbers by who gave them and about what: columns of equal length; people, questions and instances numbered from
+    0."""
 
     values: Floats
     person: NDArray[np.intp]
     question: NDArray[np.intp]
+    instance: NDArray[np.intp]
     n_people: int
     n_questions: int
+    n_instances: int
 
     @property
     def per_person(self) -> Floats:
@@ -86,97 +98,147 @@ class Answers:
         """How many answers count as much as these do when every person counts once (Kish 1965, section 11.7)."""
         return self.n_people**2 / float((1 / self.per_person).sum())
 
+    @property
+    def weights(self) -> Floats:
+        """How much each answer counts in the mean over people; their sum is 1."""
+        found: Floats = 1 / (self.n_people * self.per_person[self.person])
+        return found
 
-def answers_of(values: ArrayLike, people: Sequence[Hashable], questions: Sequence[Hashable]) -> Answers:
-    """Number people and questions in order of appearance.
 
-    values: one number per answer. people, questions: whose it is and about what, of the same length. Raises ValueError
-    for other lengths, for what is no number, and when one person has answered a question twice.
+def answers_of(
+    values: ArrayLike,
+    people: Sequence[Hashable],
+    questions: Sequence[Hashable],
+    instances: Sequence[Hashable] | None = None,
+) -> Answers:
+    """Number people, questions and instances in order of appearance.
+
+    values: one number per answer. people, questions: whose it is and about what, of the same length. instances: what
+    its question is about, without which every question is about an instance of its own. Raises ValueError for other
+    lengths, for what is no number, and when one person has answered a question twice.
     """
     numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1 or len(people) != numbers.size or len(questions) != numbers.size:
+    about = questions if instances is None else instances
+    if numbers.ndim != 1 or not len(people) == len(questions) == len(about) == numbers.size:
         raise ValueError(
             f"Each answer has a person and a question, not {numbers.size} answers with {len(people)} and "
-            f"{len(questions)}."
+            f"{len(questions)}, about {len(about)} instances."
         )
     if np.isnan(numbers).any():
         raise ValueError(f"Answer {int(np.isnan(numbers).argmax())} (counted from 0) is not a number.")
     if len(set(zip(people, questions, strict=True))) < numbers.size:
         raise ValueError("A person has answered a question twice; each answers a question once.")
-    who, what = _numbered(people), _numbered(questions)
-    return Answers(numbers, who, what, int(who.max(initial=-1)) + 1, int(what.max(initial=-1)) + 1)
+    columns = [_numbered(people), _numbered(questions), _numbered(about)]
+    counts = [int(column.max(initial=-1)) + 1 for column in columns]
+    return Answers(numbers, columns[0], columns[1], columns[2], counts[0], counts[1], counts[2])
+
+
+def number_answers(people: Sequence[int], instances: Sequence[int]) -> Answers:
+    """Number people and instances by size, each answer being to a question of its own; quick, and without values."""
+    n = len(people)
+    (who, person), (about, instance) = (
+        np.unique(np.asarray(column, dtype=np.int64), return_inverse=True) for column in (people, instances)
+    )
+    return Answers(np.zeros(n), person, np.arange(n), instance, who.size, n, about.size)
 
 
 def score_of_people(
-    right: ArrayLike, people: Sequence[Hashable], questions: Sequence[Hashable], *, level: float = LEVEL
+    right: ArrayLike,
+    people: Sequence[Hashable],
+    questions: Sequence[Hashable],
+    instances: Sequence[Hashable] | None = None,
+    *,
+    level: float = LEVEL,
 ) -> PeopleScore:
-    """Return the mean over people of their share right, with its interval for other people and questions.
+    """Return the mean over people of their share right, with its interval for other people and instances.
 
-    right: whether each answer is right. people, questions: whose answer it is and to what, of the same length; an
-    instance that a person answered several questions about may stand as one question.
+    right: whether each answer is right, or how right it is, from 0 to 1. people, questions: whose answer it is and to
+    what, of the same length; an instance that a person answered several questions about may stand as one question.
+    instances: what each question is about, where there are several about one.
 
-    Raises ValueError as `answers_of`, for what is no truth value, and for a level outside 0 to 1.
+    Raises ValueError as `answers_of`, for what is no score from 0 to 1, and for a level outside 0 to 1.
     Source: see the head of this module; two-way variance as in Searle, Casella and McCulloch 1992, "Variance
-    components". The design effect of a limit nearer to one half is taken larger, by the spread of a share
-    there: people who differ a little near 1 differ more below, and without it twenty people who are right on 97 %
-    are covered 92 times in 100.
+    components". The design effect of a limit nearer to one half is taken larger (`POWER`).
 
     Example: ann right on 3 of 4 questions and ben on 1 of 2: (0.75 + 0.5) / 2 = 0.625, where 4 of 6 answers are right.
     """
-    given = answers_of(truth_values(right), people, questions)
+    return score_of(answers_of(scores_in_range(right), people, questions, instances), level=level)
+
+
+def score_of(given: Answers, *, level: float = LEVEL) -> PeopleScore:
+    """As `score_of_people`, of answers whose values are from 0 to 1."""
     counts = (given.n_people, given.n_questions, given.values.size)
     if not given.values.size:
         return PeopleScore(None, None, None, *counts, None, None, NOTHING)
     value, icc, found = float(given.means.mean()), intraclass_correlation(given), spread(given)
     if found.variance is None or found.degrees is None:
         return PeopleScore(value, None, None, *counts, icc, None, found.reason)
-    single = value * (1 - value)
-    independent = given.single_answers
-    if found.variance > 0 and single > 0:
-        independent = min(independent, single / found.variance)
+    alone = float((given.weights * (given.values - value) ** 2).sum())
+    independent = single_answers(value, found.variance, alone, given.single_answers)
     low, high = share_interval(value, counts[2], counts[2] / independent, found.degrees, level=level)
     return PeopleScore(value, low, high, *counts, icc, counts[2] / independent)
 
 
+def single_answers(share: float, variance: float, alone: float, most: float) -> float:
+    """Return how many independent answers of 0 or 1 tell as much as a share with this variance.
+
+    alone: the variance of a single answer; most: as how many independent answers these count at most, so that less
+    variance than `most` such answers have is not believed.
+    """
+    single, least = share * (1 - share), max(variance, alone / most)
+    return single / least if single > 0 and least > 0 else most
+
+
 def share_interval(
-    share: float, n: int, design_effect: float, degrees: float, *, level: float = LEVEL
+    share: float, n: float, design_effect: float, degrees: float, *, level: float = LEVEL
 ) -> tuple[float, float]:
     """Return the interval of a share of `n` answers of which `design_effect` tell as much as one independent one.
 
-    share: 0 to 1. degrees: of freedom of the design effect, at least 1. Raises ValueError for numbers outside these.
-    Source: Korn and Graubard 1998; the design effect of a limit as in `score_of_people`.
+    share: 0 to 1. n: above 0, need not be a whole number. degrees: of freedom of the design effect, above 0. Raises
+    ValueError for numbers outside these.
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference", JASA 22, with Student's
+    t; the design effect of a limit as in `score_of_people`.
 
-    Example: 90 of 100 with a design effect of 1 and very many degrees is Clopper and Pearson's 0.824 to 0.951.
+    Example: 90 of 100 with a design effect of 1 and very many degrees is Wilson's 0.826 to 0.945.
     """
-    if not (0 <= share <= 1 and n >= 1 and design_effect > 0 and degrees > 0 and 0 < level < 1):
+    if not (0 <= share <= 1 and n > 0 and design_effect > 0 and degrees > 0 and 0 < level < 1):
         raise ValueError(
             f"Not a share of {share} of {n} answers with a design effect of {design_effect}, {degrees} degrees of "
             f"freedom and level {level}."
         )
-    lower = _lower_limit(share, n, design_effect, degrees, level)
-    return lower, 1 - _lower_limit(1 - share, n, design_effect, degrees, level)
+    # Here, because loading it takes longer than everything else that a page of the site loads.
+    from scipy.special import stdtrit
+
+    far = float(stdtrit(degrees, (1 + level) / 2))
+    least = max(share * (1 - share), 1 / (2 * n))
+    power = min(1.0, POWER + FEW_DEGREES / degrees + (1 - 2 * share) ** 2 / least / SKEWED)
+    below, above = (_lower_limit(each, n, design_effect, far, power) for each in (share, 1 - share))
+    return below, 1 - above
 
 
-def spread(given: Answers) -> Spread:
-    """Return the variance of the mean over people when both people and questions are drawn anew.
+def spread(given: Answers, weights: Floats | None = None) -> Spread:
+    """Return the variance of the mean over people when both people and instances are drawn anew.
 
-    That of the means of people over their number, plus what two people's means have in common through questions that
-    both answered (0 when no question is shared). Undefined for one person, and for one question.
+    That of the means of people over their number, plus what two people's means have in common through instances that
+    both answered about (0 when no instance is shared). Undefined for one person, and for one instance.
+    weights: how much each answer counts in another mean, with the sum 1; by default every person counts once.
 
     Example: people with means 1 and 0.5 on questions of their own: 0.125 / 2 = 0.0625 with 1 degree of freedom.
     """
-    people, questions = given.n_people, given.n_questions
+    people, instances = given.n_people, given.n_instances
     if people < 2:
         return Spread(None, None, ONE_PERSON if people else NOTHING)
-    if questions < 2:
-        return Spread(None, None, ONE_QUESTION)
-    own = float(np.var(given.means, ddof=1)) / people
-    shared = max(0.0, _in_common(given))
-    variance, most = own + shared, float(people - 1)
-    if variance < ROUNDING:
-        return Spread(0.0, most)
-    degrees = variance**2 / (own**2 / most + shared**2 / (questions - 1))
-    return Spread(variance, min(most, degrees))
+    if instances < 2:
+        return Spread(None, None, ONE_QUESTION if given.n_questions < 2 else ONE_INSTANCE)
+    weights = given.weights if weights is None else weights
+    middle = float((weights * given.values).sum())
+    of_person = np.bincount(given.person, weights=weights * (given.values - middle), minlength=people)
+    own, shared = float((of_person**2).sum()) * people / (people - 1), _in_common(given, weights)
+    most = own + max(0.0, shared)
+    if most < ROUNDING:
+        return Spread(0.0, people - 1.0)
+    degrees = most**2 / (own**2 / (people - 1) + max(0.0, shared) ** 2 / (instances - 1))
+    return Spread(max(0.0, own + shared), degrees)
 
 
 def intraclass_correlation(given: Answers) -> float | None:
@@ -197,33 +259,34 @@ def intraclass_correlation(given: Answers) -> float | None:
     return (between - within) / all_of_it if all_of_it else None
 
 
-def _in_common(given: Answers) -> float:
-    """Return the mean over pairs of people of the covariance that their means have through questions they share."""
-    each, people = given.per_person, given.n_people
-    apart = (given.values - given.means[given.person]) / each[given.person]
-    by_question = np.bincount(given.question, weights=apart, minlength=given.n_questions)
-    products = float((by_question**2).sum() - (apart**2).sum())
-    usual = people / float((1 / each).sum())
-    # A person's mean is taken from their own answers, which uses up one of them.
+def _in_common(given: Answers, weights: Floats) -> float:
+    """Return what the answers of different people about the same instance add to the variance of the mean."""
+    people = given.n_people
+    apart = (given.values - given.means[given.person]) * weights
+    # What each person says about each instance, put together.
+    pairs, which = np.unique(given.person * given.n_instances + given.instance, return_inverse=True)
+    of_pair = np.bincount(which, weights=apart, minlength=pairs.size)
+    by_instance = np.bincount(pairs % given.n_instances, weights=of_pair, minlength=given.n_instances)
+    products = float((by_instance**2).sum() - (of_pair**2).sum())
+    instances_each = np.bincount(pairs // given.n_instances, minlength=people)
+    usual = people / float((1 / instances_each).sum())
+    # A person's mean is taken from their own answers, which uses up one of their instances.
     left = usual / (usual - 1) if usual > 1 else 1.0
-    return left * products / (people * (people - 1))
+    return left * products * people / (people - 1)
 
 
-def _lower_limit(share: float, n: int, design_effect: float, degrees: float, level: float) -> float:
+def _lower_limit(share: float, n: float, design_effect: float, far: float, power: float) -> float:
+    """Return Wilson's lower limit. far: the quantile of Student's t."""
     if share <= 0:
         return 0.0
-    # Here, because loading it takes longer than everything else that a page of the site loads.
-    from scipy.special import betaincinv, stdtrit
-
-    tail = (1 - level) / 2
-    few = (stdtrit(max(n - 1, 1), 1 - tail) / stdtrit(degrees, 1 - tail)) ** 2
     least = max(share * (1 - share), 1 / (2 * n))
     grown, limit = 1.0, share
     for _ in range(ROUNDS):
-        independent = n / (1 + (design_effect - 1) * grown) * min(1.0, few)
-        right = share * independent
-        limit = float(betaincinv(right, independent - right + 1, tail))
-        grown = max(1.0, limit * (1 - limit) / least) ** 0.5
+        independent = n / (1 + (design_effect - 1) * grown)
+        beside = far**2 / independent
+        around = far * sqrt(share * (1 - share) / independent + beside / (4 * independent))
+        limit = max(0.0, (share + beside / 2 - around) / (1 + beside))
+        grown = max(1.0, limit * (1 - limit) / least) ** power if design_effect > 1 else 1.0
     return limit
 
 

@@ -15,9 +15,9 @@ Annals of Statistics 32) find the same in more steps. There is a maximum if and 
 for two at once without ties that is Ford's condition of 1957: whoever is divided into two groups, somebody of either
 was preferred to somebody of the other. Where there is none all scores are None, with a reason.
 
-Intervals are sandwich estimates that hold questions, or people and questions, together (Liang and Zeger 1986; Cameron,
-Gelbach and Miller 2011), with Student's t. The observed information alone would take every answer for somebody else's
-to another question.
+Intervals are sandwich estimates that hold all answers about an instance, or those and all of a person, together (Liang
+and Zeger 1986; Cameron, Gelbach and Miller 2011), with Student's t. The observed information alone would take every
+answer for somebody else's about another instance.
 """
 
 from collections import Counter
@@ -47,13 +47,19 @@ SEPARATED = 1e-6
 class Comparison:
     """One answer: which items were shown, at least two, and the one that was preferred, None for a tie.
 
-    question, person: what the answer is to, and whose it is.
+    question, person: what the answer is to, and whose it is. instance: what the question is about, None where every
+    question is about an instance of its own.
     """
 
     shown: tuple[str, ...]
     preferred: str | None
     question: Hashable = None
     person: Hashable = None
+    instance: Hashable = None
+
+    @property
+    def about(self) -> Hashable:
+        return self.question if self.instance is None else self.instance
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Standing:
 
     shown, preferred, tied: in how many comparisons. score: None exactly when `Preferences.reason` says why; error: its
     standard error were every answer independent of all others. rank: 1 for the highest score, equal ones the same.
-    over_questions: the interval for other questions; over_both: for other people and questions.
+    over_questions: the interval for other instances, with the questions about them; over_both: for other people too.
     """
 
     item: str
@@ -301,9 +307,11 @@ def _scored(model: _Model, estimate: Floats, plain: Preferences, level: float) -
     slopes = model.slopes(estimate)
     # Where the mean of the scores is 0: the inverse within all changes that leave it so.
     errors = np.sqrt(np.diag(inverse)[:k])
-    of_question = _spread(inverse, slopes, [one.question for one in model.comparisons])
-    of_both = _both(inverse, slopes, model.comparisons, of_question)
-    warning = SMALL if plain.questions < FEW_UNITS else ""
+    # One score follows from the others.
+    of_instance = _spread(inverse, slopes, [one.about for one in model.comparisons], model.width - 1)
+    of_both = _both(inverse, slopes, model.comparisons, of_instance)
+    instances = len({one.about for one in model.comparisons})
+    warning = SMALL if instances < FEW_UNITS else ""
     ahead = (scores[:, None] < scores - ROUNDING).sum(axis=1)
     return [
         Standing(
@@ -311,15 +319,20 @@ def _scored(model: _Model, estimate: Floats, plain: Preferences, level: float) -
             score=float(score),
             error=float(errors[place]),
             rank=1 + int(ahead[place]),
-            over_questions=_limits(score, of_question[place], plain.questions, 2, "questions", level, warning),
+            over_questions=_limits(score, of_instance[place], instances, 2, "instances", level, warning),
             over_both=_limits(score, of_both[place], plain.people, LEAST_RATERS, "people", level, warning),
         )
         for place, (item, score) in enumerate(zip(model.items, scores.tolist(), strict=True))
     ]
 
 
-def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable]) -> Floats:
-    """Return the variance of each parameter when whole clusters are drawn anew (Liang and Zeger 1986)."""
+def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estimated: int = 1) -> Floats:
+    """Return the variance of each parameter when whole clusters are drawn anew (Liang and Zeger 1986).
+
+    It is taken larger for few clusters, by n / (n - estimated), as HC1 of MacKinnon and White 1985, "Some
+    heteroskedasticity-consistent covariance matrix estimators with improved finite sample properties", Journal of
+    Econometrics 29. estimated: how many parameters that leaves free.
+    """
     place: dict[Hashable, int] = {}
     which = np.array([place.setdefault(cluster, len(place)) for cluster in clusters])
     if len(place) < 2:
@@ -327,15 +340,15 @@ def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable]) -> Fl
     summed = np.zeros((len(place), slopes.shape[1]))
     np.add.at(summed, which, slopes)
     moved = summed @ inverse
-    variance: Floats = (moved**2).sum(axis=0) * len(place) / (len(place) - 1)
+    variance: Floats = (moved**2).sum(axis=0) * len(place) / max(1, len(place) - estimated)
     return variance
 
 
-def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of_question: Floats) -> Floats:
-    """Return the variance when people and questions are drawn anew (Cameron, Gelbach and Miller 2011)."""
+def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of_instance: Floats) -> Floats:
+    """Return the variance when people and instances are drawn anew (Cameron, Gelbach and Miller 2011)."""
     of_person = _spread(inverse, slopes, [one.person for one in comparisons])
-    of_one = _spread(inverse, slopes, [(one.question, one.person) for one in comparisons])
-    return np.maximum(of_person + of_question - of_one, np.maximum(of_person, of_question))
+    of_one = _spread(inverse, slopes, [(one.about, one.person) for one in comparisons])
+    return np.maximum(of_person + of_instance - of_one, np.maximum(of_person, of_instance))
 
 
 def _limits(score: float, variance: float, n: int, least: int, what: str, level: float, warning: str) -> Limits:

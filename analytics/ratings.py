@@ -25,6 +25,8 @@ MISSING = -1
 NARROW = 4096
 # Keys of rows up to this many are counted in a table of all possible keys; more of them would be a large table.
 SMALL_KEY_SPACE = 1 << 22
+# Rows with keys of more bits than this are left apart.
+KEY_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -252,16 +254,41 @@ def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
     return Rows(np.take_along_axis(rows.codes, first, 1), rows.counts), np.take_along_axis(raters, first, 1)
 
 
-def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> Rows:
-    """Merge equal rows, adding up `counts` (by default 1 each). Rows are left apart where keys would overflow."""
-    base, width = categories + 1, codes.shape[1]
-    if width * np.log2(base) >= 62:
-        return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)
+def row_of_each_unit(coded: Coded, rows: Rows, *, by_column: bool) -> Counts:
+    """Return which of `rows` each unit is, -1 for one that is none of them.
+
+    by_column: whether the columns are raters who are told apart (two raters, as in `by_rater`), so that the order of
+    ratings counts; else rows are those of `distinct_units`.
+    """
+    width = rows.codes.shape[1]
+    codes = by_rater(coded).codes if by_column else -np.sort(-coded.codes, axis=1)
+    counted = (codes != MISSING).all(axis=1) if by_column else (codes != MISSING).any(axis=1)
+    found = np.full(len(codes), MISSING, dtype=np.int64)
+    base = len(coded.categories) + 1
+    if width * np.log2(base) >= KEY_BITS:
+        # Every unit has a row of its own.
+        found[counted] = np.arange(int(counted.sum()))
+        return found
+    found[counted] = np.searchsorted(_keys(rows.codes, base), _keys(codes[counted, :width], base))
+    return found
+
+
+def _keys(codes: Codes, base: int) -> Counts:
+    """Return one number for each row, the same for equal rows only."""
     keys = np.zeros(len(codes), dtype=np.int64)
     for column in codes.T:
         keys *= base
         keys += column
         keys += 1
+    return keys
+
+
+def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> Rows:
+    """Merge equal rows, adding up `counts` (by default 1 each). Rows are left apart where keys would overflow."""
+    base, width = categories + 1, codes.shape[1]
+    if width * np.log2(base) >= KEY_BITS:
+        return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)
+    keys = _keys(codes, base)
     if base**width <= max(SMALL_KEY_SPACE, len(codes)):
         totals = np.bincount(keys, weights=counts, minlength=1)
         found = np.flatnonzero(totals)

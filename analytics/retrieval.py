@@ -40,7 +40,8 @@ class Retrieval:
 
     place: of the image that they chose, any number; 1 to 10 in the order of ImageCoDe's sets. right: whether it is the
     one that was described. added: it was asked for only because the first answers left the description undecided.
-    accepted: the description was. describer: who wrote the description, None where nobody knows.
+    accepted: the description was. describer: who wrote the description, None where nobody knows. image_set: the set
+    that the description is of, None where each is of a set of its own.
     """
 
     description: Hashable
@@ -50,6 +51,12 @@ class Retrieval:
     added: bool = False
     accepted: bool = False
     describer: Hashable | None = None
+    image_set: Hashable | None = None
+
+    @property
+    def about(self) -> Hashable:
+        """The set, or the description where no set is named."""
+        return self.description if self.image_set is None else self.image_set
 
 
 def taken(retrievals: Iterable[Retrieval], which: Taken) -> list[Retrieval]:
@@ -78,9 +85,10 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     """Return the interval of each of the three alphas for other descriptions like these, found by the same retrievers.
 
     BCa bootstrap over descriptions (`analytics.bootstrap`), each drawn with all its answers, of those with two or more:
-    the others say nothing of agreement. Whether a further answer was asked for is part of a description, so that it is
-    drawn with it. Undefined, with the reason, where alpha is, for a single description, and where resamples are all
-    alike or too many of them are undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
+    the others say nothing of agreement. Where a set has several descriptions, sets are left out instead. Whether a
+    further answer was asked for is part of a description, so that it is drawn with it. Undefined, with the reason,
+    where alpha is, for a single description or set, and where resamples are all alike or too many of them are
+    undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
 
     Example: descriptions on which everybody agrees, of different images: alpha is 1 in every resample, which says
     nothing of other descriptions, so that the interval is undefined.
@@ -88,10 +96,19 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     measure = KrippendorffAlpha(metric)
     found = {}
     for which in Taken:
-        ratings = _ratings(_compared(taken(retrievals, which)))
+        compared = _compared(taken(retrievals, which))
+        ratings, sets = _ratings(compared), _sets(compared)
         alpha = estimate_coded(measure, ratings)
-        found[which] = interval_of(alpha, measure, ratings, rng=np.random.default_rng(seed), method="BCa")
+        rng = np.random.default_rng(seed)
+        found[which] = interval_of(alpha, measure, ratings, rng=rng, method="BCa", clusters=sets)
     return found
+
+
+def _sets(retrievals: Sequence[Retrieval]) -> list[int]:
+    """Return the set of each description, numbered, in the order in which descriptions appear."""
+    numbers: dict[Hashable, int] = {}
+    about = {one.description: one.about for one in retrievals}
+    return [numbers.setdefault(each, len(numbers)) for each in about.values()]
 
 
 def _compared(retrievals: Sequence[Retrieval]) -> list[Retrieval]:
@@ -104,13 +121,23 @@ def _ratings(retrievals: Iterable[Retrieval]) -> Coded:
     return long_table((one.description, one.retriever, one.place) for one in retrievals)
 
 
+def accuracy_of_answers(retrievals: Iterable[Retrieval]) -> Score:
+    """Return how many answers are right, each counting once (the micro average), as the paper says of people.
+
+    Example: with `taken(..., Taken.ACCEPTED)` and the rule 2 of up to 3, answers that are right with a chance p are
+    right in (3 - 2p) / (4 - 3p) of those to accepted descriptions: 10/11 for p = 7/8.
+    """
+    return score([one.right for one in retrievals])
+
+
 def accuracy_of_retrievers(retrievals: Sequence[Retrieval]) -> PeopleScore:
     """Return how often a retriever finds the image: for each the share right, averaged over them, with the interval for
-    other retrievers on other descriptions (`analytics.people.score_of_people`)."""
+    other retrievers on other sets (`analytics.people.score_of_people`)."""
     return score_of_people(
         [one.right for one in retrievals],
         [one.retriever for one in retrievals],
         [one.description for one in retrievals],
+        [one.about for one in retrievals],
     )
 
 
@@ -126,6 +153,7 @@ def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
         [one.right for one in known],
         [one.describer for one in known],
         [(one.description, one.retriever) for one in known],
+        [one.about for one in known],
     )
 
 

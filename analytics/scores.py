@@ -31,9 +31,10 @@ CHANCE: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Score:
-    """`count` right of `n`. An empty score is undefined: its share and percent are None, and `reason` says why."""
+    """`count` right of `n`; a sum of scores from 0 to 1 where an answer may be right in part. An empty score is
+    undefined: its share and percent are None, and `reason` says why."""
 
-    count: int
+    count: float
     n: int
 
     @property
@@ -54,11 +55,12 @@ class Score:
         return (Decimal(100 * self.count) / self.n).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
-def wilson_interval(count: int, n: int) -> tuple[float, float] | None:
+def wilson_interval(count: float, n: int) -> tuple[float, float] | None:
     """Return the 95 % interval of a share of single answers, None without any (Wilson 1927, Newcombe 1998, method 3).
 
-    Unlike a bootstrap it keeps its width where all or none of few are right. Raises ValueError for counts outside 0
-    to n.
+    Unlike a bootstrap it keeps its width where all or none of few are right. A sum of scores from 0 to 1 stands for a
+    count, and the interval is then wider than it has to be, since they vary less. Raises ValueError for counts outside
+    0 to n.
 
     Example: 1 of 29 is about 0.006 to 0.172; 20 of 20 is about 0.839 to 1.
     """
@@ -72,7 +74,7 @@ def wilson_interval(count: int, n: int) -> tuple[float, float] | None:
     return (0.0 if count == 0 else middle - half, 1.0 if count == n else middle + half)
 
 
-def is_below(bound: float, right: int, of: int) -> bool:
+def is_below(bound: float, right: float, of: int) -> bool:
     """Tell whether somebody who was right `right` times of `of` is less often right than `bound`, beyond what chance
     makes of as many answers: the upper end of Wilson's 95 % interval lies under it.
 
@@ -234,6 +236,22 @@ def seen_as_natural(probabilities: Floats) -> Bools:
     return natural
 
 
+def detection_accuracy(probabilities: ArrayLike) -> Score:
+    """Count the texts, or images, that a detector of synthetic content takes for what they are.
+
+    probabilities: n x 2 of being synthetic, 0 to 1, [instance, natural or synthetic]; both of an instance count. 0.5
+    rounds to natural. Raises ValueError for another shape and nan.
+    Source: Miranda et al. 2024, table 5 (text and image detection accuracy).
+
+    Example: [[0.4, 0.6], [0.2, 0.1]]: 3 of 4.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != 2:
+        raise ValueError(f"Detections have the shape n x 2, not {values.shape}.")
+    _refuse_nan(values)
+    return score((seen_as_natural(values) == [True, False]).ravel())
+
+
 def truth_values(values: ArrayLike) -> Bools:
     """Return truth values as one array. values: True and False, or the numbers 1 and 0.
 
@@ -249,6 +267,34 @@ def truth_values(values: ArrayLike) -> Bools:
             raise ValueError(f"Value {index} (counted from 0) is {value!r}, neither true nor false.")
     truths: Bools = array.astype(np.bool_)
     return truths
+
+
+def scores_in_range(values: ArrayLike) -> Floats:
+    """Return scores from 0 to 1 as one array. values: numbers or truth values; raises ValueError for everything else,
+    naming the first."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "bfiu":
+        # Truth values and numbers of several types; everything else is named.
+        return truth_values(values).astype(np.float64)
+    numbers: Floats = array.astype(np.float64)
+    outside = ~((numbers >= 0) & (numbers <= 1))
+    if outside.any():
+        index = int(outside.ravel().argmax())
+        value = array.ravel()[index].item()
+        raise ValueError(
+            f"Value {index} (counted from 0) is {value!r}, neither true nor false, nor a score from 0 to 1."
+        )
+    return numbers
+
+
+def sum_of_scores(values: ArrayLike) -> Score:
+    """Add up scores. values: from 0 to 1, one per question; raises ValueError as `scores_in_range`.
+
+    Example: [1, 0.5, 0] is 1.5 of 3.
+    """
+    numbers = scores_in_range(values)
+    total = float(numbers.sum())
+    return Score(int(total) if total.is_integer() else total, numbers.size)
 
 
 def score(correct: ArrayLike) -> Score:

@@ -79,6 +79,12 @@ class NothingLeft(AnnotationError):
         self.rule = rule
 
 
+class NothingYet(NothingLeft):
+    """The study asks about what other people are still answering, and nothing of it is ready."""
+
+    heading = gettext_lazy("Nothing is ready yet")
+
+
 class BadAnswer(AnnotationError):
     """What was posted is no answer to the question; nothing was stored."""
 

@@ -3,8 +3,10 @@
 from decimal import Decimal
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
+from annotation.models import Session, SessionState
+from annotation.owed import owed_for
 from studies.design import Pay
 from studies.models import Study
 
@@ -15,7 +17,7 @@ _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 def in_words(pay: Pay) -> str:
     """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish, and what each answer in it is;
     "" where it is paid nothing."""
-    session = _amount_in_words(pay.per_session, pay.currency)
+    session = _session_in_words(pay)
     answer = _amount_in_words(pay.per_answer, pay.currency)
     if not answer:
         return session
@@ -24,6 +26,29 @@ def in_words(pay: Pay) -> str:
         return gettext("%(amount)s for each answer") % {"amount": answer}
     # Translators: what is paid, such as US$ 2.00 and US$ 0.15 for each answer.
     return gettext("%(session)s and %(answer)s for each answer") % {"session": session, "answer": answer}
+
+
+def _session_in_words(pay: Pay) -> str:
+    amount = _amount_in_words(pay.per_session, pay.currency)
+    if not amount or pay.least_answers <= 1:
+        return amount
+    # Translators: what a session is paid, such as US$ 2.00 from 15 answers on (a share of it for fewer).
+    pattern = ngettext(
+        "%(amount)s from %(answers)s answer on (a share of it for fewer)",
+        "%(amount)s from %(answers)s answers on (a share of it for fewer)",
+        pay.least_answers,
+    )
+    return pattern % {"amount": amount, "answers": pay.least_answers}
+
+
+def owed_in_words(session: Session, answers: int) -> str:
+    """Return what is owed for `session` if it is finished with so many answers, in words; "" where a session with
+    fewer answers is paid like any other."""
+    design = session.study.design
+    if design.pay.least_answers <= 1 or not design.pay.per_session:
+        return ""
+    amount = owed_for(SessionState.FINISHED, answers, design).amount()
+    return _amount_in_words(amount, design.pay.currency)
 
 
 def pay_of_waiting(study: Study) -> str:

@@ -1,29 +1,33 @@
-"""Measures how often the intervals of `analytics` hold what they promise: human scores, tests, agreement, preferences.
+"""Measures how often intervals of `analytics` hold the truth: scores, tests, agreement, preferences, estimates.
 
     python -m benchmarks.coverage [--rounds 100]
 
-People have an ability, questions a difficulty, both normal on the logit scale; a person is right with the probability
-of their sum. The truth is the mean over all people and questions that could have been drawn. Each line is one design;
+People have an ability, instances a difficulty, both normal on the logit scale; a person is right with the probability
+of their sum. The truth is the mean over all people and instances that could have been drawn. Each line is one design;
 `rounds` data sets are drawn from it. A share of 95 in 100 of 100 data sets may come out as 91 or 99.
 """
 
 import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
-from analytics.bootstrap import agreement_over_both, agreement_over_units
+from analytics.agreement import estimate
+from analytics.bootstrap import agreement_over_both, agreement_over_units, interval_of
+from analytics.clustered_means import clustered_mean
 from analytics.coefficients import KrippendorffAlpha
 from analytics.comparison import mcnemar, people_against
 from analytics.people import score_of_people
-from analytics.preferences import Comparison, Preferences, preferences
+from analytics.prediction_powered import PredictionPowered, prediction_powered_mean
+from analytics.preferences import Comparison, Limits, Preferences, preferences
+from analytics.ratings import code
 
 SEED = 2026
-PEOPLE, QUESTIONS, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
+PEOPLE, INSTANCES, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
 DIFFICULTIES = (0.0, 1.0)
 # The quantile of the normal distribution that leaves 2.5 in 100 on either side.
 NORMAL = 1.959964
@@ -32,35 +36,56 @@ NODES, WEIGHTS = hermegauss(60)
 
 @dataclass(frozen=True)
 class Design:
-    """`people` with `questions` each, the same ones or (as in BiVLC) ones of their own; spreads on the logit scale."""
+    """`people` with questions about `instances` each, the same ones or (as in BiVLC) ones of their own; spreads on the
+    logit scale. `per_instance`: how many questions there are about each, which are equally difficult. `answers`: how
+    many people answer each of the same questions, 0 for all of them.
+    """
 
     people: int
-    questions: int
+    instances: int
     ability: float
     difficulty: float
     share: float
     same: bool
+    per_instance: int = 1
+    answers: int = 0
 
     def draw(self, rounds: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Return rounds x people x questions: who was right."""
-        ability = rng.normal(0, self.ability, (rounds, self.people, 1))
-        of_whom = 1 if self.same else self.people
-        difficulty = rng.normal(0, self.difficulty, (rounds, of_whom, self.questions))
-        middle = logit_of_mean(self.share, float(np.hypot(self.ability, self.difficulty)))
-        right: NDArray[np.bool_] = rng.random((rounds, self.people, self.questions)) < probability(
-            middle + ability + difficulty
-        )
+        """Return rounds x answers: which are right."""
+        chances = self.chances(rounds, rng)
+        right: NDArray[np.bool_] = rng.random(chances.shape) < chances
         return right
 
-    def who_and_what(self) -> tuple[list[int], list[int]]:
-        """Return whose answer each is and to which question, in the order of a drawn data set."""
-        who = np.repeat(np.arange(self.people), self.questions)
-        what = np.arange(self.people * self.questions)
-        return who.tolist(), (what % self.questions if self.same else what).tolist()
+    def chances(self, rounds: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return rounds x answers: how probably each is right."""
+        ability = rng.normal(0, self.ability, (rounds, self.people, 1))
+        of_whom = 1 if self.same else self.people
+        difficulty = rng.normal(0, self.difficulty, (rounds, of_whom, self.instances))
+        middle = logit_of_mean(self.share, float(np.hypot(self.ability, self.difficulty)))
+        chances = probability(middle + ability + np.repeat(difficulty, self.per_instance, axis=2))
+        return chances[:, self.given]
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """People x questions: who answers what. Where not all do, each question goes round to the next people."""
+        questions = self.instances * self.per_instance
+        if not self.answers:
+            return np.ones((self.people, questions), dtype=np.bool_)
+        turn = np.arange(self.people)[:, np.newaxis] - np.arange(questions) * self.answers
+        return turn % self.people < self.answers
+
+    def columns(self) -> tuple[list[int], list[int], list[int]]:
+        """Return whose answer each is, to which question and about which instance, in the order of a data set."""
+        who, what = np.nonzero(self.given)
+        question = what if self.same else what + who * self.instances * self.per_instance
+        return who.tolist(), question.tolist(), (question // self.per_instance).tolist()
 
     def __str__(self) -> str:
         whose = "same" if self.same else "own"
-        return f"{self.people:>6}{self.questions:>11}{whose:>7}{self.ability:>9}{self.difficulty:>12}{self.share:>7.2f}"
+        return (
+            f"{self.people:>6}{self.instances:>11}{self.per_instance:>6}{self.answers or 'all':>9}{whose:>7}"
+            f"{self.ability:>9}{self.difficulty:>12}{self.share:>7.2f}"
+        )
 
 
 def main() -> None:
@@ -68,70 +93,127 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100, help="How many data sets are drawn from each design.")
     rounds = parser.parse_args().rounds
     show_scores(rounds)
+    show_means(rounds)
     show_rejections(rounds)
     show_agreement(max(rounds // 2, 1))
+    show_clustered_agreement(rounds)
     show_preferences(rounds)
+    show_estimates(rounds)
 
 
 def designs() -> Iterator[Design]:
-    for people, questions, ability, difficulty, share, same in product(
-        PEOPLE, QUESTIONS, SPREADS, DIFFICULTIES, SHARES, (False, True)
+    for people, instances, ability, difficulty, share, same in product(
+        PEOPLE, INSTANCES, SPREADS, DIFFICULTIES, SHARES, (False, True)
     ):
-        yield Design(people, questions, ability, difficulty, share, same)
+        yield Design(people, instances, ability, difficulty, share, same)
+    yield from several_questions()
 
 
-def coverage_of_scores(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return how often the interval of the human score holds the truth, and how wide it is on average."""
-    who, what = design.who_and_what()
-    limits = np.array([_limits(right, who, what) for right in design.draw(rounds, rng)])
-    held = (limits[:, 0] <= design.share) & (design.share <= limits[:, 1])
-    return float(held.mean()), float((limits[:, 1] - limits[:, 0]).mean())
+def several_questions() -> Iterator[Design]:
+    """Yield designs with several questions about an instance, as in BiVLC's human baseline; without dependence too."""
+    for instances, each, difficulty, share, answers in product((25, 50), (2, 4), (0.0, 1.0, 1.5), (0.75, 0.9), (0, 3)):
+        yield Design(20, instances, 0.5 if difficulty else 0.0, difficulty, share, True, each, answers)
 
 
-def _limits(right: NDArray[np.bool_], who: list[int], what: list[int]) -> tuple[float, float]:
-    found = score_of_people(right.ravel(), who, what)
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
+def coverage_of_scores(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return how often the interval of the human score holds the truth, how wide it is on average, and how wide one
+    would be that knows how far scores spread from data set to data set."""
+    columns = design.columns()
+    found = [score_of_people(right, *columns) for right in design.draw(rounds, rng)]
+    return _coverage([(each.value, each.low, each.high) for each in found], design.share)
+
+
+def coverage_of_means(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """As `coverage_of_scores`, of the share of all answers: how often a statement is called true, say."""
+    who, _, about = design.columns()
+    found = [clustered_mean(right, who, about) for right in design.draw(rounds, rng)]
+    return _coverage([(each.value, each.low, each.high) for each in found], design.share)
+
+
+def coverage_of_ratings(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """As `coverage_of_scores`, of the mean of ratings from 1 to 5, each 1 and how often one would be right in four
+    tries."""
+    who, _, about = design.columns()
+    ratings = 1 + rng.binomial(4, design.chances(rounds, rng))
+    found = [clustered_mean(each, who, about, bounds=(1, 5)) for each in ratings]
+    return _coverage([(each.value, each.low, each.high) for each in found], 1 + 4 * design.share)
+
+
+def _coverage(found: Sequence[Sequence[float | None]], truth: float) -> tuple[float, float, float]:
+    """found: value, low and high of each data set. An interval that is undefined holds nothing and counts for no
+    width."""
+    values, low, high = np.array(found, dtype=np.float64).T
+    oracle = 2 * NORMAL * float(np.nanstd(values))
+    return float(((low <= truth) & (truth <= high)).mean()), float(np.nanmean(high - low)), oracle
+
+
+HEAD = (
+    f"{'people':>6}{'instances':>11}{'each':>6}{'answers':>9}{'whose':>7}{'ability':>9}{'difficulty':>12}{'truth':>7}"
+)
 
 
 def show_scores(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
-    print(f"Human scores, {rounds} data sets each: 95 % intervals for other people and questions")
-    print(
-        f"{'people':>6}{'questions':>11}{'whose':>7}{'ability':>9}{'difficulty':>12}{'truth':>7}{'held':>8}{'width':>7}"
-    )
+    print(f"Human scores, {rounds} data sets each: 95 % intervals for other people and instances")
+    print("each: questions about an instance; width of oracle: as a multiple of one that knows the true spread")
+    print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
     shares = []
     for design in designs():
-        held, width = coverage_of_scores(design, rounds, rng)
+        held, width, oracle = coverage_of_scores(design, rounds, rng)
         shares.append(held)
-        print(f"{design}{held:>8.3f}{width:>7.3f}", flush=True)
+        print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
     print(f"least {min(shares):.3f}, mean {np.mean(shares):.3f}")
 
 
+def show_means(rounds: int) -> None:
+    rng = np.random.default_rng(SEED)
+    for name, measured in (("Shares of answers", coverage_of_means), ("Mean ratings, 1 to 5", coverage_of_ratings)):
+        print(f"\n{name}, {rounds} data sets each: 95 % intervals for other people and instances")
+        print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
+        for design in several_questions():
+            held, width, oracle = measured(design, rounds, rng)
+            print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
+
+
 def rejections(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return how often people are told apart from a model that is as good: by t over people, and by McNemar's test."""
-    who, what = design.who_and_what()
+    """Return how often people are told apart from a model that is as good: by instance and person, and by McNemar's
+    test."""
     ours = theirs = 0
-    for right in design.draw(rounds, rng):
-        model = rng.random(max(what) + 1) < design.share
-        its = model[np.array(what)]
-        found, naive = people_against(right.ravel(), its, who, what).p, mcnemar(right.ravel(), its).p
+    for right, its in _against_a_model(design, rounds, rng):
+        found, naive = people_against(right, its, *design.columns()).p, mcnemar(right, its).p
         ours += found is not None and found < 0.05
         theirs += naive is not None and naive < 0.05
     return ours / rounds, theirs / rounds
 
 
+def _against_a_model(
+    design: Design, rounds: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    what = np.array(design.columns()[1])
+    for right in design.draw(rounds, rng):
+        model = rng.random(int(what.max()) + 1) < design.share
+        yield right, model[what]
+
+
+def coverage_of_differences(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """As `coverage_of_scores`, of the difference between people and a model that is as good."""
+    columns = design.columns()
+    found = [people_against(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
+    return _coverage([(each.value, each.low, each.high) for each in found], 0.0)
+
+
 def show_rejections(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print("\nPeople against a model that is as good, at a nominal 5 %: how often the test tells them apart")
-    print(
-        f"{'people':>6}{'questions':>11}{'whose':>7}{'ability':>9}{'difficulty':>12}{'truth':>7}{'t':>8}{'McNemar':>9}"
-    )
-    for people, ability, same in product(PEOPLE, SPREADS, (False, True)):
-        design = Design(people, 100, ability, 0.0, 0.8, same)
+    print(f"{HEAD}{'test':>8}{'McNemar':>9}{'held':>8}{'of oracle':>11}")
+    plain = [
+        Design(people, 100, ability, 0.0, 0.8, same)
+        for people, ability, same in product(PEOPLE, SPREADS, (False, True))
+    ]
+    for design in [*plain, *several_questions()]:
         ours, theirs = rejections(design, 4 * rounds, rng)
-        print(f"{design}{ours:>8.3f}{theirs:>9.3f}", flush=True)
+        held, width, oracle = coverage_of_differences(design, rounds, rng)
+        print(f"{design}{ours:>8.3f}{theirs:>9.3f}{held:>8.3f}{width / oracle:>11.2f}", flush=True)
 
 
 def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: np.random.Generator) -> list[float]:
@@ -154,6 +236,43 @@ def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: n
     return [float(share) for share in held / rounds]
 
 
+def coverage_of_clustered_alpha(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """As `coverage_of_scores`, of alpha over instances, for people who are all alike.
+
+    Two labels, 7 in 10 of one; an answer is right as often as the design says.
+    """
+    who, what, _ = design.columns()
+    questions = design.instances * design.per_instance
+    clusters, found = (np.arange(questions) // design.per_instance).tolist(), []
+    for right in design.draw(rounds, rng):
+        labels = rng.random(questions) < 0.7
+        ratings = np.full((questions, design.people), np.nan)
+        ratings[what, who] = labels[what] == right
+        coded = code(ratings)
+        alpha = estimate(KrippendorffAlpha(), coded)
+        each = interval_of(alpha, KrippendorffAlpha(), coded, rng=rng, method="BCa", clusters=clusters)
+        found.append((alpha.value, each.low, each.high))
+    return _coverage(found, _alpha_of(design))
+
+
+def _alpha_of(design: Design) -> float:
+    middle = logit_of_mean(design.share, design.difficulty)
+    chances = probability(middle + design.difficulty * NODES)
+    apart = float(WEIGHTS @ (chances * (1 - chances)) / WEIGHTS.sum())
+    first = 0.7 * design.share + 0.3 * (1 - design.share)
+    return 1 - apart / (first * (1 - first))
+
+
+def show_clustered_agreement(rounds: int) -> None:
+    rng = np.random.default_rng(SEED)
+    print(f"\nKrippendorff's alpha over instances, {rounds} data sets each: how often 95 % intervals hold the truth")
+    print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
+    for design in several_questions():
+        alike = replace(design, ability=0.0)
+        held, width, oracle = coverage_of_clustered_alpha(alike, rounds, rng)
+        print(f"{alike}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
+
+
 def show_agreement(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print(f"\nKrippendorff's alpha, 500 questions, {rounds} data sets each: how often 95 % intervals hold the truth")
@@ -166,59 +285,122 @@ def show_agreement(rounds: int) -> None:
 @dataclass(frozen=True)
 class Tastes:
     """Questions that show `at_once` of four items to three of `people`, with some ties; spreads of people's and of
-    questions' own tastes on the scale of the scores."""
+    instances' own tastes on the scale of the scores. `per_instance`: how many questions there are about each."""
 
     people: int
     at_once: int
     of_person: float
-    of_question: float
+    of_instance: float
+    per_instance: int = 1
 
-    def draw(self, questions: int, people: int, rng: np.random.Generator) -> Preferences:
+    def draw(self, instances: int, people: int, rng: np.random.Generator) -> Preferences:
         own, found = rng.normal(0, self.of_person, (people, 4)), []
-        for question in range(questions):
-            scores = np.array([0.5, 0.2, -0.2, -0.5]) + rng.normal(0, self.of_question, 4)
-            shown = np.sort(rng.choice(4, self.at_once, replace=False))
-            for person in rng.choice(people, 3, replace=False):
-                of_shown = (scores + own[person])[shown]
-                worths = np.exp([*of_shown, of_shown.mean() - 0.5])
-                said = int(rng.choice(self.at_once + 1, p=worths / worths.sum()))
-                preferred = "abcd"[shown[said]] if said < self.at_once else None
-                found.append(Comparison(tuple("abcd"[each] for each in shown), preferred, question, int(person)))
+        for instance in range(instances):
+            scores = np.array([0.5, 0.2, -0.2, -0.5]) + rng.normal(0, self.of_instance, 4)
+            for question in range(self.per_instance):
+                shown = np.sort(rng.choice(4, self.at_once, replace=False))
+                for person in rng.choice(people, 3, replace=False).tolist():
+                    preferred = self._preferred((scores + own[person])[shown], shown, rng)
+                    items = tuple("abcd"[each] for each in shown)
+                    found.append(Comparison(items, preferred, (instance, question), person, instance))
         return preferences(found, "abcd")
 
+    def _preferred(self, scores: NDArray[np.float64], shown: NDArray[np.int64], rng: np.random.Generator) -> str | None:
+        worths = np.exp([*scores, scores.mean() - 0.5])
+        said = int(rng.choice(self.at_once + 1, p=worths / worths.sum()))
+        return "abcd"[shown[said]] if said < self.at_once else None
 
-def coverage_of_preferences(tastes: Tastes, rounds: int, rng: np.random.Generator) -> list[float]:
-    """Return how often intervals of scores hold the truth: as if all answers were independent, over 100 questions, and
-    over people too. The truth is what very many people say of very many questions."""
+
+def coverage_of_preferences(
+    tastes: Tastes, rounds: int, rng: np.random.Generator, instances: int = 100
+) -> tuple[list[float], list[float]]:
+    """Return how often intervals of scores hold the truth: as if all answers were independent, over instances, and over
+    people too; and the mean width of the latter two as a multiple of one that knows how far scores spread.
+
+    The truth is what very many people say of very many instances.
+    """
     large = [[each.score or 0.0 for each in tastes.draw(2_000, 500, rng).standings] for _ in range(5)]
-    truth = np.mean(large, axis=0).tolist()
-    held, n = np.zeros(3), 0
-    for _ in range(rounds):
-        for each, true in zip(tastes.draw(100, tastes.people, rng).standings, truth, strict=True):
-            if each.score is None or each.error is None or not each.over_questions or not each.over_both:
-                continue
-            n += 1
-            held[0] += abs(each.score - true) < NORMAL * each.error
-            for place, found in enumerate((each.over_questions, each.over_both), start=1):
-                held[place] += found.low is not None and found.high is not None and found.low <= true <= found.high
-    return [float(share) for share in held / n]
+    truth = np.mean(large, axis=0)
+    scored = [found for _ in range(rounds) if (found := tastes.draw(instances, tastes.people, rng)).reason is None]
+    # Data sets x items.
+    scores, errors = (
+        np.array([[getattr(each, name) for each in one.standings] for one in scored]) for name in ("score", "error")
+    )
+    held, widths = [float((np.abs(scores - truth) < NORMAL * errors).mean())], []
+    oracle = 2 * NORMAL * scores.std(axis=0)
+    for name in ("over_questions", "over_both"):
+        ends = np.array([[_ends(getattr(each, name)) for each in one.standings] for one in scored])
+        low, high = ends[..., 0], ends[..., 1]
+        held.append(float(((low <= truth) & (truth <= high)).mean()))
+        widths.append(float(np.nanmean((high - low) / oracle)))
+    return held, widths
+
+
+def _ends(limits: Limits | None) -> tuple[float, float]:
+    if limits is None or limits.low is None or limits.high is None:
+        return float("nan"), float("nan")
+    return limits.low, limits.high
 
 
 def show_preferences(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print(f"\nScores of four items, 100 questions of three answers, {rounds} data sets each: how often each held")
     print(
-        f"{'people':>6}{'at once':>9}{'taste':>8}{'questions':>11}"
-        f"{'independent':>13}{'over questions':>16}{'over both':>11}"
+        f"{'people':>6}{'at once':>9}{'each':>6}{'taste':>8}{'instances':>11}"
+        f"{'independent':>13}{'over instances':>16}{'over both':>11}{'of oracle':>11}"
     )
-    for people, at_once, (of_person, of_question) in product(PEOPLE, (2, 4), ((0.0, 0.0), (0.0, 1.0), (0.5, 0.7))):
-        shares = coverage_of_preferences(Tastes(people, at_once, of_person, of_question), rounds, rng)
-        independent, over_questions, over_both = shares
+    for people, at_once, each, (of_person, of_instance) in product(
+        PEOPLE, (2, 4), (1, 2, 4), ((0.0, 0.0), (0.0, 1.0), (0.5, 0.7))
+    ):
+        tastes = Tastes(people, at_once, of_person, of_instance, each)
+        held, widths = coverage_of_preferences(tastes, rounds, rng, 100 // each)
         print(
-            f"{people:>6}{at_once:>9}{of_person:>8}{of_question:>11}"
-            f"{independent:>13.3f}{over_questions:>16.3f}{over_both:>11.3f}",
+            f"{people:>6}{at_once:>9}{each:>6}{of_person:>8}{of_instance:>11}"
+            f"{held[0]:>13.3f}{held[1]:>16.3f}{held[2]:>11.3f}{widths[0 if not of_person else 1]:>11.2f}",
             flush=True,
         )
+
+
+@dataclass(frozen=True)
+class Carried:
+    """`labelled` instances that people are right on with probability `share`, and `further` ones. The model is right
+    with probability `model`; on the share `copied` of instances whether it is depends on what people find hard."""
+
+    labelled: int
+    further: int
+    share: float
+    model: float
+    copied: float
+
+    def draw(self, rng: np.random.Generator) -> PredictionPowered:
+        n = self.labelled + self.further
+        hard = rng.random(n)
+        models = np.where(rng.random(n) < self.copied, hard, rng.random(n)) < self.model
+        right = (hard[: self.labelled] < self.share).astype(np.float64)
+        said = dict(enumerate(models.astype(np.float64).tolist()))
+        return prediction_powered_mean(right, range(self.labelled), said, bounds=(0, 1))
+
+
+def coverage_of_estimates(design: Carried, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return how often the interval holds the truth, how often that of people alone does, and how often there is
+    none."""
+    found = [design.draw(rng) for _ in range(rounds)]
+    held = [each.low is not None and each.high is not None and each.low <= design.share <= each.high for each in found]
+    alone = [
+        each.alone_low is not None and each.alone_high is not None and each.alone_low <= design.share <= each.alone_high
+        for each in found
+    ]
+    return float(np.mean(held)), float(np.mean(alone)), float(np.mean([each.low is None for each in found]))
+
+
+def show_estimates(rounds: int) -> None:
+    rng = np.random.default_rng(SEED)
+    print(f"\nPrediction-powered estimates, 300 further instances, {rounds} data sets each: how often intervals held")
+    print(f"{'labelled':>8}{'people':>8}{'model':>8}{'copied':>8}{'held':>8}{'alone':>8}{'none':>8}")
+    for labelled, share, model, copied in product((20, 44, 100), (0.8, 0.9, 0.97, 0.99), (0.85, 0.97), (0.3, 0.9)):
+        shares = coverage_of_estimates(Carried(labelled, 300, share, model, copied), rounds, rng)
+        cells = "".join(f"{each:>8.3f}" for each in shares)
+        print(f"{labelled:>8}{share:>8.2f}{model:>8.2f}{copied:>8}{cells}", flush=True)
 
 
 def probability(logits: NDArray[np.float64]) -> NDArray[np.float64]:

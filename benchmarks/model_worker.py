@@ -1,11 +1,12 @@
 """How many pictures a second a worker with models scores end to end through Celery, beside what limits it.
 
-    python -m benchmarks.model_worker --model SPEC [--pictures 50000] [--folder DIR] [--broker URL]
+    python -m benchmarks.model_worker --model SPEC [--pictures 50000] [--folder DIR] [--redis]
 
 No Django and no database: the benchmark speaks to the worker as the site does, four chunks of 20 seconds at a time, and
-waits for its answers. All pictures are distinct JPEGs of 640 x 480, so nothing is embedded twice; they stay in DIR for
-the next run. Two floors are measured beforehand in this process, with the same model on the same device: the bare
-forward pass of its picture tower, and fetching, decoding and preprocessing without the model. The worker cannot be
+waits for its answers. The broker is its own: files or, with --redis, a Redis server that it starts (which needs what
+requirements-dev.txt installs). All pictures are distinct JPEGs of 640 x 480, so nothing is embedded twice; they stay in
+DIR for the next run. Two floors are measured beforehand in this process, with the same model on the same device: the
+bare forward pass of its picture tower, and fetching, decoding and preprocessing without the model. The worker cannot be
 faster than the slower of the two; the ratio says how near it comes. Goals: 0.8 of the bare forward pass for models as
 large as ViT-L/14, 0.8 of the slower one for ViT-B/32.
 """
@@ -19,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -54,7 +55,8 @@ def main() -> None:
         forward, reading = _floors(arguments.model, folder, names)
         # The worker is to have the device for itself.
         gc.collect()
-        seconds = _end_to_end(arguments.model, folder, names, broker=arguments.broker, data=Path(scratch) / "data")
+        with _redis() if arguments.redis else nullcontext(EMBEDDED_URL) as broker:
+            seconds = _end_to_end(arguments.model, folder, names, broker=broker, data=Path(scratch) / "data")
     reached, slower = len(names) / seconds, min(forward, reading)
     print(f"{len(names):,} distinct pictures of 640 x 480, {os.cpu_count()} cores")
     print(f"bare forward pass of the picture tower: {forward:.0f} pictures/s")
@@ -68,8 +70,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", required=True, metavar="SPEC")
     parser.add_argument("--pictures", type=int, default=50_000)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--broker", default=EMBEDDED_URL)
+    parser.add_argument("--redis", action="store_true", help="Send messages by Redis, which must be installed.")
     return parser.parse_args()
+
+
+def _redis() -> AbstractContextManager[str]:
+    # It imports what a machine with models alone does not have.
+    from tests.servers import redis_process
+
+    return redis_process()
 
 
 def _pictures(folder: Path, number: int) -> list[str]:

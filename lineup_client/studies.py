@@ -83,6 +83,18 @@ class Study:
     def sessions(self) -> Rows:
         return self._rows("sessions")
 
+    def owed(self) -> Rows:
+        """Return what is owed to each annotator, by pseudonym: `amount` in `currency`, `why`, and its `items`.
+
+        Amounts are texts, such as "1.20".
+        """
+        return self._rows("owed")
+
+    def ratings(self) -> list[dict[str, Any]]:
+        """Return mean, interval, spread and distribution of ratings, by kind, image role and category of instances."""
+        told: list[dict[str, Any]] = self._site.json("GET", f"{self.path}ratings/")["ratings"]
+        return told
+
     def responses(self) -> Rows:
         """Return the answers that count, under the columns of the export `responses` (docs/exports.md)."""
         return self._rows("responses")
@@ -112,8 +124,11 @@ class Study:
         told = self._site.json("POST", f"{self.path}exports/", makes=True, json={"format": format})
         return Export(self._site, self._project, told)
 
-    def release(self, name: str, format: str, **texts: str) -> Export:
-        """Freeze a release and have it written. texts: `description`, `licence`, `citation`."""
-        wanted = {"name": name, "format": format, **texts}
+    def release(self, name: str, format: str, *, dataset: bool = False, **texts: str) -> Export:
+        """Freeze a release and have it written. texts: `description`, `licence`, `citation`.
+
+        dataset: it holds the whole dataset of the project, of which the study is a part.
+        """
+        wanted = {"name": name, "format": format, "dataset": dataset, **texts}
         told = self._site.json("POST", f"{self.path}releases/", makes=True, json=wanted)
         return Export(self._site, self._project, told)

@@ -12,9 +12,10 @@ GPU, DEFAULT = "gpu", "default"
 
 # To a worker: load a model and say which one it is; score questions with it; give the vectors of pictures.
 LOAD, SCORE, EMBED = "predictions.load", "predictions.score", "predictions.embed"
-# To the site: a worker has begun something; the model is loaded, or not; these are the scores; these are the vectors.
+# To the site: a worker has begun something; the model is loaded, or not; these are the scores; these are the vectors;
+# pictures cannot be reached, and the chunk is to be sent again later.
 BEGUN, LOADED, STORE = "predictions.begun", "predictions.loaded", "predictions.store"
-EMBEDDED = "predictions.embedded"
+EMBEDDED, UNREACHABLE = "predictions.embedded", "predictions.pictures_unreachable"
 
 
 class Item(TypedDict):

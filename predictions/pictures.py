@@ -1,10 +1,13 @@
 """Where a worker gets pictures from: a folder that it shares with the site, a bucket of S3, or the site itself. Pure.
 
-Whatever comes is compared with the SHA-256 that it was asked for: a model never looks at another picture.
+Whatever comes is compared with the SHA-256 that it was asked for: a model never looks at another picture. A picture is
+missing only where its source says so; a source that is down or refuses says nothing about its pictures.
 """
 
+import errno
 import hashlib
 import re
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from http.client import HTTPException, HTTPMessage
@@ -19,15 +22,30 @@ from predictions.s3 import Account, address_of, headers_to_get
 from predictions.scorers import NoPicture, OpenPicture
 from studies.importing.pictures import NotAPicture, decode
 
-# Gives the bytes of a picture by its SHA-256. Raises NoPicture.
+# Gives the bytes of a picture by its SHA-256. Raises NoPicture and SourceUnavailable.
 ReadBytes = Callable[[str], bytes]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_CODE = re.compile(r"<Code>(\w{1,50})</Code>")
+MOST_OF_AN_ERROR = 10_000
+IMAGES = "images"
 TIMEOUT_SECONDS = 30
-TRIES = 3
+# Before a source is tried again at once; after the last of them it is the site that waits, and sends the chunk again.
+PAUSES_SECONDS = (0.2, 1.0)
+# Statuses that say that this one picture is not there.
+GONE = {404, 410}
+REFUSED = {401, 403}
+# What S3 answers to a reader who may not list a bucket, also where an object is not there.
+ACCESS_DENIED = "AccessDenied"
+# What a folder's disk says of a file, and not of itself.
+OF_THE_FILE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR}
 
 
 class CannotReadPictures(Exception):
     """What is said about where the pictures are cannot be meant; the message says what to write."""
+
+
+class SourceUnavailable(Exception):
+    """The source of all pictures is down, or refuses this worker; the message is for people, and says what to do."""
 
 
 def reader_of(where: str, *, token: str, account: Account | None = None) -> ReadBytes:
@@ -81,9 +99,15 @@ class _FromFolder:
         try:
             return path.read_bytes()
         except OSError as error:
-            raise NoPicture(
-                f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its LINEUP_IMAGES, "
-                "or import the picture again."
+            # Where a disk is not mounted, not even the folder of all pictures is there.
+            if error.errno in OF_THE_FILE and (self.folder / IMAGES).is_dir():
+                raise NoPicture(
+                    f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its "
+                    "LINEUP_IMAGES, or import the picture again."
+                ) from error
+            raise SourceUnavailable(
+                f"The worker cannot read the folder {self.folder} ({error.strerror}). Check that it is mounted, and "
+                "the worker's LINEUP_IMAGES."
             ) from error
 
 
@@ -110,10 +134,13 @@ class _FromSite:
         try:
             return _fetch(address, lambda: {"Authorization": f"Bearer {self.token}"})
         except _NotFetched as error:
-            raise NoPicture(
-                f"The picture {sha256[:12]} cannot be had: {self.site} {error}. Check the worker's LINEUP_IMAGES and "
-                "LINEUP_WORKER_TOKEN, or import the picture again."
-            ) from error
+            if error.status in GONE:
+                raise NoPicture(
+                    f"The picture {sha256[:12]} is missing: {self.site} {error}. Import the picture again, or check "
+                    "the worker's LINEUP_IMAGES."
+                ) from error
+            advice = "Check the worker's LINEUP_WORKER_TOKEN" if error.status in REFUSED else "Check that the site runs"
+            raise SourceUnavailable(f"{self.site} {error}. {advice}, and the worker's LINEUP_IMAGES.") from error
 
 
 class _FromBucket:
@@ -121,45 +148,84 @@ class _FromBucket:
         self.bucket = bucket
         self.prefix = prefix
         self.account = account
+        # Whether anything was ever read: so the keys are good.
+        self.has_read = False
 
     def __call__(self, sha256: str) -> bytes:
         _check(sha256)
         address = address_of(self.bucket, f"{self.prefix}/{_name(sha256)}".lstrip("/"), self.account)
         try:
             # Signed anew each time: a signature holds for some minutes.
-            return _fetch(address, lambda: headers_to_get(address, self.account, datetime.now(UTC)))
+            data = _fetch(address, lambda: headers_to_get(address, self.account, datetime.now(UTC)))
         except _NotFetched as error:
-            raise NoPicture(
-                f"The picture {sha256[:12]} cannot be had: the bucket {self.bucket} {error}. Check the worker's "
-                "LINEUP_IMAGES and what it has of AWS_..., and whether the picture was copied there."
+            if self._is_missing(error):
+                raise NoPicture(
+                    f"The picture {sha256[:12]} is missing: the bucket {self.bucket} {error}. Copy the picture there, "
+                    "or check the worker's LINEUP_IMAGES."
+                ) from error
+            advice = "what it has of AWS_..." if error.status in REFUSED else "that the storage can be reached"
+            raise SourceUnavailable(
+                f"The bucket {self.bucket} {error}. Check the worker's LINEUP_IMAGES and {advice}."
             ) from error
+        self.has_read = True
+        return data
+
+    def _is_missing(self, error: "_NotFetched") -> bool:
+        """Return whether the storage says that there is no such object, or denies it to who may read others."""
+        if error.status in GONE:
+            return error.code in ("", "NoSuchKey")
+        return error.status == 403 and error.code == ACCESS_DENIED and self.has_read
 
 
 class _NotFetched(Exception):
-    """What the other side did instead, to stand behind its name."""
+    """What the other side did instead, to stand behind its name. `status`: of HTTP, 0 without an answer; `code`: what
+    S3 calls the error, "" where it says nothing."""
+
+    def __init__(self, why: str, *, status: int = 0, code: str = "") -> None:
+        super().__init__(why)
+        self.status = status
+        self.code = code
 
 
 def _fetch(address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
-    """Return what an address gives, asked again where the other side is busy. Raises _NotFetched."""
-    why = ""
-    for _ in range(TRIES):
-        request = Request(address, headers=dict(headers()))  # noqa: S310 (http or https: `reader_of`, `Account`)
+    """Return what an address gives, tried again after short pauses where the other side is down. Raises _NotFetched."""
+    for pause in PAUSES_SECONDS:
         try:
-            with _web.open(request, timeout=TIMEOUT_SECONDS) as answer:
-                data: bytes = answer.read()
-                return data
-        except HTTPError as error:
-            why = f"answered {error.code}"
-            if error.code < 500:
-                break
-        except (URLError, HTTPException, OSError) as error:
-            why = f"did not answer ({getattr(error, 'reason', error)})"
-    raise _NotFetched(why)
+            return _fetch_once(address, headers())
+        except _NotFetched as error:
+            if error.status and error.status < 500:
+                raise
+        time.sleep(pause)
+    return _fetch_once(address, headers())
+
+
+def _fetch_once(address: str, headers: Mapping[str, str]) -> bytes:
+    request = Request(address, headers=dict(headers))  # noqa: S310 (http or https: `reader_of`, `Account`)
+    try:
+        with _web.open(request, timeout=TIMEOUT_SECONDS) as answer:
+            data: bytes = answer.read()
+            return data
+    except HTTPError as error:
+        with error:
+            code = _code_in(error)
+        words = f"answered {error.code}" + (f" ({code})" if code else "")
+        raise _NotFetched(words, status=error.code, code=code) from error
+    except (URLError, HTTPException, OSError) as error:
+        raise _NotFetched(f"did not answer ({getattr(error, 'reason', error)})") from error
+
+
+def _code_in(error: HTTPError) -> str:
+    """Return what S3 calls an error, "" where the answer does not say."""
+    try:
+        found = _CODE.search(error.read(MOST_OF_AN_ERROR).decode(errors="replace"))
+    except (HTTPException, OSError):
+        return ""
+    return found[1] if found else ""
 
 
 def _name(sha256: str) -> str:
     """Return what the site calls a picture in its media folder."""
-    return f"images/{sha256[:2]}/{sha256}"
+    return f"{IMAGES}/{sha256[:2]}/{sha256}"
 
 
 def _check(sha256: str) -> None:

@@ -19,7 +19,7 @@ from background.decorator import task
 from background.tasks import send
 from predictions.actions import blind, duplicates, runs, storing, vectors
 from predictions.blind import fitted
-from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE
+from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE, UNREACHABLE
 from predictions.models import Chunk, Run
 
 logger = logging.getLogger(__name__)
@@ -89,6 +89,18 @@ def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
 @task(name=EMBEDDED, minutes=10)
 def embedded(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
     vectors.keep(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    send_due(run)
+
+
+@task(name=UNREACHABLE, minutes=5)
+def pictures_unreachable(run: int, chunk: int, why: str) -> None:
+    pause = storing.note_unreachable(run_id=run, chunk_id=chunk, why=why, now=timezone.now())
+    if pause is not None:
+        send_after_pause.send((run,), countdown=pause.total_seconds() + 1)
+
+
+@task(name="predictions.send_after_pause", minutes=5)
+def send_after_pause(run: int) -> None:
     send_due(run)
 
 

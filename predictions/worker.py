@@ -44,12 +44,13 @@ from predictions.messages import (
     LOADED,
     SCORE,
     STORE,
+    UNREACHABLE,
     EmbeddedChunk,
     Item,
     LoadedModel,
     ScoredChunk,
 )
-from predictions.pictures import CannotReadPictures, opener, reader_of
+from predictions.pictures import CannotReadPictures, SourceUnavailable, opener, reader_of
 from predictions.s3 import Account
 from predictions.scorers import CannotLoad, OpenPicture, OutOfMemory, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_as, score_items
@@ -206,7 +207,7 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
         scorer, half = _loaded.get(spec)
         return score_items(scorer, items, open_picture, half=half)
 
-    _answer(STORE, run=run, chunk=chunk, answer=_in_words(work))
+    _answer_chunk(STORE, run, chunk, work)
 
 
 @app.task(name=EMBED)
@@ -217,7 +218,18 @@ def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
     def work() -> EmbeddedChunk:
         return embed_pictures(_loaded.get(spec)[0], pictures, open_picture)
 
-    _answer(EMBEDDED, run=run, chunk=chunk, answer=_in_words(work))
+    _answer_chunk(EMBEDDED, run, chunk, work)
+
+
+def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[str, Any]]) -> None:
+    """Send what came of a chunk or, where its pictures cannot be reached, why, so that it is sent again later."""
+    try:
+        answer = _in_words(work)
+    except SourceUnavailable as error:
+        logger.warning("chunk %s of run %s waits for its pictures: %s", chunk, run, error)
+        _answer(UNREACHABLE, run=run, chunk=chunk, why=str(error))
+    else:
+        _answer(task, run=run, chunk=chunk, answer=answer)
 
 
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -228,6 +240,8 @@ def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         return {"error": str(error)}
     except OutOfMemory:
         return {"error": "The memory of the worker does not suffice for a single picture. Use a larger device."}
+    except SourceUnavailable:
+        raise
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("a message could not be done, reference %s", reference)

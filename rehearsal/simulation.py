@@ -10,10 +10,11 @@ import random
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from ipaddress import IPv6Address
+from math import isclose
 from typing import Any, Protocol
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -29,11 +30,13 @@ from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from rehearsal.demo.image_sets import TEXTS
 from results.simulated import SIMULATED_STUDY
-from studies.kinds import get_kind
+from studies.kinds import Kind, NotAnAnswer, get_kind, has_own_score
 from studies.models import PracticeQuestion, Question, Study
 
 # How often somebody writes something else where a text was refused, because it had been given before.
 MOST_TRIES = 20
+# How many answers are made up until one is right, or one is not.
+MOST_DRAWN = 500
 STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 TIMEOUT_SECONDS = 30
 # Nobody looks at the rest of a page; reading it too takes half as long again.
@@ -191,8 +194,9 @@ def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Ite
 @dataclass
 class Sitting:
     """How one person's visit went. `state` is the session's at the end; empty when there was no session, and
-    `turned_away` then holds what the page said. `by_reference` counts answers to questions with a reference, `written`
-    texts that the source of an instance has for them."""
+    `turned_away` then holds what the page said. `by_reference` counts answers to questions whose right answer is known,
+    `scores` says how right they are where their kind scores them itself, and `written` counts texts that the source of
+    an instance has for them."""
 
     state: str = ""
     turned_away: str = ""
@@ -201,6 +205,7 @@ class Sitting:
     by_reference: int = 0
     right: int = 0
     written: int = 0
+    scores: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -305,11 +310,15 @@ def _answer(visit: _Visit, form: Tag) -> Page:
     question = Slot.objects.select_related("question__instance").get(pk=slot).question
     kind = get_kind(question.kind)
     order = responses.order_for(session=_session(visit), question=question)
-    label = _chosen(visit, question)
+    whole = _whole(visit, question, order)
+    label = "" if whole is not None else _chosen(visit, question)
     for _ in range(1 if kind.writing(question.content) is None else MOST_TRIES):
         fields = _hidden_fields(form)
-        said = label or _written(visit, question)
-        fields |= kind.made_up(question.content, order, dice=visit.dice, label=said)
+        said = "" if whole is not None else label or _written(visit, question)
+        if whole is None:
+            fields |= kind.made_up(question.content, order, dice=visit.dice, label=said)
+        else:
+            fields |= whole
         _check_offered(form, fields)
         fields |= _measured(visit)
         page = visit.browser.send(str(form["action"]), fields)
@@ -351,6 +360,41 @@ def _chosen(visit: _Visit, question: Question) -> str:
         visit.sitting.right += 1
         return right
     return visit.dice.choice([label for label in labels if label != right])
+
+
+def _whole(visit: _Visit, question: Question, order: Sequence[str]) -> Mapping[str, str] | None:
+    """Return what is posted for a question whose kind scores answers itself: with the person's accuracy a right answer,
+    else one that is not quite right. None where nobody says what is right, or no such answer was found."""
+    kind, right = get_kind(question.kind), question.what_is_right
+    if right == "" or not has_own_score(kind):
+        return None
+    is_right = visit.dice.random() < visit.person.accuracy
+    for posted in _possible(visit, question, order, right):
+        score = _score_of(kind, question, order, posted)
+        if score is not None and isclose(score, 1) is is_right:
+            visit.sitting.by_reference += 1
+            visit.sitting.right += is_right
+            visit.sitting.scores.append(score)
+            return posted
+    return None
+
+
+def _possible(visit: _Visit, question: Question, order: Sequence[str], right: Any) -> Iterator[Mapping[str, str]]:
+    """Yield answers as a page posts them: the right one, where it is one that the kind posts, then made-up ones."""
+    kind = get_kind(question.kind)
+    # A right answer may be of another shape than an answer, such as several that are all right.
+    with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
+        yield kind.posted(question.content, order, right)
+    for _ in range(MOST_DRAWN):
+        yield kind.made_up(question.content, order, dice=visit.dice)
+
+
+def _score_of(kind: Kind, question: Question, order: Sequence[str], posted: Mapping[str, str]) -> float | None:
+    try:
+        answer = kind.parse(question.content, order, posted)
+    except NotAnAnswer:
+        return None
+    return kind.score(question.content, question.what_is_right, answer)
 
 
 def _written(visit: _Visit, question: Question) -> str:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes .venv with what `make demo` (run) or `make check` and `make test` (test) need, or .venv-models with what
-# `make test-models` (models) needs; a second call does nothing.
+# `make test-models` (models) needs, or .venv-harness for `make test-harness` (harness); a second call does nothing.
 # As root on Debian or Ubuntu it also installs missing system packages; otherwise it names them and stops.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,7 +10,8 @@ case $purpose in
     run) venv=.venv requirements=requirements.txt ;;
     test) venv=.venv requirements=requirements-dev.txt ;;
     models) venv=.venv-models requirements=requirements-gpu.txt ;;
-    *) echo "Say 'run', 'test' or 'models', not '$purpose'." >&2; exit 2 ;;
+    harness) venv=.venv-harness requirements=requirements-harness.txt ;;
+    *) echo "Say 'run', 'test', 'models' or 'harness', not '$purpose'." >&2; exit 2 ;;
 esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -71,7 +72,8 @@ packages=$(missing_packages | tr '\n' ' ')
 if [ -n "$packages" ]; then install_packages "${packages% }"; fi
 
 # What the tests of models are run by is pinned with what those of the site are run by.
-runner() { [ "$purpose" != models ] || grep -E '^(pytest|pytest-timeout)==' requirements-dev.txt; }
+is_of_models() { [ "$purpose" = models ] || [ "$purpose" = harness ]; }
+runner() { ! is_of_models || grep -E '^(pytest|pytest-timeout)==' requirements-dev.txt; }
 
 stamp=$venv/installed-for-$purpose
 wanted=$(runner | cat requirements.txt "$requirements" - | cksum)
@@ -80,7 +82,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || ! $venv/bin/python -c '' 2>
     $venv/bin/python -c 'import pip' 2>/dev/null || "$(find_python)" -m venv --clear $venv
     echo "Installing the packages of $requirements into $venv"
     # Of what models run on most is never imported: it is compiled when it is.
-    compile=$([ "$purpose" != models ] || echo --no-compile)
+    compile=$(! is_of_models || echo --no-compile)
     # shellcheck disable=SC2046,SC2086
     $venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --prefer-binary --retries 10 \
         $compile -r "$requirements" $(runner)

@@ -23,7 +23,7 @@ TRAIN = "train"
 # Keys of the reference.
 TARGETS, NOTED, PUBLIC = "targets", "noted", "public_labels"
 # Keys of what is noted about a description.
-AUTHOR, TAGS, LOOKED_FOR = "author", "tags", "looked_for"
+AUTHOR, TAGS, LOOKED_FOR, PAIRED = "author", "tags", "looked_for", "paired"
 TRAIN_WORKER, UNSEEN_WORKER = "train_worker", "unseen_worker"
 
 
@@ -33,7 +33,8 @@ class Description:
 
     `target`: the place of the image, from 0, None where the source keeps that to itself. `author`: whether whoever
     wrote it also wrote for the training split (`train_worker`) or not (`unseen_worker`), "" where nobody says. `tags`:
-    the phenomena found in it, of those that somebody `looked_for`.
+    the phenomena found in it, of those that somebody `looked_for`. `paired`: the place of the other image in the
+    published pair of images (ImageCoDe-simple), from 0, None where no file says it.
     """
 
     number: int
@@ -42,10 +43,16 @@ class Description:
     author: str = ""
     tags: Sequence[str] = ()
     looked_for: Sequence[str] = ()
+    paired: int | None = None
 
     @property
     def role(self) -> str:
         return role_of(self.number)
+
+
+def image_of_set(place: int) -> str:
+    """Return the item that the image at `place` of a set is, from 0. Example: 2 is "image_3"."""
+    return f"image_{place + 1}"
 
 
 def role_of(number: int) -> str:
@@ -71,6 +78,7 @@ def descriptions_of(captions: Mapping[str, str], reference: Mapping[str, Any]) -
                 author=about.get(AUTHOR, ""),
                 tags=tuple(about.get(TAGS, ())),
                 looked_for=tuple(about.get(LOOKED_FOR, ())),
+                paired=about.get(PAIRED),
             )
         )
     return found

@@ -29,6 +29,7 @@ TOGETHER = {
         file: file
         for file in (
             "tests/contracts/test_formats.py",
+            "tests/flows/test_accepted_items.py",
             "tests/flows/test_one_truth.py",
             "tests/predictions/test_published_numbers.py",
             "tests/rehearsal/replay/test_replay_bivlc.py",

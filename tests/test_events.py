@@ -35,7 +35,7 @@ from results.actions.releases import (
 from results.exporting.dossier import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from studies.actions import drafts, membership, projects, tags
-from studies.actions.datasets import set_dataset
+from studies.actions.datasets import join_dataset, set_dataset
 from studies.actions.importing import import_files, import_instances
 from studies.actions.imports import cancel_import, request_again, request_import
 from studies.actions.studies import change_state, create_study
@@ -253,6 +253,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "reopen_slots": ("slots opened again", lambda _: with_fixed(removals.reopen_slots, **of_visitor(excluded=True))),
     "forget": ("annotator forgotten", lambda _: with_fixed(forget, **of_visitor())),
     "set_dataset": ("dataset set", lambda _: _choosing()),
+    "join_dataset": ("dataset set", lambda _: with_fixed(join_dataset, study=visited(dataset=False))),
     "set_group": (
         "group set",
         lambda _: with_fixed(
@@ -385,7 +386,7 @@ def _cancelled_import(folder: Path) -> Import:
 
 def _choosing() -> Callable[..., object]:
     study = visited(dataset=False)
-    return with_fixed(set_dataset, project=study.project, study=study)
+    return with_fixed(set_dataset, project=study.project, studies=[study])
 
 
 def stored() -> dict[str, str]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from annotation.actions import eligible, lobby, rounds
-from annotation.errors import CannotTakePart, NothingLeft, NotOpen
+from annotation.errors import CannotTakePart, NothingLeft, NothingYet, NotOpen
 from annotation.language import translated
 from annotation.models import Annotator, Removal, Session
 from annotation.models.sessions import TAKEN_PART
@@ -71,7 +71,8 @@ def _not_open(state: StudyState, provider: str) -> NotOpen:
 
 
 def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, now: datetime) -> NothingLeft:
-    """Return what somebody is told who gets nothing: that nobody would, or that what there is is for others."""
+    """Return what somebody is told who gets nothing: that all places are taken, that what there is is for others, or
+    that nothing is ready yet."""
     if provider == invite.PROVIDER:
         what_next = gettext("Nothing was your fault. Places are sometimes given back: try the same link again later.")
     else:
@@ -82,4 +83,22 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
     kept = next(iter(eligible.by_rule(study=study, annotator=annotator)), "")
     if kept and lobby.is_something_ready(study=study, annotator=None, now=now):
         return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
+    if lobby.may_come(study=study, annotator=annotator, now=now):
+        return _nothing_yet(provider)
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
+
+
+def _nothing_yet(provider: str) -> NothingYet:
+    reason = gettext(
+        "The questions of this study come from what other people are still answering. None is ready for you at the "
+        "moment."
+    )
+    if provider == invite.PROVIDER:
+        return NothingYet(reason, gettext("Nothing was your fault. Try the same link again later."))
+    return NothingYet(
+        reason,
+        gettext(
+            "Nothing was your fault. Try the same link again later, or return the study on the platform that invited "
+            "you."
+        ),
+    )

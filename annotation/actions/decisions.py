@@ -39,7 +39,8 @@ def to_decide(question: Question, study: Study) -> ToDecide:
 def asked_of(question: Question, study: Study) -> Asked:
     """Return what the rule of `study` sees of its `question`."""
     most = max(question.answers_wanted, study.most_answers)
-    return Asked(question.answers_wanted, most, question.right, question.content)
+    rejecting = get_kind(question.kind).rejecting_options
+    return Asked(question.answers_wanted, most, question.right, question.content, rejecting)
 
 
 def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | None = None) -> None:

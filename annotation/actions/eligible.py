@@ -19,7 +19,7 @@ from annotation.models import Annotator, Decision, GroupMember, Response, Sessio
 from annotation.models.responses import RESPONSE, counts
 from annotation.recruitment import invite
 from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
-from studies.kinds import get_kind
+from studies.kinds import Answer, get_kind, has_own_score
 from studies.models import Question, Study
 from studies.rules import State
 
@@ -121,14 +121,19 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
 
 def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     mine = _current(study.pk, annotator)
-    known = counts() & ~Q(question__right="")
+    own = [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
+    known = counts() & ~Q(question__right="") & ~Q(question__kind__in=own)
     # A sitting is a seat: whoever comes back under another submission goes on in theirs.
     by_seat = mine.values_list("slot__seat").annotate(
         answered=Count("pk"),
         known=Count("pk", filter=known),
         right=Count("pk", filter=known & Q(choice=F("question__right"))),
     )
-    seats = [seat for _, *seat in by_seat]
+    scored = _scores_by_seat(mine.filter(counts(), question__kind__in=own)) if own else {}
+    seats = [
+        (answered, known + len(scored.get(seat, ())), right + sum(scored.get(seat, ())))
+        for seat, answered, known, right in by_seat
+    ]
     answered, known_in_all, right_in_all = (sum(seat[column] for seat in seats) for column in range(3))
     sittings = tuple((seat[1], seat[2]) for seat in seats if seat[1])
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
@@ -153,6 +158,18 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
         rejected=rejected,
         instances=instances,
     )
+
+
+def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence[float]]:
+    """Return the scores, from 0 to 1, of answers to questions whose right answer is known, by their seat."""
+    found: dict[int | None, list[float]] = {}
+    known = answers.exclude(question__right="", question__right_answer__isnull=True)
+    for response in known.select_related("question", "slot"):
+        question, answer = response.question, Answer(response.whole_answer, response.choice)
+        score = get_kind(question.kind).score(question.content, question.what_is_right, answer)
+        if score is not None:
+            found.setdefault(response.slot.seat_id if response.slot else None, []).append(score)
+    return found
 
 
 def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:

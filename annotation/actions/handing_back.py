@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
-from annotation.actions import sessions
+from annotation.actions import responses, sessions
 from annotation.models import Session, SessionState
 from annotation.models.sessions import OUTCOMES
+from annotation.owed import is_short
 from annotation.recruitment import invite
 from studies.actions.codes import completion_code
 from studies.models import Outcome
@@ -34,6 +35,9 @@ def code_for(*, session: Session, now: datetime) -> str:
 def _outcome(session: Session, now: datetime) -> Outcome | None:
     """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
     the submission returned."""
+    if is_short(session.state, responses.stored_answers(session=session), session.study.design):
+        # The code of a whole session is worth the whole pay.
+        return Outcome.FEW_ANSWERS
     outcome = OUTCOMES.get(SessionState(session.state))
     endings = session.study.design.endings
     if outcome == Outcome.STOPPED and endings.stopped != "code":

@@ -11,6 +11,7 @@ from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
 from studies.actions.events import Actor, What, record
 from studies.actions.questions import About
+from studies.actions.selection import check_selection
 from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import Plan
 from studies.errors import StudyError
@@ -37,6 +38,7 @@ def plan(study: Study, *, now: datetime) -> Plan:
     """Return what launching would make, without making it. Raises StudyError."""
     about = arriving(study, now=now)
     if about is not None and not about:
+        check_selection(study)
         return Plan(questions=0, surveys=0, seats=0, answers=0)
     return studies.plan_study(study, about=about)
 

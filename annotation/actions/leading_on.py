@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.actions import growing, lobby, rounds, seats, sessions
+from annotation.actions.unsaying import withdraw_emptied
 from annotation.models import Annotator, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor
@@ -38,7 +39,7 @@ def _is_left_before(part: int, session: Session) -> bool:
 
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
     if not session.questions_total:
-        # It has no seat yet: there was nothing to ask when it arrived.
+        # It has no seat: there was nothing to ask when it arrived, or that was withdrawn since.
         until = lobby.waits_until(session=session, now=now)
         if sessions.move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
             look_again(session=session, now=now)
@@ -54,7 +55,8 @@ def look_again(*, session: Session, now: datetime) -> None:
     if session.state != SessionState.WAITING:
         return
     room = growing.room(session=session, now=now) if session.questions_answered else None
-    if session.lease_until <= now or study.state == StudyState.CLOSED or room == 0:
+    is_over = session.lease_until <= now and lobby.is_offered(study)
+    if is_over or study.state == StudyState.CLOSED or room == 0:
         # Who has left the page has not waited; they may come back to it.
         waited = study.state == StudyState.CLOSED or lobby.is_still_there(session=session)
         _end_waiting(session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
@@ -76,6 +78,9 @@ def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
     """End a session that waits: finished where it was for more than it has answered, and as `to` says otherwise."""
     if session.questions_answered:
         sessions.finish(session=session, now=now)
+    elif to == SessionState.WAITED and not lobby.is_offered(session.study):
+        # All that it was given was withdrawn, and its study pays nobody for waiting: a researcher decides.
+        sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     else:
         sessions.leave(session=session, to=to, now=now)
 
@@ -89,7 +94,7 @@ def _lead_on(*, session: Session, now: datetime) -> None:
     given = lobby.take_place(session=locked, now=now, room=None if is_first else growing.room(session=locked, now=now))
     if given is not None:
         lease = now + sessions.lease_of(locked.study) if is_first else _longer(locked, now)
-        first = {"first_question_at": now} if is_first else {}
+        first = {"first_question_at": locked.first_question_at or now} if is_first else {}
         total = locked.questions_total + given
         sessions.move(
             session=locked, to=SessionState.WORKING, now=now, lease_until=lease, questions_total=total, **first
@@ -114,27 +119,41 @@ def go_on(*, session: Session, now: datetime) -> None:
     """Say what follows for a session at work in which nothing is left to answer: more questions where it may take some
     up, waiting where some may come, or its end. Twice is once; a session that has something to answer is left alone.
 
+    Questions whose authors have withdrawn are left out; a session that had no others is led on like a new one.
     Not in the transaction of an answer: there the session would be locked before the study.
     """
     locked = _locked(session, SessionState.WORKING)
+    if locked is not None:
+        withdraw_emptied(locked)
     if locked is not None and not _has_something_open(locked):
-        room = growing.room(session=locked, now=now)
-        # What it left out in its seat goes to somebody else with it.
-        if not room or not seats.fill(session=locked, now=now):
-            sessions.finish(session=locked, now=now)
-        elif given := lobby.take_place(session=locked, now=now, room=room):
-            lease, total = _longer(locked, now), locked.questions_total + given
-            Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
-        elif lobby.may_bring(study=locked.study, annotator=locked.annotator, now=now):
-            until = lobby.waits_until(session=locked, now=now)
-            sessions.move(session=locked, to=SessionState.WAITING, now=now, lease_until=until)
+        if locked.questions_total:
+            _go_on_after_answers(locked, now=now)
         else:
-            sessions.finish(session=locked, now=now)
+            begin_work(session=locked, now=now)
     session.refresh_from_db()
+
+
+def _go_on_after_answers(locked: Session, *, now: datetime) -> None:
+    room = growing.room(session=locked, now=now)
+    # What it left out in its seat goes to somebody else with it.
+    if not room or not seats.fill(session=locked, now=now):
+        sessions.finish(session=locked, now=now)
+    elif given := lobby.take_place(session=locked, now=now, room=room):
+        lease, total = _longer(locked, now), locked.questions_total + given
+        Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
+    elif lobby.may_bring(study=locked.study, annotator=locked.annotator, now=now):
+        until = lobby.waits_until(session=locked, now=now)
+        sessions.move(session=locked, to=SessionState.WAITING, now=now, lease_until=until)
+    else:
+        sessions.finish(session=locked, now=now)
 
 
 def _has_something_open(session: Session) -> bool:
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None).exists()
+
+
+def _has_unanswered(session: Session) -> bool:
+    return session.questions_answered < session.questions_total or not session.questions_answered
 
 
 def rest(*, session: Session, now: datetime) -> None:
@@ -152,10 +171,11 @@ def expire(*, by: Actor, now: datetime) -> int:
         with transaction.atomic():
             session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
             if session.state in OPEN_STATES and session.lease_until < now:
+                withdraw_emptied(session)
                 if session.state == SessionState.WAITING:
                     look_again(session=session, now=now)
                     continue
-                if session.state == SessionState.WORKING and session.questions_answered == session.questions_total:
+                if session.state == SessionState.WORKING and not _has_unanswered(session):
                     # All is answered; only the last look was not taken.
                     sessions.finish(session=session, now=now)
                     continue

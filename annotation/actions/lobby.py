@@ -15,9 +15,14 @@ from studies.models import Instance, Study, StudyState
 SILENCE = timedelta(minutes=2)
 
 
+def is_offered(study: Study) -> bool:
+    """Tell whether somebody may wait in `study` while nothing is ready."""
+    return bool(study.design.lobby.minutes)
+
+
 def is_open_to(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether somebody, None for a newcomer, for whom nothing is ready in `study` may wait for it."""
-    if not study.design.lobby.minutes or study.state == StudyState.CLOSED:
+    if not is_offered(study) or study.state == StudyState.CLOSED:
         return False
     if study.design.lobby.pay and _has_waited(study, annotator):
         return False
@@ -44,6 +49,15 @@ def may_bring(*, study: Study, annotator: Annotator | None, now: datetime) -> bo
     kept_away = barred(study=study, annotator=annotator).instances
     about = selected_instances(study).order_by().exclude(pk__in=kept_away)
     return _may_be_answered(study.fed_by, about, besides=annotator, now=now)
+
+
+def may_come(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `study` may get something for `annotator` later: `may_bring`, or its feeding study has not begun, or
+    pauses."""
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return False
+    stands_still = study.fed_by.state in (StudyState.DRAFT, StudyState.PAUSED)
+    return stands_still or may_bring(study=study, annotator=annotator, now=now)
 
 
 def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annotator | None, now: datetime) -> bool:

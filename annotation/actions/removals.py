@@ -54,8 +54,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
     Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
     followed = take_out(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
     # There is no way back, so nothing has to be kept where others would still read it.
-    ended = unsay(annotator=annotator, project=project, now=now)
-    followed = replace(followed, sessions=followed.sessions + ended)
+    unsay(annotator=annotator, project=project, now=now)
     record(
         project=project,
         what=What.ANNOTATOR_WITHDRAWN,

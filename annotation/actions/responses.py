@@ -7,16 +7,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import answer_sql, drafts, growing, leading_on, sessions
+from annotation.actions import answer_sql, drafts, growing, leading_on, seats, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
 from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
+from annotation.models.responses import LeftOut
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Instance, Question
 from studies.rules import Asked
@@ -44,10 +45,11 @@ class Receipt:
 
     `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
     they have taken their consent back.
-    `late`: kept, but its place had gone to somebody else. `first_kept`: the question already had an answer of this
-    session, which stands. `newer_kept`: it was changed meanwhile from another browser, and that stands. `skipped`: the
-    session has gone on without the question, so that nothing is stored. `following`: the slots that come after those
-    that the page holds, None where nobody has looked yet.
+    `late`: kept, but its place had gone to somebody else. `withdrawn`: its question was withdrawn before it came; it is
+    kept like one that came in time. `first_kept`: the question already had an answer of this session, which stands.
+    `newer_kept`: it was changed meanwhile from another browser, and that stands. `skipped`: the session has gone on
+    without the question, so that nothing is stored. `following`: the slots that come after those that the page holds,
+    None where nobody has looked yet.
     """
 
     state: SessionState
@@ -59,6 +61,7 @@ class Receipt:
     seed: str
     stored: bool = True
     late: bool = False
+    withdrawn: bool = False
     first_kept: bool = False
     newer_kept: bool = False
     skipped: bool = False
@@ -174,7 +177,7 @@ def _receipt_of_first(
 
 def _to_decide(asked: AskedInSlot) -> ToDecide:
     most = max(asked.max_answers, asked.answers_wanted)
-    seen = Asked(asked.answers_wanted, most, asked.right, asked.content)
+    seen = Asked(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
     return ToDecide(asked.question, asked.kind, asked.rule, seen, asked.response)
 
 
@@ -253,23 +256,72 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
     if slot.annotator_id != session.annotator_id:
-        removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
-        if Removal.Why.WITHDRAWN in removed:
-            # Their consent ended before it came: nothing more of theirs is kept.
-            return _receipt(session, slot, stored=False)
-        if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
-            # A newer session of the same person asks it, and an answer now would be in its way.
-            return _receipt(session, slot, stored=False)
-        left_out = Removal.Why.EXCLUDED if removed else ""
-        _store(
-            session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, counted=False, left_out=left_out
-        )
-        return _receipt(session, slot, late=True)
+        return _store_without_slot(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now)
     if session.state == SessionState.WORKING:
         # The seat was still free, and came back now or with a page just before: the answer counts like any other.
         return _store_first(token=token, sent=sent, ahead=NOTHING_AHEAD, now=now)
     # The question is open: this session is not at its questions yet, or a newer one of the same person is.
     return _receipt(session, slot, stored=False)
+
+
+def _store_without_slot(
+    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
+) -> Receipt:
+    """Store an answer to a question that its session has no more: it is kept, and counts only where the question was
+    withdrawn, so that nobody else has its slot."""
+    removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
+    if Removal.Why.WITHDRAWN in removed:
+        # Their consent ended before it came: nothing more of theirs is kept.
+        return _receipt(session, slot, stored=False)
+    if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
+        # A newer session of the same person asks it, and an answer now would be in its way.
+        return _receipt(session, slot, stored=False)
+    what: dict[str, Any] = {
+        "session": session,
+        "slot": slot,
+        "sent": sent,
+        "answer": answer,
+        "order": order,
+        "now": now,
+    }
+    if not removed and _takes_back(session=session, slot=slot, now=now):
+        return _store_withdrawn(**what)
+    _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
+    return _receipt(session, slot, late=True)
+
+
+def was_withdrawn(*, session: Session, slot: Slot) -> bool:
+    """Tell whether the question in `slot` was withdrawn while `session` had it, and is open."""
+    return slot.withdrawn_from_id == session.pk and slot.annotator_id is None
+
+
+def _takes_back(*, session: Session, slot: Slot, now: datetime) -> bool:
+    """Give an open session the slot of a withdrawn question back, for the answer to it; tell whether it could be."""
+    is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
+    if not is_open or not was_withdrawn(session=session, slot=slot):
+        return False
+    free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
+    if not free.update(annotator=session.annotator_id, answered_at=now):
+        return False
+    seats.return_seat(session=session, seat=slot.seat, now=now)
+    counted = {"questions_answered": F("questions_answered") + 1, "questions_total": F("questions_total") + 1}
+    Session.objects.filter(pk=session.pk).update(last_seen_at=now, **counted)
+    session.refresh_from_db(fields=["questions_answered", "questions_total", "last_seen_at"])
+    return True
+
+
+def _store_withdrawn(
+    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
+) -> Receipt:
+    """Store an answer whose question was withdrawn before it came, like one that came in time."""
+    left_out = LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else ""
+    _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, left_out=left_out)
+    decide_question(asked=to_decide(slot.question, session.study), now=now)
+    if session.state == SessionState.WORKING:
+        counted = Counted(session.questions_answered, session.questions_total, session.part_begun)
+        _state_after(session.pk, counted, now=now)
+        session.refresh_from_db()
+    return _receipt(session, slot, withdrawn=True)
 
 
 def _is_what_was_said(stored: Response, answer: Answer) -> bool:
@@ -283,16 +335,21 @@ def _locked_session(token: str) -> Session | None:
 
 def was_skipped(*, session: Session, slot: Slot) -> bool:
     """Tell whether the annotator has gone on without this question, in this session or another, or was made to: it was
-    taken out."""
+    taken out, and not only while they had it."""
     if slot.question.taken_out_at is not None:
-        return True
+        return slot.withdrawn_from_id != session.pk and slot.annotator_id != session.annotator_id
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
+
+
+def is_gone(*, session: Session, slot: Slot) -> bool:
+    """Tell whether `session` goes on without this question already."""
+    return was_skipped(session=session, slot=slot) or was_withdrawn(session=session, slot=slot)
 
 
 def _was_given(*, session: Session, slot: Slot) -> bool:
     if slot.question.study_id != session.study_id:
         return False
-    if slot.annotator_id == session.annotator_id:
+    if slot.annotator_id == session.annotator_id or was_withdrawn(session=session, slot=slot):
         return True
     # The session was at its questions and lost the seat: what it still sends is late, not wrong. Whoever has the seat
     # now may have left some of its slots in another one of the survey, to others.
@@ -399,6 +456,17 @@ def open_slots(*, session: Session, limit: int) -> list[Slot]:
 def questions_in_part(*, session: Session, part: int) -> int:
     """Return how many questions `session` was given in `part` of its survey, answered or not."""
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
+
+
+def kept_aside(*, session: Session) -> QuerySet[Response]:
+    """Return the answers of a sitting that came too late to count, or whose question a researcher took out."""
+    without_place = Q(slot=None) | Q(left_out=LeftOut.TAKEN_OUT)
+    return Response.objects.filter(without_place, session=session, is_current=True)
+
+
+def stored_answers(*, session: Session) -> int:
+    """Return how many answers of a sitting were stored, counted or kept aside: those that are paid."""
+    return Response.objects.filter(session=session, is_current=True).count()
 
 
 def own_answers(*, session: Session) -> QuerySet[Response]:

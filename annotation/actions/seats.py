@@ -25,19 +25,21 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
     await_answers(studies=[study.pk])
-    for seat in seats:
-        survey_questions = SurveyQuestion.objects.filter(survey=seat.survey_id).values_list(
-            "question_id", "position", "question__part"
-        )
-        Slot.objects.bulk_create(
-            (
-                Slot(seat=seat, question_id=question, position=position, part=part)
-                for question, position, part in survey_questions
-            ),
-            batch_size=BATCH,
-        )
     # Of these surveys alone: a live study opens them one by one, and must not read all its questions for each.
-    asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys], question__decision=None)
+    asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys])
+    positions: dict[int, list[tuple[int, int, int]]] = {}
+    rows = asked.values_list("survey_id", "question_id", "position", "question__part")
+    for survey, question, position, part in rows.iterator(chunk_size=BATCH):
+        positions.setdefault(survey, []).append((question, position, part))
+    Slot.objects.bulk_create(
+        (
+            Slot(seat=seat, question_id=question, position=position, part=part)
+            for seat in seats
+            for question, position, part in positions.get(seat.survey_id, ())
+        ),
+        batch_size=BATCH,
+    )
+    asked = asked.filter(question__decision=None)
     undecided = asked.order_by("question_id").values_list("question_id", flat=True).distinct()
     Decision.objects.bulk_create(
         (Decision(study=study, question_id=question, rule=study.rule) for question in undecided), batch_size=BATCH
@@ -160,11 +162,24 @@ def fill(*, session: Session, now: datetime) -> bool:
     """Close the seat of `session` where nothing is left to answer in it; tell whether that is so. In a transaction."""
     # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
-    if Slot.objects.filter(seat__session=session, answered_at=None).exists():
+    unanswered = Slot.objects.filter(seat__session=session, answered_at=None)
+    undone = unanswered.filter(annotator=None, question__undone_at__isnull=False)
+    if held is not None:
+        # What may stand again is then for somebody else; what its author withdrew never will.
+        stands_again = undone.filter(Q(withdrawn_from=None) | Q(question__taken_out_at__isnull=False), seat=held)
+        _leave_to_others(held, stands_again)
+    if unanswered.exclude(pk__in=undone.values("pk")).exists():
         return False
     if held is not None:
         Seat.objects.filter(pk=held.pk).update(filled_at=now)
     return True
+
+
+def return_seat(*, session: Session, seat: Seat, now: datetime) -> None:
+    """Close a seat that nobody holds and in which nothing is left to answer, as one that `session` has filled."""
+    free = Seat.objects.select_for_update().filter(pk=seat.pk, session=None, filled_at=None).first()
+    if free is not None and not Slot.objects.filter(seat=free, answered_at=None).exists():
+        Seat.objects.filter(pk=free.pk).update(session=session, claimed_at=now, filled_at=now)
 
 
 def release(*, session: Session) -> None:

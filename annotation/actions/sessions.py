@@ -331,7 +331,7 @@ def finish(*, session: Session, now: datetime) -> None:
     Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
     a researcher looks at it.
     """
-    if seats.fill(session=session, now=now):
+    if session.questions_answered and seats.fill(session=session, now=now):
         move(session=session, to=SessionState.FINISHED, now=now)
         return
     is_done = session.questions_answered > 0 and not skips.outweigh_answers(session=session)

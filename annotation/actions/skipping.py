@@ -35,7 +35,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     CannotSkip when the server can show every image and the page has not failed often enough.
     """
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
-    if given is not None and responses.was_skipped(session=session, slot=given):
+    if given is not None and responses.is_gone(session=session, slot=given):
         return
     if given is None or given.annotator_id != session.annotator_id:
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))

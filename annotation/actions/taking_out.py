@@ -32,14 +32,15 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Fo
     reason = reason.strip()
     if not reason:
         raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
+    # Before the study is locked: whoever draws from it has locked their session before.
+    spare_those_who_have(question)
     question = _locked(question)
     if question.taken_out_at is not None:
         return Followed()
-    ended = spare_those_who_have(question, now=now)
     Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
     counted = Response.objects.counted().filter(question=question).count()
     Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
-    followed = _follow(question, answers=counted, sessions=ended, now=now)
+    followed = _follow(question, answers=counted, now=now)
     _record(question, What.QUESTION_TAKEN_OUT, by, now, reason=reason, **asdict(followed))
     return followed
 
@@ -59,7 +60,7 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
     answers.update(left_out="")
     _follow_what_it_rests_on(question, now=now)
     counted = Response.objects.counted().filter(question=question).count()
-    followed = _follow(question, answers=counted, sessions=0, now=now)
+    followed = _follow(question, answers=counted, now=now)
     await_what_is_open(questions=[question.pk])
     _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
     return followed
@@ -80,12 +81,12 @@ def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
         Question.objects.filter(pk=question.pk).update(undone_at=now)
 
 
-def _follow(question: Question, *, answers: int, sessions: int, now: datetime) -> Followed:
+def _follow(question: Question, *, answers: int, now: datetime) -> Followed:
     """Count the answers again, and let later studies follow: also those that rest on what a researcher has settled."""
     undone = follow_answers(questions=[question.pk], now=now)
     decided = recount(questions=[question.pk], now=now)
     undone += follow_questions(questions=[question.pk], now=now)
-    return Followed(answers, len(decided), undone.undone, undone.restored, sessions)
+    return Followed(answers, len(decided), undone.undone, undone.restored)
 
 
 def _record(question: Question, what: What, by: Actor, now: datetime, **told: object) -> None:

@@ -1,11 +1,14 @@
-"""What has become of questions and instances, asked of the database: `analytics.outcomes`, as conditions on rows.
+"""The outcomes of questions, items and instances, asked of the database: `analytics.outcomes`, as conditions on rows.
 
 A test compares the two for every question there can be.
 """
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from analytics.outcomes import DECIDING, Outcome, Progress
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from analytics.outcomes import BEST_FIRST, DECIDING, WHOLE, Outcome, Progress
 from annotation.models.responses import Decision
 from studies.models import Instance, Study
 
@@ -37,21 +40,102 @@ def question_is(outcome: Outcome, *, accepts: bool) -> Q:
 
 
 def instances_with(outcome: Outcome, study: Study) -> QuerySet[Instance]:
-    """Return the instances that `study` asks about whose outcome there is `outcome`, in no order."""
-    asked = Decision.objects.filter(study=study, question__instance=OuterRef("pk"))
+    """Return the instances with an item in `study` whose outcome there is `outcome`, in no order."""
+    of_instance = _decisions_on(study, question__instance=OuterRef("pk"))
     found = Instance.objects.filter(project=study.project_id).order_by()
-    found = found.filter(Exists(asked.filter(question_is(outcome, accepts=study.accepts))))
-    before = DECIDING[: DECIDING.index(outcome)] if outcome in DECIDING else DECIDING
-    for other in before:
-        found = found.exclude(Exists(asked.filter(question_is(other, accepts=study.accepts))))
-    return found
+    whole = of_instance.filter(question__item=WHOLE)
+    has = {other: Exists(whole.filter(question_is(other, accepts=study.accepts))) for other in Outcome}
+    is_whole = Q(has[outcome], *(~has[other] for other in _before(outcome, DECIDING)))
+    has_part = Exists(of_instance.filter(pk__in=_decisions_on_parts(study, outcome).values("pk")))
+    return found.filter(is_whole | Q(has_part))
+
+
+def count_items(study: Study) -> dict[Outcome, int]:
+    """Return how many items of `study` have each outcome; without those that none has."""
+    items = Decision.objects.filter(study=study).order_by().values("question__instance", "question__item")
+    has = {outcome: f"has_{outcome.name}" for outcome in Outcome}
+    items = items.annotate(
+        **{name: Count("pk", filter=question_is(outcome, accepts=study.accepts)) for outcome, name in has.items()}
+    )
+    whole = Q(question__item=WHOLE)
+    counted: dict[str, int] = items.aggregate(
+        **{
+            outcome.name: Count(
+                name, filter=whole & _is_first(outcome, DECIDING, has) | ~whole & _is_first(outcome, BEST_FIRST, has)
+            )
+            for outcome, name in has.items()
+        }
+    )
+    return {outcome: counted[outcome.name] for outcome in Outcome if counted[outcome.name]}
+
+
+def _is_first(outcome: Outcome, order: Sequence[Outcome], has: Mapping[Outcome, str]) -> Q:
+    """Return what picks the items that have a question with that outcome, and none with one before it in `order`."""
+    others = {has[other]: 0 for other in _before(outcome, order)}
+    return Q(**{f"{has[outcome]}__gt": 0}, **others)
 
 
 def accepted_decisions(study: Study) -> QuerySet[Decision]:
-    """Return the decisions about the instances that `study` accepted: all questions about each are. In no order."""
+    """Return the decisions on the questions that make the items of `study` accepted, in no order.
+
+    Of a whole instance these are all its questions. Of a part they are those that were accepted.
+    """
     if not study.accepts:
         return Decision.objects.none()
-    # Asked of the questions and not of the decisions of the study, which databases would read whole for every one.
-    others = Decision.objects.filter(question__study=study, question__instance=OuterRef("question__instance"))
     accepted = question_is(Outcome.ACCEPTED, accepts=True)
-    return Decision.objects.filter(accepted, study=study).exclude(Exists(others.exclude(accepted))).order_by()
+    found = Decision.objects.filter(accepted, study=study).order_by()
+    if not study.design.asks_several:
+        return found
+    others = _decisions_on(study, question__instance=OuterRef("question__instance"), question__item=WHOLE)
+    return found.exclude(Q(question__item=WHOLE) & Exists(others.exclude(accepted)))
+
+
+def accepted_items(study: Study, *, except_in: Sequence[Study] = ()) -> QuerySet[Decision]:
+    """Return the accepted items of `study`, one decision for each, in no order.
+
+    It is the decision on the first question about a whole instance, and on the latest accepted attempt at a part.
+    except_in: without the items that one of these studies accepted too.
+    """
+    items = _one_for_each(accepted_decisions(study), study, question_is(Outcome.ACCEPTED, accepts=True))
+    for other in except_in:
+        same = accepted_decisions(other).filter(
+            question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
+        )
+        items = items.exclude(Exists(same))
+    return items
+
+
+def _one_for_each(decisions: QuerySet[Decision], study: Study, is_so: Q) -> QuerySet[Decision]:
+    """Keep one of `decisions` for each item: `is_so` is what all of them are."""
+    if not study.design.asks_several:
+        return decisions
+    of_item = _decisions_on(
+        study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
+    ).filter(is_so)
+    # Added to nothing, so that no database looks for the others by the range of their numbers, which is long.
+    of_item = of_item.annotate(number=F("question_id") + 0)
+    earlier = of_item.filter(number__lt=OuterRef("question_id"))
+    later = of_item.filter(number__gt=OuterRef("question_id"))
+    whole = Q(question__item=WHOLE)
+    return decisions.exclude(whole & Exists(earlier)).exclude(~whole & Exists(later)).order_by()
+
+
+def _decisions_on_parts(study: Study, outcome: Outcome) -> QuerySet[Decision]:
+    """Return the decisions with that outcome about parts whose outcome in `study` it is."""
+    parts = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study)
+    parts = parts.exclude(question__item=WHOLE)
+    others = _decisions_on(
+        study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
+    )
+    for better in _before(outcome, BEST_FIRST):
+        parts = parts.exclude(Exists(others.filter(question_is(better, accepts=study.accepts))))
+    return parts.order_by()
+
+
+def _decisions_on(study: Study, **about: Any) -> QuerySet[Decision]:
+    # Asked of the questions and not of the decisions of the study, which databases would read whole for every one.
+    return Decision.objects.filter(question__study=study, **about).order_by()
+
+
+def _before(outcome: Outcome, order: Sequence[Outcome]) -> Sequence[Outcome]:
+    return order[: order.index(outcome)] if outcome in order else order

@@ -102,6 +102,7 @@ class EntryEvent(models.Model):
         OTHER_PERSON = "other_person", "A session's link was opened with another person's id"
         OTHER_STUDY = "other_study", "The link came from another study of the provider"
         NO_SEAT = "no_seat", "Somebody came when nothing was left"
+        NOTHING_YET = "nothing_yet", "Somebody came before anything was ready"
         TOO_MANY = "too_many", "Too many new people came from one network at once"
         REFUSED = "refused", "A rule of eligibility kept somebody out"
 

@@ -47,7 +47,8 @@ class Slot(models.Model):
     """The place of one answer: a question within a seat. As many exist as answers are wanted, from launch on.
 
     `annotator` is set while somebody holds the seat, and for good once the slot is answered, so that the database
-    itself keeps anybody from getting the same question twice.
+    itself keeps anybody from getting the same question twice. A question is withdrawn when the author of its text
+    withdraws, or a researcher takes it out.
     """
 
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="slots")
@@ -56,6 +57,15 @@ class Slot(models.Model):
     part = models.PositiveSmallIntegerField(default=0, help_text="The part of the survey, as its question has it.")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, null=True, blank=True, related_name="slots")
     answered_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_from = models.ForeignKey(
+        Session,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="withdrawn_slots",
+        help_text="The session that held it when its question was withdrawn.",
+    )
 
     class Meta:
         ordering = ("seat_id", "position")
@@ -74,6 +84,11 @@ class Slot(models.Model):
         indexes = (
             models.Index(
                 fields=("seat", "position"), condition=models.Q(answered_at=None), name="open_slots_of_a_seat"
+            ),
+            models.Index(
+                fields=("withdrawn_from",),
+                condition=models.Q(withdrawn_from__isnull=False),
+                name="slots_withdrawn_from_sessions",
             ),
         )
 

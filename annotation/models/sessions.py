@@ -37,7 +37,7 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
     S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
     # Who waits holds no seat, or has filled those they had: then it is for more, and they have not waited in vain.
-    S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED},
+    S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED, S.LEFT_OUT},
     S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
     S.NO_CONSENT: frozenset(),

@@ -13,7 +13,7 @@ from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from annotation.money import pay_of_waiting
 from annotation.views.guards import session_view
-from annotation.views.page_context import back, context, typed_text
+from annotation.views.page_context import back, context, of_withdrawn, typed_text
 from studies.actions.events import ANNOTATOR
 
 # WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
@@ -36,7 +36,8 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "ending": SessionState.WITHDRAWN if withdrawn else session.state,
         "finished": is_finished,
         "left_out_here": skips.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
-        "in_practice": session.first_question_at is None,
+        # Without questions it was not at its practice: they were withdrawn.
+        "in_practice": session.first_question_at is None and session.questions_total > 0,
         "could_go_on": sessions.could_go_on(session=session, now=now),
         "waiting_pay": pay_of_waiting(session.study),
         "code": code,
@@ -45,7 +46,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
-    return render(request, "annotation/end.html", context(session) | extra)
+    return render(request, "annotation/end.html", context(session) | of_withdrawn(session) | extra)
 
 
 def _is_for_somebody(request: HttpRequest) -> bool:

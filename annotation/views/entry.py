@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions import arriving, odd_arrivals, sessions
-from annotation.errors import BadEntry, CannotTakePart, NotEligible, NothingLeft, OtherPerson, TooManyAtOnce
+from annotation.errors import BadEntry, CannotTakePart, NotEligible, NothingLeft, NothingYet, OtherPerson, TooManyAtOnce
 from annotation.language import of_texts, speak
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
@@ -181,7 +181,9 @@ def _start(request: HttpRequest, study: Study, entry: Entry) -> Session:
 
 
 def _note_refusal(study: Study, error: NothingLeft | NotEligible, person: str) -> None:
-    what = EntryEvent.What.REFUSED if error.rule else EntryEvent.What.NO_SEAT
+    what = EntryEvent.What.NOTHING_YET if isinstance(error, NothingYet) else EntryEvent.What.NO_SEAT
+    if error.rule:
+        what = EntryEvent.What.REFUSED
     _note(study, what, person, rule=error.rule)
 
 

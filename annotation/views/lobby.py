@@ -13,11 +13,12 @@ from annotation.models import Session, SessionState
 from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
 from annotation.views.guards import session_view, wants_json
-from annotation.views.page_context import back, context
+from annotation.views.page_context import back, context, of_withdrawn
 
 
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
+    extra |= of_withdrawn(session)
     feeding = session.study.fed_by
     if feeding is not None and other_role.is_offered(session=session, now=timezone.now()):
         extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}

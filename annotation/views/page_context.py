@@ -8,9 +8,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy
 
-from annotation.actions import growing
+from annotation.actions import growing, responses
 from annotation.language import of_texts
 from annotation.models import Report, Session
+from annotation.money import owed_in_words
 from annotation.pages import session_bar, session_urls
 from annotation.recruitment import invite
 from studies.markdown import render_headed
@@ -53,6 +54,26 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
         "stopped_by": study.design.endings.stopped if from_platform else "",
         "time_over_by": study.design.endings.time_over if from_platform else "",
     }
+
+
+def of_withdrawn(session: Session) -> dict[str, Any]:
+    """Return what a page says of questions that were withdrawn from `session`, of answers that came too late, and of
+    what it is paid if it ends with those it has."""
+    return {
+        "owed": owed_in_words(session, responses.stored_answers(session=session)),
+        "withdrawn_by": withdrawn_by(session),
+        "kept_aside": responses.kept_aside(session=session).count(),
+        "pays_answers": bool(session.study.design.pay.per_answer),
+    }
+
+
+def withdrawn_by(session: Session) -> str:
+    """Return who withdrew a question that `session` had: "author", "researchers", or "" for nobody."""
+    withdrawn = session.withdrawn_slots.values_list("question__taken_out_at", flat=True)
+    taken_out = [at is not None for at in withdrawn]
+    if not taken_out:
+        return ""
+    return "researchers" if all(taken_out) else "author"
 
 
 def back(session: Session, **said: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions import answer_sql, drafts, leading_on, other_role, responses, sessions, skipping, skips
+from annotation.actions.unsaying import is_emptied
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
@@ -22,7 +23,7 @@ from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
 from annotation.views.lobby import show_lobby
 from annotation.views.looking_back import show_last_look
-from annotation.views.page_context import back, context
+from annotation.views.page_context import back, context, withdrawn_by
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
 
@@ -92,9 +93,10 @@ def _work(
     slots = responses.open_slots(session=session, limit=1 + QUESTIONS_AHEAD)
     if not slots and sessions.waits_for_last_look(session=session):
         return show_last_look(request, session, error=error, status=status)
-    if not slots:
-        # Another tab's last answer, or the end of the time, has just gone by: look again where the session is. One that
-        # is left without a question, and still here, has come to its end, or takes up more.
+    if not slots or any(is_emptied(slot.question.kind, slot.question.content) for slot in slots):
+        # Another tab's last answer, or the end of the time, has just gone by, or the author of a text has withdrawn:
+        # look again where the session is. One that is left without a question, and still here, has come to its end, or
+        # takes up more.
         leading_on.go_on(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
@@ -127,6 +129,8 @@ def _notice(request: HttpRequest, session: Session) -> str:
     kept = request.GET.get("kept")
     if kept == "first":
         return gettext("You had already answered that question; your first answer is kept.")
+    if kept in ("withdrawn", "late"):
+        return _told_of_answer_without_place(session, kept)
     if kept == "newer":
         return gettext("Your answer to that question had been changed elsewhere meanwhile; that change is kept.")
     if request.GET.get("said") == "reported":
@@ -141,6 +145,17 @@ def _notice(request: HttpRequest, session: Session) -> str:
         "You have gone on without that question. If one more does not reach your browser, this sitting ends "
         "and the researcher decides about it. Another browser or network may help."
     )
+
+
+def _told_of_answer_without_place(session: Session, kept: str) -> str:
+    """Return what is said of an answer whose question its session had no more when it came."""
+    if kept == "late":
+        return gettext("Your last answer came after its question had gone to somebody else. It is kept aside.")
+    if withdrawn_by(session) == "author":
+        return gettext(
+            "The author of that text has taken it back. Your answer is kept and counts for your pay like any other."
+        )
+    return gettext("The researchers have taken that question out. Your answer is kept and counts for your pay.")
 
 
 @annotator_view
@@ -170,6 +185,8 @@ def _what_was_kept(receipt: responses.Receipt) -> str:
     """Return what the address says where an answer did not become the one that stands, "" where it did."""
     if receipt.skipped:
         return "?kept=none"
+    if receipt.withdrawn or receipt.late:
+        return "?kept=withdrawn" if receipt.withdrawn else "?kept=late"
     if receipt.first_kept:
         return "?kept=first"
     return "?kept=newer" if receipt.newer_kept else ""
@@ -211,6 +228,7 @@ def _answered(token: str, receipt: responses.Receipt, sent: responses.Sent, ahea
             part=receipt.part_begun,
             limit=ahead.room,
         )
+    following = [slot for slot in following if not is_emptied(slot.kind, slot.content)]
     if not following and not ahead.held:
         # The next part begins, with instructions of its own.
         body["go"] = session_urls(token).page

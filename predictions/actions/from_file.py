@@ -1,17 +1,20 @@
 """Brings a model's answers from a file into a project: all of them, or none and every reason why."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, transaction
 
 from analytics.results_files import ResultsFileError
+from predictions.actions.mismatched import delete_mismatched
+from predictions.actions.question_options import options_asked
 from predictions.errors import PredictionsRefused
 from predictions.importing import FORMATS, Answer, Row, get_reader
 from predictions.joining import Joined, Known, join
 from predictions.models import LONGEST, Model, Prediction
+from predictions.options import answered_options, closest, is_right
 from studies.actions.events import Actor, What, record
 from studies.actions.statistics import refresh_statistics
 from studies.models import Project
@@ -21,6 +24,7 @@ from studies.wording import counted
 BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
 _Question = tuple[int, str, str, str]
+_Answers = dict[_Question, tuple[int, Answer]]
 _Stored = tuple[int, str, str, str, dict[str, float] | None, bool | None, str]
 
 
@@ -63,7 +67,8 @@ def import_predictions(
     skip_unknown: bool = False,
     dry_run: bool = False,
 ) -> Summary:
-    """Import a file of predictions; one that is there already stays, and must be the same.
+    """Import a file of predictions; one that is there already stays, and must be the same, unless its options are not
+    those of its question: then it is replaced.
 
     `skip_unknown` leaves out the rows about instances that the project does not have, which refuse the file otherwise.
     Raises PredictionsRefused.
@@ -75,6 +80,7 @@ def import_predictions(
     joined = join([(row.number, row.instance) for row in rows], known)
     _refuse_unjoined(joined, skip_unknown=skip_unknown)
     answers = _answers_by_question(rows, joined, rules={one.id: one.caption_rule for one in known})
+    answers = _with_outcomes(project, answers, keys={one.id: one.key for one in known})
     try:
         with transaction.atomic():
             maker = _maker(project, model, now=now, dry_run=dry_run)
@@ -144,10 +150,8 @@ def _refuse_unjoined(joined: Joined, *, skip_unknown: bool) -> None:
         raise PredictionsRefused(["No record is about an instance of the project. Check the project and the file."])
 
 
-def _answers_by_question(
-    rows: Sequence[Row], joined: Joined, *, rules: Mapping[int, str]
-) -> dict[_Question, tuple[int, Answer]]:
-    answers: dict[_Question, tuple[int, Answer]] = {}
+def _answers_by_question(rows: Sequence[Row], joined: Joined, *, rules: Mapping[int, str]) -> _Answers:
+    answers: _Answers = {}
     problems = []
     for row in rows:
         instance = joined.instances.get(row.number)
@@ -164,6 +168,32 @@ def _answers_by_question(
     return answers
 
 
+def _with_outcomes(project: Project, answers: _Answers, *, keys: Mapping[int, str]) -> _Answers:
+    """Return the answers, those with scores with whether they are right. Refuses options that no question has."""
+    asked = options_asked(project, {question[:3] for question in answers})
+    found: _Answers = {}
+    problems = []
+    for question, (number, answer) in answers.items():
+        of_question, scored = asked[question[:3]], answered_options(answer.kind, answer.scores)
+        problem = of_question if isinstance(of_question, str) else closest(of_question, scored).problem(scored)
+        if isinstance(of_question, str) or problem:
+            name = f"{_words(answer.kind, answer.variant)} of {keys[question[0]]}"
+            problems.append((number, f"Record {number}: {name}: {problem}."))
+            continue
+        rights = {each.right for each in of_question if each.fit(scored)}
+        found[question] = (number, _judged(answer, rights))
+    if problems:
+        raise PredictionsRefused([sentence for _, sentence in sorted(problems)])
+    return found
+
+
+def _judged(answer: Answer, rights: Set[str]) -> Answer:
+    """Return an answer with whether it is right, where it has scores and one option is right."""
+    if answer.scores is None:
+        return answer
+    return replace(answer, is_right=is_right(answer.scores, next(iter(rights))) if len(rights) == 1 else None)
+
+
 def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) -> Model:
     identity = {"name": model.name.strip(), "version": model.version.strip(), "weights": model.weights.strip()}
     if dry_run:
@@ -171,13 +201,13 @@ def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) 
     return Model.objects.called(project, now=now, **identity)
 
 
-def _new_ones(maker: Model, answers: dict[_Question, tuple[int, Answer]]) -> dict[_Question, tuple[int, Answer]]:
+def _new_ones(maker: Model, answers: _Answers) -> _Answers:
     """Return the answers that are not there yet; refuses when one is there that says something else."""
     new = dict(answers)
     problems = []
-    for id, kind, variant, rule, scores, is_right, key in _existing(maker):
+    for id, kind, variant, rule, scores, was_right, key in _existing(maker):
         number, answer = new.pop((id, kind, variant, rule), (0, None))
-        if answer is not None and (answer.scores, answer.is_right) != (scores, is_right):
+        if answer is not None and (answer.scores, answer.is_right) != (scores, was_right):
             question = f"{_words(kind, variant)} of {key}, captions {rule}"
             problems.append(f"Record {number}: {maker} has another answer already to {question}.")
     if problems:
@@ -190,14 +220,15 @@ def _existing(maker: Model) -> Iterable[_Stored]:
     if maker.pk is None:
         return ()
     columns = ("instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key")
-    return maker.predictions.order_by().values_list(*columns).iterator()
+    return maker.predictions.counted().order_by().values_list(*columns).iterator()
 
 
 def _words(kind: str, variant: str) -> str:
     return f"{kind} {variant}".strip()
 
 
-def _save(maker: Model, new: dict[_Question, tuple[int, Answer]], *, file: str, now: datetime) -> None:
+def _save(maker: Model, new: _Answers, *, file: str, now: datetime) -> None:
+    delete_mismatched(model=maker, replaced_by=((*question, "") for question in new))
     Prediction.objects.bulk_create(
         (
             Prediction(

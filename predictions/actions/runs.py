@@ -28,6 +28,11 @@ from studies.models import Instance, Project, Question, Study, StudyState
 LOST_AFTER = timedelta(minutes=10)
 # So many chunks of a run are with the workers at once: enough for several of them, few enough for a quick cancel.
 WINDOW = 4
+# How long a run waits for pictures that cannot be reached before they are tried again: longer each time.
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
+MOST_PAUSES = 16
+NOT_WAITING = {"unreachable_since": None, "unreachable": "", "paused_until": None, "pauses": 0}
+_WAITING = list(NOT_WAITING)
 # Begun this often without an answer, it is not begun again: it may be what ends its workers.
 MOST_BEGUN = 5
 LOST_TOO_OFTEN = (
@@ -152,6 +157,7 @@ def cancel_run(*, run: Run, by: Actor, now: datetime) -> None:
 def resume_run(*, run: Run, by: Actor, now: datetime) -> None:
     """Go on with a run that was cancelled, failed or left questions out, with what is missing. Raises CannotPredict."""
     begun_anew = {"state": Run.State.LOADING, "error": "", "sent_at": None, "begun": 0, "finished_at": None}
+    begun_anew |= NOT_WAITING
     over = Q(state__in=(Run.State.CANCELLED, Run.State.FAILED)) | Q(state=Run.State.DONE, wrong__gt=0)
     if not Run.objects.filter(over, pk=run.pk).update(**begun_anew):
         raise CannotPredict("There is nothing to go on with: it is not over, or nothing is missing.")
@@ -164,9 +170,12 @@ def _told(run: Run) -> dict[str, str]:
 
 @transaction.atomic
 def due(*, run_id: int, now: datetime) -> Due:
-    """Return what is to be sent now, and note that it is sent: what was not yet, and what was lost."""
+    """Return what is to be sent now, and note that it is sent: what was not yet, and what was lost.
+
+    While its pictures cannot be reached nothing is sent until the pause is over, and then one chunk, to try them.
+    """
     run = lock(run_id)
-    if run is None or not run.is_unfinished:
+    if run is None or not run.is_unfinished or (run.paused_until is not None and now < run.paused_until):
         return Due()
     if run.state == Run.State.LOADING:
         return _due_load(run, now)
@@ -177,7 +186,8 @@ def due(*, run_id: int, now: datetime) -> Due:
     lost = list(open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__lt=MOST_BEGUN))
     _give_up(run, open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__gte=MOST_BEGUN), now)
     with_workers = open_chunks.filter(sent_at__isnull=False).count()
-    fresh = list(open_chunks.filter(sent_at=None)[: max(0, WINDOW - with_workers)])
+    window = WINDOW if run.unreachable_since is None else 1
+    fresh = list(open_chunks.filter(sent_at=None)[: max(0, window - with_workers)])
     if fresh and fitted(run.spec) is not None and not fresh[0].pictures:
         # What the site computes itself does not keep all of its workers from all else.
         fresh = fresh[: max(0, 1 - with_workers)]
@@ -194,6 +204,27 @@ def _due_load(run: Run, now: datetime) -> Due:
     run.sent_at = now
     run.save(update_fields=["sent_at"])
     return Due(load=run)
+
+
+def pause(run: Run, why: str, now: datetime) -> None:
+    """Note on a run whose row is ours that its pictures cannot be reached, and when they are tried again.
+
+    Chunks that were sent at the same time as the one before say it again during the same pause.
+    """
+    if run.paused_until is None or now >= run.paused_until:
+        run.paused_until = now + min(FIRST_PAUSE * 2**run.pauses, LONGEST_PAUSE)
+        run.pauses = min(run.pauses + 1, MOST_PAUSES)
+    run.unreachable_since = run.unreachable_since or now
+    run.unreachable = why
+    run.save(update_fields=_WAITING)
+
+
+def reached(run: Run) -> None:
+    """Note on a run whose row is ours that its pictures can be reached."""
+    if run.unreachable_since is not None:
+        for field, value in NOT_WAITING.items():
+            setattr(run, field, value)
+        run.save(update_fields=_WAITING)
 
 
 def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
@@ -291,7 +322,7 @@ def _of_kind(run: Run, instances: QuerySet[Instance]) -> Iterator[Asked | str]:
 
 
 def _asked(run: Run, instance: Instance, built: Built) -> Asked:
-    return Asked(instance.pk, run.kind, built.variant, built.content, built.right)
+    return Asked(instance.pk, run.kind, built.variant, built.content, built.right_option)
 
 
 def items_of(*, chunk: Chunk) -> list[Item]:

@@ -47,6 +47,6 @@ def note(*, run: Run, now: datetime) -> None:
 def _scores_of(run: Run, asked: Iterable[Question]) -> dict[tuple[int, str], dict[str, float]]:
     """Return the scores that the run's model has given, by instance and by the hash of what was asked."""
     kinds = {each.kind for each in asked}
-    found = Prediction.objects.about(run.project).filter(model=run.model, kind__in=kinds).exclude(scores=None)
+    found = Prediction.objects.about(run.project).counted().filter(model=run.model, kind__in=kinds).exclude(scores=None)
     rows = found.order_by().values_list("instance_id", "content_hash", "scores")
     return {(instance, content): scores for instance, content, scores in rows.iterator() if scores}

@@ -4,18 +4,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 
-from analytics.scores import right_choices
-from predictions.actions.runs import Asked, fail, finish_if_over, lock, questions_of
+from predictions.actions.mismatched import delete_mismatched
+from predictions.actions.runs import Asked, fail, finish_if_over, lock, pause, questions_of, reached
 from predictions.blind import case_of, fitted, sees
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
+from predictions.options import Options, is_right, options_of
 from studies.kinds import get_kind, matches
 from studies.models import Instance, Project
 from studies.wording import counted
@@ -33,7 +34,7 @@ NOT_FOR_BLIND = (
     "nobody knows which one that is."
 )
 CHANGED = "What it shows has changed since, or it is gone. Go on with the run to ask anew."
-NOT_ANSWERED = "The worker gave scores for other options than it was asked about."
+NOT_A_NUMBER = "The worker gave no finite score for two options or more. Check its log and the model's weights."
 OTHER_WEIGHTS = (
     "The worker has other weights under this name than when the run began, so nothing more is stored of it. Go on with "
     "the run to have them scored as another model."
@@ -47,6 +48,23 @@ def note_begun(*, run_id: int, chunk_id: int) -> None:
         Chunk.objects.filter(pk=chunk_id, run=run_id, stored_at=None).update(begun=F("begun") + 1)
     else:
         Run.objects.filter(pk=run_id, state=Run.State.LOADING).update(begun=F("begun") + 1)
+
+
+@transaction.atomic
+def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> timedelta | None:
+    """Take a chunk back whose pictures cannot be reached, and pause its run; return for how long.
+
+    Does nothing, and returns None, where the chunk is stored or the run is over.
+    """
+    run = lock(run_id)
+    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    if run is None or run.state != Run.State.RUNNING or chunk is None:
+        return None
+    # Its worker is not lost, so this is no attempt that counts.
+    chunk.sent_at, chunk.begun = None, 0
+    chunk.save(update_fields=["sent_at", "begun"])
+    pause(run, why, now)
+    return run.paused_until - now if run.paused_until is not None else None
 
 
 def plan(
@@ -126,7 +144,8 @@ def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
 def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
     """Return the questions that have no prediction yet, how many have one, and why others are left out -> how many."""
     known = set(
-        model.predictions.order_by()
+        model.predictions.counted()
+        .order_by()
         .exclude(content_hash="")
         .values_list("instance_id", "kind", "variant", "content_hash")
     )
@@ -165,6 +184,7 @@ def _item(asked: Asked) -> dict[str, Any]:
         "content": asked.hash,
         "question": asked.question,
         "right": asked.right,
+        "options": sorted(options_of(get_kind(asked.kind), asked.content).needed),
     }
 
 
@@ -175,6 +195,7 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
     chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
     if run is None or run.model is None or chunk is None:
         return
+    reached(run)
     if "error" in answer:
         made, problems = 0, [str(answer["error"])] * len(chunk.items)
     elif _that_fits(answer["identity"]) != run.model.identity:
@@ -198,7 +219,7 @@ def _store_scores(
     rows, problems = [], []
     for item in chunk.items:
         instance, result = instances.get(item["instance"]), said.get(item["content"])
-        problem = _problem(result) if instance is not None else CHANGED
+        problem = _problem(result, item) if instance is not None else CHANGED
         if instance is None or result is None or problem:
             problems.append(f"{instance.key if instance else item['instance']}: {problem}")
             continue
@@ -212,18 +233,20 @@ def _store_scores(
                 caption_rule=instance.caption_rule,
                 content_hash=item["content"],
                 scores=scores,
-                is_right=_is_right(scores, item["right"]),
+                is_right=is_right(scores, item["right"]),
                 conditions=conditions[item["content"]],
                 source_row=0,
                 created_at=now,
             )
         )
+    identities = ((row.instance_id, row.kind, row.variant, row.caption_rule, row.content_hash) for row in rows)
+    delete_mismatched(model=model, replaced_by=identities)
     # What another run has stored in the meantime stays as it is.
     Prediction.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
     return len(rows), problems
 
 
-def _problem(result: Mapping[str, Any] | None) -> str:
+def _problem(result: Mapping[str, Any] | None, item: Mapping[str, Any]) -> str:
     """Return why there are no scores in what a worker said of a question, "" if there are."""
     if result is None:
         return CHANGED
@@ -231,20 +254,16 @@ def _problem(result: Mapping[str, Any] | None) -> str:
         return str(result["error"])
     scores = result.get("scores")
     if not isinstance(scores, dict) or len(scores) < 2 or not all(_is_number(score) for score in scores.values()):
-        return NOT_ANSWERED
+        return NOT_A_NUMBER
+    # A chunk that an earlier version made does not say which options it asked about.
+    asked = frozenset(item.get("options", scores))
+    if problem := Options(asked, asked).problem(frozenset(scores)):
+        return f"The worker did not answer the question: {problem}. Check that worker and site have the same version."
     return ""
 
 
 def _is_number(score: Any) -> bool:
     return isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
-
-
-def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
-    """Tell whether the right option has the strictly highest score; None where it is unknown or has no score."""
-    if right not in scores:
-        return None
-    (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
-    return bool(is_right)
 
 
 def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:

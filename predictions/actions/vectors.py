@@ -11,7 +11,7 @@ import numpy as np
 from django.db import transaction
 
 from predictions.actions import storing
-from predictions.actions.runs import lock, note_looked_at
+from predictions.actions.runs import lock, note_looked_at, reached
 from predictions.blind.pictures import Look
 from predictions.image_sets.embedding import Vectors
 from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
@@ -33,6 +33,7 @@ def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime
     chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
     if run is None or run.embedding is None or chunk is None or not chunk.pictures:
         return
+    reached(run)
     error = answer.get("error", "")
     if not error and answer["identity"] != run.embedding["identity"]:
         error = storing.OTHER_WEIGHTS

@@ -4,33 +4,53 @@ A folder that is half made is gone on with: what was looked at is not looked at 
 at all.
 """
 
-import csv
 import hashlib
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from dataclasses import replace as changed
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from predictions.image_sets import reading_text
-from predictions.image_sets.choosing import how_alike, nearest_sets, sets_of_frames, sharpness
+from predictions.image_sets.choosing import (
+    MOST,
+    Bounds,
+    LeftOut,
+    how_alike,
+    nearest_sets,
+    sets_of_frames,
+    sharpness,
+    why_left_out,
+)
 from predictions.image_sets.embedding import Embedding, Vectors
+from predictions.image_sets.set_files import (
+    LEFT_OUT,
+    SETS,
+    Made,
+    put_arrays,
+    put_table,
+    put_text,
+    write_lists,
+    write_set,
+)
+from predictions.image_sets.splits import counts_of, groups_of, splits_of
 from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_picture
 from predictions.scorers.batches import in_batches
 
-SETS, LIST, TABLE = "sets", "sets.jsonl", "sets.csv"
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
 STATIC, VIDEO = "static", "video"
+# ImageCoDe's scripts take a set for static when "open-images" stands anywhere in the name of its directory, else for
+# video. The importer takes names that begin with "open-images" for the published sets.
+STATIC_NAME = "static-open-images-"
 BATCH = 64
 # Frames may be large.
 FRAMES_AT_ONCE = 16
-# Of the quality of the frames that are written: the importer makes what pages show from them.
-JPEG_QUALITY = 95
 
 Progress = Callable[[str, int, int], None]
 
@@ -40,15 +60,17 @@ class Wishes:
     """What sets are made by. Distances are those of the embedding (`embedding.distances`).
 
     `least_distance`: how far frames of a set are from each other at least; `same_below`: photos closer than that are
-    one and the same. `seconds`: between two frames that are looked at. `least_sharp`: a frame less sharp than this
-    share of the median of its shot is blurred. `most_words`: a frame with more words is full of text. `seed` says
-    which photos are asked first for their neighbours.
+    one and the same. `most_distance`: how far photos or frames of a set are from each other at most. `seconds`: between
+    two frames that are looked at. `least_sharp`: a frame less sharp than this share of the median of its shot is
+    blurred. `most_words`: a frame with more words is full of text. `seed` says which photos are asked first for their
+    neighbours.
     """
 
     embedding: str
     size: int = 10
     least_distance: float = 0.0
     same_below: float = 0.0
+    most_distance: float = MOST
     seconds: float = 0.5
     least_sharp: float = 0.4
     most_words: int = 12
@@ -56,34 +78,35 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A set: the name of its folder, and how far its pictures are from each other, as `choosing.Alike`."""
+class Split:
+    """How sets are put into splits: the share of each, over 0, which add up to 1. Sets with pictures that are less than
+    `near_below` from each other stay together. `seed`: the same gives the same splits."""
 
-    directory: str
-    kind: str
-    images: int
-    least_distance: float
-    mean_distance: float
-    most_distance: float
-    embedding: str
+    shares: Mapping[str, Fraction]
+    near_below: float
+    seed: str
 
 
 @dataclass
 class Summary:
-    """What was made, and what was left out: `problems` says of each file that could not be read why."""
+    """What was made, and how many photos or frames were left out by the reason. `problems` says of each file that could
+    not be read why. `splits`: how many sets are in each; `wanted`: how many were to be."""
 
     sets: int = 0
     looked_at: int = 0
-    blurred: int = 0
-    full_of_text: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     problems: tuple[str, ...] = ()
+    splits: dict[str, int] = field(default_factory=dict)
+    wanted: dict[str, int] = field(default_factory=dict)
 
 
 class CannotMake(Exception):
     """The folder cannot be made; the message is for people, and says what to do."""
 
 
-def from_photos(photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress) -> Summary:
+def from_photos(
+    photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+) -> Summary:
     """Make sets of each photo and those nearest to it. Raises CannotMake.
 
     Holds one vector of each photo, and a batch of pictures.
@@ -96,44 +119,58 @@ def from_photos(photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes
     names, vectors = _look_at(files, photos, out, embedding=embedding, summary=summary, progress=progress)
     # By lot, the same in every run: by the names of a folder, neighbours would be asked one after another.
     order = sorted(range(len(names)), key=lambda row: hashlib.sha256(f"{wishes.seed}\n{names[row]}".encode()).digest())
-    found = nearest_sets(vectors, order, size=wishes.size, same_below=wishes.same_below)
-    made = []
-    for rows in found:
-        # By what is in it, so that one more photo in the folder does not rename all others.
-        directory = f"static-{hashlib.sha256(''.join(sorted(names[row] for row in rows)).encode()).hexdigest()[:12]}"
+    bounds = Bounds(size=wishes.size, same_below=wishes.same_below, most_distance=wishes.most_distance)
+    made, chosen = [], []
+    for rows in nearest_sets(vectors, order, bounds):
         by_name = sorted(rows, key=lambda row: names[row])
-        _write(out, directory, ((photos / names[row], number) for number, row in enumerate(by_name)))
+        # By what is in it, so that one more photo in the folder does not rename all others.
+        digest = hashlib.sha256("".join(names[row] for row in by_name).encode()).hexdigest()
+        directory = f"{STATIC_NAME}{digest[:12]}"
+        write_set(out, directory, ((photos / names[row], number) for number, row in enumerate(by_name)))
         made.append(_made(directory, STATIC, vectors[by_name], embedding))
+        chosen.append(by_name)
         progress("sets", len(made), len(names) // wishes.size)
-    _finish(out, made)
-    summary.sets = len(made)
+    left_out = list(why_left_out(vectors, [row for rows in chosen for row in rows], bounds))
+    summary.left_out.update(reason for _, reason, _ in left_out)
+    table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
+    put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
+    # What a photo shows is known by its vector only, so that each set is a source of its own.
+    sources = [one.directory for one in made]
+    _finish(out, made, sources, [vectors[rows] for rows in chosen], split, summary)
     return summary
 
 
-def from_videos(videos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress) -> Summary:
+def from_videos(
+    videos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+) -> Summary:
     """Make sets of the frames of each shot, in time order. Raises CannotMake.
 
-    Holds one vector of each frame of a shot, a few frames that are looked at, and the frames of one set.
+    Holds one vector of each frame of a shot, a few frames that are looked at, and the frames of one set; with `split`
+    one vector of each frame that is in a set.
     """
     _begin(out, wishes)
     films = films_in(videos, seconds=wishes.seconds)
     if not films:
         raise CannotMake(f"{videos} has no videos and no folders of frames.")
-    summary, made = Summary(), []
+    summary = Summary()
+    made: list[Made] = []
+    sources: list[Hashable] = []
+    vectors: list[Vectors] = []
     for number, film in enumerate(films, start=1):
         done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
         if not done.exists():
             of_film = _OfFilm(film, number, out, embedding=embedding, wishes=wishes)
-            _put(done, json.dumps(of_film.make()))
+            put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
         said = json.loads(done.read_text(encoding="utf-8"))
         made += [Made(**one) for one in said["sets"]]
+        sources += [film.source] * len(said["sets"])
+        if split and said["sets"]:
+            vectors += _vectors_of_sets(done.with_suffix(".npz"))
         summary.looked_at += said["looked_at"]
-        summary.blurred += said["blurred"]
-        summary.full_of_text += said["full_of_text"]
+        summary.left_out.update(said["left_out"])
         summary.problems += tuple(said["problems"])
         progress("videos", number, len(films))
-    _finish(out, made)
-    summary.sets = len(made)
+    _finish(out, made, sources, vectors, split, summary)
     return summary
 
 
@@ -143,27 +180,40 @@ class _OfFilm:
     def __init__(self, film: Film, number: int, out: Path, *, embedding: Embedding, wishes: Wishes) -> None:
         self._film, self._number, self._out = film, number, out
         self._embedding, self._wishes = embedding, wishes
-        self._summary = Summary()
+        self._looked_at = 0
+        self._left_out: Counter[LeftOut] = Counter()
 
-    def make(self) -> dict[str, object]:
-        made: list[Made] = []
+    def make(self, kept: Path) -> dict[str, Any]:
+        """Make the sets, keep the vectors of their frames in the file `kept`, and return what was made."""
+        made: list[tuple[Made, Vectors]] = []
+        problems = []
         try:
             for number, shot in enumerate(self._film.shots()):
                 made += self._of_shot(shot, number)
         except CannotRead as error:
-            self._summary.problems += (str(error),)
-        said = {name: value for name, value in asdict(self._summary).items() if name != "sets"}
-        return said | {"sets": [asdict(one) for one in made]}
+            problems.append(str(error))
+        put_arrays(kept, {str(number): vectors for number, (_, vectors) in enumerate(made)})
+        return {
+            "looked_at": self._looked_at,
+            "left_out": self._left_out,
+            "problems": problems,
+            "sets": [asdict(one) for one, _ in made],
+        }
 
-    def _of_shot(self, shot: Shot, number: int) -> Iterator[Made]:
-        frames = self._without_blurred(shot)
-        chosen = sets_of_frames(frames, size=self._wishes.size, least_distance=self._wishes.least_distance)
+    def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[Made, Vectors]]:
+        chosen = sets_of_frames(
+            self._without_blurred(shot),
+            size=self._wishes.size,
+            least_distance=self._wishes.least_distance,
+            most_distance=self._wishes.most_distance,
+            left_out=self._left_out,
+        )
         for place, (numbers, vectors) in enumerate(chosen):
             directory = f"video-{self._film.name}-{self._number}-shot{number}_{place}"
             wanted = set(numbers)
             pictures = ((picture, name) for name, picture in self._film.frames(shot) if name in wanted)
-            _write(self._out, directory, pictures)
-            yield _made(directory, VIDEO, vectors, self._embedding)
+            write_set(self._out, directory, pictures)
+            yield _made(directory, VIDEO, vectors, self._embedding), vectors
 
     def _without_blurred(self, shot: Shot) -> Iterator[tuple[int, Vectors]]:
         """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
@@ -174,13 +224,13 @@ class _OfFilm:
             for (frame, picture), vector in zip(batch, vectors, strict=True):
                 words = reading_text.words_in(picture, tesseract=tesseract) if tesseract else 0
                 seen.append((frame, vector, sharpness(picture), words))
-        self._summary.looked_at += len(seen)
+        self._looked_at += len(seen)
         least = self._wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
         for frame, vector, sharp, words in seen:
             if words > self._wishes.most_words:
-                self._summary.full_of_text += 1
+                self._left_out[LeftOut.TEXT] += 1
             elif sharp < least:
-                self._summary.blurred += 1
+                self._left_out[LeftOut.BLURRED] += 1
             else:
                 yield frame, vector
 
@@ -191,8 +241,8 @@ def _begin(out: Path, wishes: Wishes) -> None:
     (out / _LOOKED_AT).mkdir(exist_ok=True)
     said, known = json.dumps(asdict(wishes)), out / _WISHES
     if known.exists() and known.read_text(encoding="utf-8") != said:
-        raise CannotMake(f"{out} was begun with other wishes ({known.name} says which). Name another with --out.")
-    _put(known, said)
+        raise CannotMake(f"{out} was begun with other options ({known.name} lists them). Name another with --out.")
+    put_text(known, said)
 
 
 def _look_at(
@@ -230,24 +280,12 @@ def _read(batch: Sequence[Path], names: Sequence[str], embedding: Embedding) -> 
 
 
 def _keep(file: Path, names: Sequence[str], vectors: Vectors, problems: Sequence[str]) -> None:
-    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
-        np.savez(part, names=np.array(names, str), vectors=vectors, problems=np.array(problems, str))
-    Path(part.name).replace(file)
+    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "problems": np.array(problems, str)})
 
 
-def _write(out: Path, directory: str, pictures: Iterable[tuple[Path | Image.Image, int]]) -> None:
-    """Put the pictures of a set into its folder, named by their numbers, all of them or none."""
-    folder = out / SETS / directory
-    if folder.exists():
-        return
-    part = Path(tempfile.mkdtemp(dir=out, prefix="part-"))
-    for picture, number in pictures:
-        if isinstance(picture, Path):
-            shutil.copyfile(picture, part / f"img{number}{picture.suffix.lower()}")
-        else:
-            picture.save(part / f"img{number}.jpg", quality=JPEG_QUALITY)
-    part.chmod(0o755)
-    part.replace(folder)
+def _vectors_of_sets(file: Path) -> list[Vectors]:
+    with np.load(file) as found:
+        return [found[str(number)] for number in range(len(found.files))]
 
 
 def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> Made:
@@ -256,22 +294,19 @@ def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> 
     return Made(directory, kind, len(vectors), least, mean, most, embedding.name)
 
 
-def _finish(out: Path, made: Sequence[Made]) -> None:
-    lines = []
-    for one in made:
-        images = sorted((out / SETS / one.directory).iterdir(), key=lambda path: int(path.stem.removeprefix("img")))
-        names = [f"{one.directory}/{path.name}" for path in images]
-        lines.append(json.dumps({"directory": one.directory, "kind": one.kind, "images": names}) + "\n")
-    _put(out / LIST, "".join(lines))
-    with tempfile.NamedTemporaryFile("w", dir=out, suffix=".part", delete=False, newline="", encoding="utf-8") as part:
-        table = csv.DictWriter(part, [field.name for field in fields(Made)])
-        table.writeheader()
-        table.writerows(asdict(one) for one in made)
-    Path(part.name).replace(out / TABLE)
-
-
-def _put(file: Path, text: str) -> None:
-    """Write a file that is there whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".part", delete=False, encoding="utf-8") as part:
-        part.write(text)
-    Path(part.name).replace(file)
+def _finish(
+    out: Path,
+    made: Sequence[Made],
+    sources: Sequence[Hashable],
+    vectors: Sequence[Vectors],
+    split: Split | None,
+    summary: Summary,
+) -> None:
+    summary.sets = len(made)
+    if split:
+        summary.wanted = counts_of(len(made), split.shares)
+        groups = groups_of(sources, vectors, near_below=split.near_below)
+        splits = splits_of(groups, summary.wanted, seed=split.seed)
+        made = [changed(one, split=name) for one, name in zip(made, splits, strict=True)]
+        summary.splits = {name: splits.count(name) for name in split.shares}
+    write_lists(out, made)

@@ -6,7 +6,7 @@ import subprocess
 
 from PIL import Image
 
-NOT_LOOKED_FOR = "not looked for text: no OCR (install tesseract-ocr)"
+NOT_LOOKED_FOR = "Text in frames was not looked for: install tesseract-ocr."
 # Words that it is this sure of, in percent.
 SURE = 60
 LONGEST_SECONDS = 60

@@ -14,6 +14,8 @@ from PIL import Image, ImageOps
 
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v", ".mpg", ".mpeg")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+# The end of a name that says which shot of a video it is, as ImageCoDe's directories have it: -shot2_1.
+_SHOT = re.compile(r"[-_ ]shot[-_ ]?\d+([-_]\d+)?$", re.IGNORECASE)
 
 
 class CannotRead(Exception):
@@ -35,6 +37,10 @@ class Film(Protocol):
     def name(self) -> str:
         """Return what it is called, as part of the names of its sets."""
 
+    @property
+    def source(self) -> str:
+        """Return the video that it is from, the same for several shots of one."""
+
     def shots(self) -> Sequence[Shot]:
         """Return its shots in time order. Raises CannotRead."""
 
@@ -52,6 +58,10 @@ class Video:
     @property
     def name(self) -> str:
         return _plain(self.path.stem)
+
+    @property
+    def source(self) -> str:
+        return _SHOT.sub("", self.path.stem)
 
     def shots(self) -> Sequence[Shot]:
         cv2, scenedetect = _readers()
@@ -99,6 +109,10 @@ class FramesFolder:
     @property
     def name(self) -> str:
         return _plain(self.path.name)
+
+    @property
+    def source(self) -> str:
+        return _SHOT.sub("", self.path.name)
 
     def shots(self) -> Sequence[Shot]:
         numbers = [number for number, _ in self._files()]

@@ -16,8 +16,8 @@ CAPTION_OF_IMAGE = finer_scores()["Ipos2T"]
 class Answer:
     """A model's answer to the question of `kind` and `variant` (see `studies.kinds`).
 
-    `scores` has every option's score, or is None when the source says only whether the answer was right; `is_right`
-    is None when nobody knows the right answer.
+    `scores` has every option's score, and then `is_right` is None: it follows from the question. `scores` is None when
+    the source says only whether the answer was right; the question then has the options that its kind has by default.
     """
 
     kind: str

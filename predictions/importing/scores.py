@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from analytics.results_files import Described, ResultsFileError
-from analytics.scores import right_choices
 from predictions.importing.base import Answer, Row
 from studies.importing.base import RowProblem
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.rows import kind_of, read_objects
-from studies.kinds import KINDS, get_kind, usual_ask
+from studies.kinds import KINDS
 
 FIELDS = ("key", "kind", "variant", "scores", "caption_rule")
 _OPTION = re.compile(r"[a-z][a-z0-9_-]{0,49}")
@@ -22,7 +21,7 @@ class _Wrong(Exception):
 
 
 def read(path: Path) -> list[Row]:
-    """Return one answer per line. Raises analytics.results_files.ResultsFileError."""
+    """Return one answer per line, without whether it is right. Raises analytics.results_files.ResultsFileError."""
     rows: list[Row] = []
     problems: list[str] = []
     with path.open("rb") as stream:
@@ -47,15 +46,10 @@ def _row(number: int, fields: Mapping[str, Any]) -> Row:
     key, kind, variant, rule = (_text(fields, name) for name in ("key", "kind", "variant", "caption_rule"))
     if kind not in KINDS:
         raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")
-    ask = usual_ask(get_kind(kind))
-    variants = get_kind(kind).variants(ask)
-    if variant not in variants:
-        raise _Wrong(f"The variant {variant!r} of {kind} is unknown. Use one of {', '.join(map(repr, variants))}.")
     if rule and rule not in CAPTION_RULES:
         raise _Wrong(f"The caption rule {rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     scores = _scores(fields.get("scores"))
-    is_right = _is_right(scores, get_kind(kind).right_option(ask, variant))
-    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, is_right, scores),), rule)
+    return Row(number, Described("", "", "", "", key=key), (Answer(kind, variant, None, scores),), rule)
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
@@ -88,12 +82,3 @@ def _number(option: str, number: Any) -> float:
         return float(number)
     except OverflowError as error:
         raise _Wrong(f"The score of {option} is too large.") from error
-
-
-def _is_right(scores: Mapping[str, float], right: str) -> bool | None:
-    if not right:
-        return None
-    if right not in scores:
-        raise _Wrong(f"The scores lack the right option, {right}; they have {', '.join(scores)}.")
-    (is_right,) = right_choices([list(scores.values())], list(scores).index(right))
-    return bool(is_right)

@@ -118,6 +118,14 @@ class PredictionQuerySet(models.QuerySet["Prediction"]):
     def about(self, project: Project) -> "PredictionQuerySet":
         return self.filter(instance__project=project)
 
+    def counted(self) -> "PredictionQuerySet":
+        """Return those whose options are those of their question: the only ones that numbers rest on."""
+        return self.filter(problem="")
+
+    def mismatched(self) -> "PredictionQuerySet":
+        """Return those whose options are not those of their question."""
+        return self.exclude(problem="")
+
     def evaluations(self) -> list[Evaluation]:
         """Return what can be put into tables, by model and rule, each with its number of instances."""
         groups = self.order_by("model__name", "model__version", "model__weights", "caption_rule").values_list(
@@ -170,6 +178,12 @@ class Prediction(models.Model):
     content_hash = models.CharField(max_length=64, blank=True, default="", db_default="")
     scores = models.JSONField(null=True)
     is_right = models.BooleanField(null=True)
+    problem = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why its options are not those of its question, so that it is counted nowhere; empty where they are.",
+    )
     conditions = models.ForeignKey(
         Conditions,
         on_delete=models.PROTECT,
@@ -197,6 +211,8 @@ class Prediction(models.Model):
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"
             ),
         )
+        # They are few, and looked for whenever others are stored.
+        indexes = (models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.variant} of {self.instance_id}"

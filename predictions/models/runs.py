@@ -78,6 +78,16 @@ class Run(models.Model):
     total = models.PositiveIntegerField(default=0, help_text="Questions in its chunks.")
     stored = models.PositiveIntegerField(default=0, help_text="Of these, how many have been scored.")
     wrong = models.PositiveIntegerField(default=0, help_text="Of these, how many could not be scored.")
+    unreachable_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when its pictures cannot be reached; null while they can."
+    )
+    unreachable = models.TextField(blank=True, default="", db_default="", help_text="Why not, for people.")
+    paused_until = models.DateTimeField(
+        null=True, blank=True, help_text="While its pictures cannot be reached: when they are tried again."
+    )
+    pauses = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often they were tried in vain, one after another."
+    )
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

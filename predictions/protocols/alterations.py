@@ -14,8 +14,10 @@ from predictions.protocols.base import EmbedTexts
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.word_order import tokens_of
 
-# Side in pixels of what is made of two images, and the share of the first in it.
+# Side in pixels of what is made of two images, and the share of the first in it (lambda of table 4).
 SIDE, SHARE = 384, 0.9
+# How many encoders vote in the paper.
+ENCODERS = 4
 
 
 def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
@@ -37,12 +39,12 @@ def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share
     Its middle is drawn from all pixels, and what lies beyond an edge is cut off. Source: as for `mixed`, which takes
     the box from CutMix (Yun et al. 2019).
 
-    Example: at 0.75 of 384 x 384 pixels the rectangle is 192 x 192.
+    Example: at 0.9 of 384 x 384 pixels the rectangle is 120 x 120: 121 (384 x sqrt 0.1), halved to 60 on either side.
     """
     first, second = _pixels(image), _pixels(other)
-    side = int(SIDE * sqrt(1 - share))
-    left, top = (rng.randrange(SIDE) - side // 2 for _ in range(2))
-    rows, columns = (slice(max(start, 0), min(start + side, SIDE)) for start in (top, left))
+    half = int(SIDE * sqrt(1 - share)) // 2
+    left, top = (rng.randrange(SIDE) - half for _ in range(2))
+    rows, columns = (slice(max(start, 0), min(start + 2 * half, SIDE)) for start in (top, left))
     first[rows, columns] = second[rows, columns]
     return Image.fromarray(first.astype(np.uint8))
 
@@ -117,8 +119,7 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     word and without it, 0 (none) to 2, one for each word.
 
     embed: texts -> texts x dimensions. Raises BenchmarkError when an embedding has the length 0. Source: Park et al.
-    2024 (RoCOCO) choose the word to replace by its "embedding influence"; that it is the distance by cosine is our
-    reading.
+    2024 (RoCOCO), equation 1, "embedding influence".
 
     Example: with embeddings (1, 0) of the caption and (0, 1) without its second word, that word's influence is 1.
     """
@@ -133,23 +134,35 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
 
 
 def altered(
-    caption: str, substitutes: Substitutes, policies: Sequence[str], *, embed: EmbedTexts, rng: random.Random
+    caption: str,
+    substitutes: Substitutes,
+    policies: Sequence[str],
+    *,
+    encoders: Sequence[EmbedTexts],
+    rng: random.Random,
 ) -> dict[str, str]:
     """Return the caption with one word replaced, by policy; nothing where none of its words is in a group.
 
-    Replaced is, under all policies the same, the noun with the least influence on the embedding, so that the caption is
-    wrong and its embedding nearly what it was. That it is the least influence is our reading of the released files,
-    which replace general words most often (man, people, top, person), the same ones under every policy.
+    Each encoder votes for the noun with the least influence on its embedding, so that the caption is wrong and its
+    embedding nearly what it was. The noun with most votes is replaced, the same under all policies; of equals the one
+    whose influences, added up, are least, then the first. The paper has the majority of four encoders. The least
+    influence is how we read the released files, which replace general words most often (man, people, top, person).
     """
     words = tokens_of(caption)
     nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]
     if not nouns:
         return {}
-    influence = influences(words, embed)
-    place = min(nouns, key=lambda place: (influence[place], place))
+    place = _elected(nouns, [influences(words, embed) for embed in encoders])
     made: dict[str, str] = {}
     for policy in policies:
         candidates = substitutes.candidates(words[place], policy)
         if candidates:
             made[policy] = " ".join([*words[:place], rng.choice(candidates), *words[place + 1 :]])
     return made
+
+
+def _elected(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
+    """Return the place of the noun that most encoders vote for, by the influence of every word on each."""
+    votes = [min(nouns, key=lambda place: (influence[place], place)) for influence in by_encoder]
+    total = np.sum(by_encoder, axis=0)
+    return min(nouns, key=lambda place: (-votes.count(place), total[place], place))

@@ -112,7 +112,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
             )
         return found
 
-    def prepare(self, folder: Path, *, seed: int, embed: EmbedTexts | None) -> list[str]:
+    def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
         said = _make_regions(folder)
         tagger = installed_tagger()
         for dataset, file in ORDERS.items():

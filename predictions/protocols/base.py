@@ -114,10 +114,17 @@ class Benchmark(ABC, Generic[Data, Found]):
         """
         return None
 
-    def prepare(self, folder: Path, *, seed: int, embed: EmbedTexts | None) -> list[str]:
+    def answers(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> str:
+        """Return what a model chooses, as a leaderboard takes it, for data whose right answers are kept back.
+
+        Raises BenchmarkError.
+        """
+        raise BenchmarkError([f"{self.title} has no leaderboard that takes a file of answers."])
+
+    def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
         """Write into `folder` what the paper makes of the data by chance, where it is not there yet; say what was made.
 
-        Made once and kept, so that people and all models see the same. embed: how a model embeds texts, if it does.
+        Made once and kept, so that people and all models see the same. encoders: name -> how it embeds texts.
         Raises BenchmarkError.
         """
         return [f"{self.title} is complete as it is published: nothing is to be made."]

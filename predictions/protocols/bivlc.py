@@ -1,14 +1,22 @@
 """BiVLC: two images and two captions per instance, each image to be given its caption and each caption its image."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from analytics.results_files import Described, read_detections, read_outcomes
-from analytics.scores import CHANCE, Floats, Outcomes, outcomes_of_detectors, outcomes_of_scores
+from analytics.scores import (
+    CHANCE,
+    Floats,
+    Outcomes,
+    Score,
+    detection_accuracy,
+    outcomes_of_detectors,
+    outcomes_of_scores,
+)
 from predictions.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import (
@@ -31,6 +39,7 @@ IMAGES = ("image", "negative_image")
 TEXTS = ("caption", "negative_caption", "type", "subtype")
 OUTCOMES = ({"text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1"}, {"Ipos_2T", "Ineg_2T"})
 DETECTIONS = {"text_pred", "label"}
+TEXT_DETECTION, IMAGE_DETECTION = "Text detection", "Image detection"
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,15 @@ class Instances:
         return [f"{one.type}_{one.subtype}" for one in self.described]
 
 
-class BiVLC(Benchmark[Instances, Outcomes]):
+@dataclass(frozen=True)
+class Results:
+    """detected: of detectors, how often each takes a text, or an image, for what it is: name of the cell -> score."""
+
+    outcomes: Outcomes
+    detected: Mapping[str, Score] = field(default_factory=dict)
+
+
+class BiVLC(Benchmark[Instances, Results]):
     """Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval".
 
     Tie rule: comparisons are strict, so that a tie is wrong (section 4; `evaluate_BiVLC` in
@@ -63,7 +80,8 @@ class BiVLC(Benchmark[Instances, Outcomes]):
     Data: the release as `bivlc.jsonl` or `bivlc.csv` (as `export` writes it too, `instances.jsonl` or `instances.csv`)
     with its images; or as the Hugging Face Hub has it, `data/test-*.parquet` (as `export --format hf` does); or
     `BiVLC_negative_imgs.csv` with `accepted.csv`, which say all but which image was chosen, so that only results can be
-    counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors (`BiVLC_Classifier_*.csv`).
+    counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors (`BiVLC_Classifier_*.csv`), with
+    the detection accuracies of the paper's table 5.
     """
 
     name = "bivlc"
@@ -100,34 +118,35 @@ class BiVLC(Benchmark[Instances, Outcomes]):
         both = [Choice(among, place, place) for among in ("text", "image") for place in (0, 1)]
         yield from [both] * len(data.described)
 
-    def found(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Outcomes:
+    def found(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Results:
         matrices = [matrix for _, matrix in scored]
-        return outcomes_of_scores(np.array(matrices, dtype=np.float64).reshape(-1, 2, 2))
+        return Results(outcomes_of_scores(np.array(matrices, dtype=np.float64).reshape(-1, 2, 2)))
 
-    def tables(self, data: Instances, found: Outcomes) -> Evaluation:
+    def tables(self, data: Instances, found: Results) -> Evaluation:
+        outcomes = found.outcomes
         parts = [
             Breakdown(name, scores["Group"].n, scores)
             for labels in (data.types, data.subtypes)
-            for (name,), scores in found.scores_by(labels).items()
+            for (name,), scores in outcomes.scores_by(labels).items()
         ]
-        return Evaluation(Breakdown("all", len(found), found.scores()), parts)
+        return Evaluation(Breakdown("all", len(outcomes), {**outcomes.scores(), **found.detected}), parts)
 
     def chance(self, data: Instances) -> Mapping[str, float | None]:
-        return CHANCE
+        return {**CHANCE, TEXT_DETECTION: 1 / 2, IMAGE_DETECTION: 1 / 2}
 
-    def published(self, data: Instances, path: Path) -> Outcomes | None:
+    def published(self, data: Instances, path: Path) -> Results | None:
         columns = columns_of(path)
         if any(names <= columns for names in OUTCOMES):
             file = read_outcomes(path)
             joined = places_of(path, file.instances, data.described)
             if joined.left_out:
                 raise BenchmarkError(joined.left_out)
-            return file.outcomes.of(np.array(joined.places))
+            return Results(file.outcomes.of(np.array(joined.places)))
         if columns >= DETECTIONS:
             return self._detected(data, path)
         return None
 
-    def _detected(self, data: Instances, path: Path) -> Outcomes:
+    def _detected(self, data: Instances, path: Path) -> Results:
         detections = read_detections(path)
         if detections.image is None:
             raise BenchmarkError([f"{path.name} has no img_pred: BiVLC asks detectors of images too."])
@@ -135,7 +154,11 @@ class BiVLC(Benchmark[Instances, Outcomes]):
             raise BenchmarkError(
                 [f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."]
             )
-        return outcomes_of_detectors(detections.text, detections.image)
+        accuracies = {
+            TEXT_DETECTION: detection_accuracy(detections.text),
+            IMAGE_DETECTION: detection_accuracy(detections.image),
+        }
+        return Results(outcomes_of_detectors(detections.text, detections.image), accuracies)
 
 
 def _pair(record: Record) -> tuple[str, str]:

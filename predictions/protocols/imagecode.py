@@ -1,5 +1,6 @@
 """ImageCoDe: ten similar images and a description of one of them, which is to be found."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +13,21 @@ from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Choice
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import first_there, json_object, nothing_there, records_of
 from studies.descriptions import SET_SIZE, STATIC, TARGETS, VIDEO, role_of
+from studies.importing import Record
 
-FILES = ("valid_data.json", "test_data.json")
+UNLABELLED = "test_data_unlabeled.json"
+FILES = ("valid_data.json", "test_data.json", UNLABELLED)
 
 
 @dataclass(frozen=True)
 class Description:
-    """A description of the image at place `target`, from 0, of the ten `images` of the set called `directory`."""
+    """A description of the image at place `target`, from 0, of the ten `images` of the set called `directory`. The
+    target is None where the file keeps it back."""
 
     directory: str
     type: str
     images: Sequence[str]
-    target: int
+    target: int | None
     text: str
 
 
@@ -38,7 +42,9 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
 
     Data: `valid_data.json` or, where that is not there, `test_data.json` with descriptions by index; the sets are
     folders of ten images img*.jpg. Results of its own: a JSON object by folder with `correct_<index>`, 1 or 0, as the
-    code there writes them.
+    code there writes them. With `test_data_unlabeled.json` alone nothing can be counted; `answers` are for the
+    leaderboard, which takes a list of indices by folder (README of McGill-NLP/imagecode). There the first of the
+    highest scores is chosen.
     """
 
     name = "imagecode"
@@ -61,10 +67,12 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
                 record.captions[role_of(number)].strip(),
             )
             for record in records_of(path, "imagecode")
-            for number, target in enumerate(record.reference.get(TARGETS, ()), start=1)
+            for number, target in enumerate(_targets_of(record), start=1)
         ]
         if not found:
-            raise BenchmarkError([f"{path.name} does not say which images its descriptions are about."])
+            raise BenchmarkError([f"{path.name} has no descriptions."])
+        if path.name != UNLABELLED:
+            _known(found, path.name)
         return found
 
     def blocks(self, data: Sequence[Description]) -> Iterator[Block]:
@@ -72,12 +80,19 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
             yield Block(one.images, (one.text,))
 
     def choices(self, data: Sequence[Description]) -> Iterator[Sequence[Choice]]:
-        for one in data:
-            yield [Choice("image", 0, one.target)]
+        for target in _known(data):
+            yield [Choice("image", 0, target)]
 
     def found(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> Bools:
-        rows = np.array([matrix[:, 0] for _, matrix in scored], dtype=np.float64).reshape(-1, SET_SIZE)
-        return right_choices(rows, np.array([one.target for one in data]))
+        # Before anything is scored.
+        targets = np.array(_known(data))
+        return right_choices(_rows(scored), targets)
+
+    def answers(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> str:
+        chosen: dict[str, list[int]] = {}
+        for one, place in zip(data, _rows(scored).argmax(axis=1).tolist(), strict=True):
+            chosen.setdefault(one.directory, []).append(place)
+        return json.dumps(chosen, indent=2)
 
     def tables(self, data: Sequence[Description], found: Bools) -> Evaluation:
         types = np.array([one.type for one in data])
@@ -97,12 +112,36 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
         results = json_object(path)
         correct: list[bool] = []
         problems: list[str] = []
-        for one in data:
+        for one, target in zip(data, _known(data), strict=True):
             value: Any = results.get(one.directory)
-            right = value.get(f"correct_{one.target}") if isinstance(value, dict) else None
+            right = value.get(f"correct_{target}") if isinstance(value, dict) else None
             if right not in (0, 1):
-                problems.append(f"{path.name} does not say whether {one.directory}, index {one.target}, is right.")
+                problems.append(f"{path.name} does not say whether {one.directory}, index {target}, is right.")
             correct.append(right == 1)
         if problems:
             raise BenchmarkError(problems)
         return np.array(correct, dtype=np.bool_)
+
+
+def _targets_of(record: Record) -> Sequence[int | None]:
+    """Return the target of each description of a set, None for each where its file keeps them back."""
+    known: Sequence[int] | None = record.reference.get(TARGETS)
+    return [None] * len(record.captions) if known is None else known
+
+
+def _known(data: Sequence[Description], name: str = UNLABELLED) -> list[int]:
+    """Return the targets. Raises BenchmarkError where one is kept back."""
+    targets = [one.target for one in data if one.target is not None]
+    if len(targets) < len(data):
+        raise BenchmarkError(
+            [
+                f"{name} does not say which images its descriptions are about, so nothing can be counted. Write what a "
+                f"model chooses with --answers FILE, for the leaderboard; call the file {UNLABELLED}."
+            ]
+        )
+    return targets
+
+
+def _rows(scored: Iterator[tuple[Block, Floats]]) -> Floats:
+    """Return the scores of the ten images of each description: shape (descriptions, 10)."""
+    return np.array([matrix[:, 0] for _, matrix in scored], dtype=np.float64).reshape(-1, SET_SIZE)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from analytics.results_files import Described, read_correct, read_detections, read_two_choice_answers
-from analytics.scores import Bools, Floats, macro, right_choices, score, scores_by
+from analytics.scores import Bools, Floats, Mean, Score, macro, right_choices, score, scores_by
 from predictions.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
 from predictions.protocols.problems import BenchmarkError
 from predictions.protocols.reading import columns_of, described, filename_of, nothing_there, places_of, records_of
@@ -52,10 +52,11 @@ class SugarCrepe(Benchmark[Items, Choices]):
 
     Tie rule: the caption must score strictly higher than the negative one, so that a tie is wrong (`main_eval.py` in
     RAIVNLab/sugar-crepe compares with >). Order of options: caption first, negative caption second; of no effect on
-    scores. A model that answers in words may favour what it reads first, so that its answers are counted for each order
-    and for both (`gpt-4v-results` there: negative-first and positive-first); an answer that is neither caption, a
-    refusal say, is wrong. Captions are read as they are. The paper's tables are per subtype; micro counts every item
-    once (BiVLC's tables have that), macro every one of the seven subtypes.
+    scores. A model that answers in words may favour what it reads first, so its answers are counted for each order, for
+    both at once, and as the mean of the two orders (`gpt-4v-results/readme.md` there: negative-first, positive-first,
+    average). An answer that is neither caption, a refusal say, is wrong. Captions are read as they are. The paper's
+    tables are per subtype; micro counts every item once (BiVLC's tables have that), macro every one of the seven
+    subtypes.
 
     Data: `add_obj.json` to `swap_att.json` with photos of COCO 2017's validation split, those of the seven that are
     there; or the manifest of BiVLC, which holds the 7,512 items of the paper where the files today have 7,511. Results
@@ -107,6 +108,9 @@ class SugarCrepe(Benchmark[Items, Choices]):
         whole = self._cells(found, np.ones(len(data.described), dtype=np.bool_))
         for order, correct in found.correct.items():
             whole[_named("Macro", order)] = macro(scores_by(correct, data.subtypes))
+        if len(found.correct) > 1:
+            macros = [macro(scores_by(correct, data.subtypes)) for correct in found.correct.values()]
+            whole["Macro, average of orders"] = _average(macros)
         return Evaluation(
             Breakdown("all", len(data.described), whole), list(parts.values()), [*data.notes, *found.notes]
         )
@@ -115,7 +119,11 @@ class SugarCrepe(Benchmark[Items, Choices]):
         orders = ("", *ORDERS)
         cells: dict[str, float | None] = {_named(name, order): 1 / 2 for name in ("Micro", "Macro") for order in orders}
         # Whoever picks without looking may pick the same place or the same caption twice.
-        return cells | {"Micro, both orders": None}
+        return cells | {
+            "Micro, both orders": None,
+            "Micro, average of orders": 1 / 2,
+            "Macro, average of orders": 1 / 2,
+        }
 
     def published(self, data: Items, path: Path) -> Choices | None:
         if path.is_dir():
@@ -160,10 +168,18 @@ class SugarCrepe(Benchmark[Items, Choices]):
             _named("Micro", order): score(correct[members]) for order, correct in found.correct.items()
         }
         if len(found.correct) > 1:
-            cells["Micro, both orders"] = score(
-                np.all([correct[members] for correct in found.correct.values()], axis=0)
-            )
+            in_each = [correct[members] for correct in found.correct.values()]
+            cells["Micro, both orders"] = score(np.all(in_each, axis=0))
+            cells["Micro, average of orders"] = _average([score(correct) for correct in in_each])
         return cells
+
+
+def _average(scores: Sequence[Score | Mean]) -> Mean:
+    """Return the mean over the orders of the captions, which weigh alike; undefined where one is."""
+    values = [each.share if isinstance(each, Score) else each.value for each in scores]
+    known = [value for value in values if value is not None]
+    n = scores[0].n
+    return Mean(sum(known) / len(known), n) if len(known) == len(values) else Mean(None, n, "Nothing was counted.")
 
 
 def _named(cell: str, order: str) -> str:

@@ -1,16 +1,11 @@
 """Captions whose words are put into another order, four ways (ARO's COCO-Order and Flickr30k-Order)."""
 
 import random
-import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-# Words, their clitics, numbers, and marks, about as the Penn Treebank divides a sentence.
-_TOKEN = re.compile(
-    r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.,']\w+)*?(?='(?:s|re|ve|ll|d|m)\b)|\w+(?:[-.,']\w+)*|[^\w\s]",
-    re.I,
-)
 TRIGRAM = 3
 TAGGER = "en_core_web_sm"
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
@@ -21,8 +16,18 @@ Tagger = Callable[[str], Sequence[tuple[str, str]]]
 
 
 def tokens_of(caption: str) -> list[str]:
-    """Return the words and marks of a caption. Example: "The dog's ball." is The, dog, 's, ball, and a full stop."""
-    return _TOKEN.findall(caption)
+    """Return the words and marks of a caption as nltk's NLTKWordTokenizer divides them, as ARO's authors did.
+
+    Straight quotation marks become `` and ''. Example: "The dog's ball." is The, dog, 's, ball, and a full stop.
+    """
+    tokens: list[str] = _tokenizer().tokenize(caption)
+    return tokens
+
+
+@cache
+def _tokenizer() -> Any:
+    # It loads a good deal, which only this needs.
+    return import_module("nltk.tokenize.destructive").NLTKWordTokenizer()
 
 
 def installed_tagger() -> Tagger | None:

@@ -1,11 +1,16 @@
 """Which predictions can be compared with what people said: those about the very same pictures and texts."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from typing import Any, NamedTuple
 
-from predictions.models import QUESTIONS, Prediction
+from django.db.models import QuerySet
+
+from predictions.models import QUESTIONS, Model, Prediction
+from predictions.options import Options, answered_options, options_of
 from studies.actions.questions import asked_by_kind
-from studies.kinds import Built, content_hash, get_kind
-from studies.models import Instance, Project, Question, StudyState
+from studies.kinds import Built, Kind, content_hash, get_kind
+from studies.models import Instance, Project, Question, Study, StudyState
 
 CHUNK = 2_000
 # Instance, kind and variant: what a question is called, whatever it shows.
@@ -16,19 +21,42 @@ def stale_predictions(project: Project) -> set[int]:
     """Return the ids of the predictions of `project` that are about something else than people were asked.
 
     Where several questions of one name showed different things, the newest counts; where people were asked none, what
-    the instance shows today. Predictions that declare no content are never among them: nobody can tell.
+    the instance shows today. Of predictions that declare no content only the options are known: they must be those of
+    one of the questions.
     """
     kinds = {kind for kind, _ in QUESTIONS.values()}
+    about = Prediction.objects.about(project).counted().filter(kind__in=kinds).order_by()
+    if not about.exists():
+        return set()
+    newest: dict[_Name, str] = {}
+    options: dict[_Name, set[Options]] = defaultdict(set)
+    for name, kind, content in _asked(Question.objects.filter(study__project=project), kinds):
+        newest[name] = content_hash(kind, content)
+        options[name].add(options_of(kind, content))
+    return _superseded(about, newest) | {row.pk for row in _of_other_options(about, options)}
+
+
+def predicted_otherwise(study: Study) -> dict[str, set[int]]:
+    """Return the instances about which a model declares an answer to other options than those of `study`'s question:
+    model by name -> ids."""
+    kinds = {kind for kind, _ in QUESTIONS.values()}
+    options = {name: {options_of(kind, content)} for name, kind, content in _asked(study.questions.all(), kinds)}
+    models = {model.pk: str(model) for model in Model.objects.filter(project=study.project)}
+    about = Prediction.objects.about(study.project).counted().filter(kind__in=kinds).order_by()
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in _of_other_options(about, options):
+        found[models[row.model]].add(row.name[0])
+    return dict(found)
+
+
+def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[int]:
+    """Return the ids of those that were shown something else than what counts."""
     found: dict[_Name, dict[int, str]] = defaultdict(dict)
-    about = Prediction.objects.about(project).filter(kind__in=kinds).exclude(content_hash="").order_by()
-    rows = about.values_list("pk", "content_hash", "instance_id", "kind", "variant")
+    rows = about.exclude(content_hash="").values_list("pk", "content_hash", "instance_id", "kind", "variant")
     for pk, content, instance, kind, variant in rows.iterator():
         found[instance, kind, variant][pk] = content
-    if not found:
-        return set()
-    counts = _asked_of_people(project, kinds)
     unasked = {name for name, contents in found.items() if name not in counts and len(set(contents.values())) > 1}
-    counts |= _shown_today(unasked)
+    counts = counts | _shown_today(unasked)
     return {
         pk
         for name, contents in found.items()
@@ -38,15 +66,29 @@ def stale_predictions(project: Project) -> set[int]:
     }
 
 
-def _asked_of_people(project: Project, kinds: set[str]) -> dict[_Name, str]:
-    """Return what the newest question of each name shows, by its hash."""
-    asked: dict[_Name, str] = {}
-    questions = Question.objects.filter(study__project=project, kind__in=kinds, taken_out_at=None, undone_at=None)
-    launched = questions.exclude(study__state=StudyState.DRAFT).order_by("pk")
+class _Declared(NamedTuple):
+    """A prediction that declares no content: its id, model and the name of its question."""
+
+    pk: int
+    model: int
+    name: _Name
+
+
+def _of_other_options(about: QuerySet[Prediction], options: Mapping[_Name, Set[Options]]) -> Iterator[_Declared]:
+    """Yield those that declare no content whose options are not among `options`, where there are some of their name."""
+    rows = about.filter(content_hash="").values_list("pk", "model_id", "instance_id", "kind", "variant", "scores")
+    for pk, model, instance, kind, variant, scores in rows.iterator():
+        name = (instance, kind, variant)
+        if name in options and not any(each.fit(answered_options(kind, scores)) for each in options[name]):
+            yield _Declared(pk, model, name)
+
+
+def _asked(questions: QuerySet[Question], kinds: set[str]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
+    """Yield the name, kind and content of each of `questions` that people are asked, the oldest first."""
+    asked = questions.filter(kind__in=kinds, taken_out_at=None, undone_at=None)
+    launched = asked.exclude(study__state=StudyState.DRAFT).order_by("pk")
     for each in launched.only("instance_id", "kind", "variant", "content").iterator(chunk_size=CHUNK):
-        name = (each.instance_id, each.kind, each.variant)
-        asked[name] = content_hash(get_kind(each.kind), each.content)
-    return asked
+        yield (each.instance_id, each.kind, each.variant), get_kind(each.kind), each.content
 
 
 def _shown_today(names: set[_Name]) -> dict[_Name, str]:

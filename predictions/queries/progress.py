@@ -17,6 +17,7 @@ from studies.wording import counted
 LOOKED_BACK = timedelta(minutes=5)
 PROBLEMS_SHOWN = 10
 AGAIN_SHOWN = 20
+_COUNTED = Q(problem="")
 _AGAIN = Q(conditions__in=Conditions.objects.filter(details__has_key="again"))
 MOMENT_SECONDS = 10
 
@@ -74,13 +75,22 @@ class Progress:
 class ModelLine:
     """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
     files that name no pictures, so that nobody can verify what they are about; `again`: those computed twice, the
-    second time in float32 since they were close (`predictions.scoring`), and the questions of the first of them."""
+    second time in float32 since they were close (`predictions.scoring`), and the questions of the first of them.
+    `mismatched`: those that count nowhere, since their options are not those of their question; the most frequent of
+    their `problems`, each with how many predictions have it."""
 
     model: Model
     verified: int
     declared: int
     again: int
     asked_again: Sequence[str]
+    mismatched: int = 0
+    problems: Sequence[tuple[str, int]] = ()
+
+    @property
+    def more_problems(self) -> int:
+        """Return how many predictions have problems that are not among `problems`."""
+        return self.mismatched - sum(count for _, count in self.problems)
 
     @property
     def more_again(self) -> int:
@@ -88,29 +98,42 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models of a project by name, with how many of their predictions are of each sort; three queries."""
-    counted = (
-        Prediction.objects.filter(model__project=project)
-        .order_by()
-        .values("model")
-        .annotate(
-            verified=Count("pk", filter=~Q(content_hash="")),
-            declared=Count("pk", filter=Q(content_hash="")),
-            again=Count("pk", filter=_AGAIN),
+    """Return the models of a project by name, with how many of their predictions are of each sort; four queries."""
+    sorts = {
+        "verified": ~Q(content_hash="") & _COUNTED,
+        "declared": Q(content_hash="") & _COUNTED,
+        "again": _AGAIN & _COUNTED,
+        "mismatched": ~_COUNTED,
+    }
+    rows = Prediction.objects.filter(model__project=project).order_by().values_list("model")
+    counted = rows.annotate(**{name: Count("pk", filter=sort) for name, sort in sorts.items()})
+    counts = {model: dict(zip(sorts, count, strict=True)) for model, *count in counted}
+    asked_again, problems = _asked_again(project), _mismatches(project)
+    return [
+        ModelLine(
+            model,
+            asked_again=asked_again[model.pk],
+            problems=problems[model.pk][:PROBLEMS_SHOWN],
+            **counts.get(model.pk, dict.fromkeys(sorts, 0)),
         )
-    )
-    counts = {row["model"]: [row[sort] for sort in ("verified", "declared", "again")] for row in counted}
-    asked_again, lines = _asked_again(project), []
-    for model in Model.objects.filter(project=project):
-        verified, declared, again = counts.get(model.pk, (0, 0, 0))
-        lines.append(ModelLine(model, verified, declared, again, asked_again[model.pk]))
-    return lines
+        for model in Model.objects.filter(project=project)
+    ]
+
+
+def _mismatches(project: Project) -> dict[int, list[tuple[str, int]]]:
+    """Return what is wrong with the mismatched predictions, by model, the most frequent problem first."""
+    rows = Prediction.objects.mismatched().filter(model__project=project).order_by().values_list("model", "problem")
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for model, problem, count in rows.annotate(count=Count("pk")).order_by("model", "-count", "problem"):
+        found[model].append((problem, count))
+    return found
 
 
 def _asked_again(project: Project) -> dict[int, list[str]]:
     """Return the first questions that were computed twice, by model: instance, kind and variant."""
     place = Window(RowNumber(), partition_by="model", order_by=("instance", "kind", "variant"))
-    rows = Prediction.objects.about(project).filter(_AGAIN).annotate(place=place).filter(place__lte=AGAIN_SHOWN)
+    counted = Prediction.objects.about(project).counted()
+    rows = counted.filter(_AGAIN).annotate(place=place).filter(place__lte=AGAIN_SHOWN)
     found: dict[int, list[str]] = defaultdict(list)
     for model, *names in rows.order_by("model", "place").values_list("model", "instance__key", "kind", "variant"):
         found[model].append(" ".join(filter(None, names)))
@@ -140,7 +163,7 @@ def _progress(run: Run, is_begun: bool, looks: bool, speed: float | None, proble
         done=done,
         per_second=speed,
         left=timedelta(seconds=round((run.total - done) / speed)) if speed else None,
-        is_begun=run.begun > 0 if run.state == Run.State.LOADING else is_begun,
+        is_begun=run.begun > 0 if run.state == Run.State.LOADING else is_begun or run.unreachable_since is not None,
         looks=looks and run.state == Run.State.RUNNING,
         problems=problems.most_common(PROBLEMS_SHOWN),
         more_problems=max(0, len(problems) - PROBLEMS_SHOWN),

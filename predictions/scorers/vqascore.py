@@ -4,8 +4,8 @@ whether a picture shows a text, and its score is how probable it makes the answe
 VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (ECCV), with their
 question. They give the probability; what is kept is its log-odds, ln(p / (1 - p)), over all words that the model knows:
 that puts pairs in the same order, and tells those apart whose probability is rounded to 0 or 1. NAME is one of
-Hugging Face's hub, FOLDER is on the worker's machine; nothing that a repository brings as code is run. Only models that
-continue a text can be asked, not those that write anew what they have read (T5).
+Hugging Face's hub, FOLDER is on the worker's machine; nothing that a repository brings as code is run. Models that
+continue a text can be asked and, of those with an encoder and a decoder, CLIP-FlanT5 (`predictions.scorers.clip_t5`).
 
 What a model has made of a picture, up to where the question begins, is computed once and read with every text of that
 picture, where the model reads strictly from left to right. Whether it does is found out when it is loaded, by asking in
@@ -288,14 +288,22 @@ def _on(device: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def load(rest: str) -> VqaScore:
     """Load the model of that name or in that folder. Raises CannotLoad."""
     try:
-        from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+        from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor, PretrainedConfig
     except ImportError as error:
         raise not_installed(error) from error
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     try:
+        said, _ = PretrainedConfig.get_config_dict(rest)
+        if said.get("model_type") == "clip_t5":
+            from predictions.scorers.clip_t5 import load_clip_t5
+
+            return load_clip_t5(rest, said)
         config = AutoConfig.from_pretrained(rest)
         if config.is_encoder_decoder:
-            raise CannotLoad(f"{rest} writes anew what it has read; only models that continue a text can be asked.")
+            raise CannotLoad(
+                f"{rest} has an encoder and a decoder. Of these CLIP-FlanT5 can be asked, and otherwise models that "
+                "continue a text."
+            )
         device = device_of_this_machine()
         model, told = AutoModelForImageTextToText.from_pretrained(rest, dtype="float32", output_loading_info=True)
         check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")

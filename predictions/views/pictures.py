@@ -15,9 +15,14 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @require_safe
 def picture(request: HttpRequest, sha256: str) -> HttpResponse:
-    """Give the stored bytes to who has the token. Anybody else does not learn that there is anything: 404, as for a
-    picture that there is not."""
-    if not _is_worker(request) or not _SHA256.fullmatch(sha256):
+    """Give the stored bytes to who has the token.
+
+    Without a token 404, as for a missing picture. With another token 403, whether or not there is such a picture, so
+    that a worker can say what to check.
+    """
+    if not _is_worker(request):
+        return _refused() if request.headers.get("Authorization") else _nothing()
+    if not _SHA256.fullmatch(sha256):
         return _nothing()
     try:
         with default_storage.open(original_name(sha256)) as file:
@@ -37,3 +42,7 @@ def _is_worker(request: HttpRequest) -> bool:
 
 def _nothing() -> HttpResponse:
     return HttpResponse("There is nothing here.", status=404, content_type="text/plain; charset=utf-8")
+
+
+def _refused() -> HttpResponse:
+    return HttpResponse("Not the token of this site.", status=403, content_type="text/plain; charset=utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from analytics.results_files import read_correct, read_detections
-from analytics.scores import outcomes_of_detectors, score
+from analytics.scores import detection_accuracy, outcomes_of_detectors, score
 from predictions.actions.from_file import ModelName, import_predictions
 from rehearsal.replay.pipeline import Replay
 from rehearsal.replay.progress import Progress
@@ -65,17 +65,20 @@ def sugarcrepe_table(folder: Path) -> Table:
 
 
 def detectors_table(folder: Path) -> Table:
-    """Return the scores of the detectors of synthetic content that look at texts and images, over whole files."""
+    """Return the scores and accuracies of the detectors of synthetic content that look at texts and images, over whole
+    files (Miranda et al. 2024, table 5)."""
     columns = [Column("Detectors"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in ("I2T", "T2I", "Group")]
+    accuracies = [Column("Text detection", "share"), Column("Image detection", "share")]
     rows: list[list[Cell]] = []
     for path in sorted(folder.glob(f"{DETECTORS}*.csv")):
         file = read_detections(path)
         if file.image is not None:
             scores = outcomes_of_detectors(file.text, file.image).scores()
             shares = [scores[column.title].share for column in columns[2:]]
+            shares += [detection_accuracy(side).share for side in (file.text, file.image)]
             rows.append([path.stem.removeprefix(DETECTORS), scores["Group"].n, *shares])
-    return Table("detectors", "Detectors of synthetic content", columns, rows)
+    return Table("detectors", "Detectors of synthetic content", [*columns, *accuracies], rows)
 
 
 def text_detectors_table(folder: Path) -> Table:

@@ -29,7 +29,7 @@ from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.dossier import About, Dossier
 from results.models import Export, Release
 from results.queries.descriptions import descriptions_of_project
-from results.queries.dossiers import exports_dossier, study_dossier
+from results.queries.dossiers import dossier_of_studies, exports_dossier
 from results.queries.exported import count_rows, exported_rows
 from results.queries.offered import removed_since
 from studies.actions.events import Actor, What, record
@@ -92,7 +92,7 @@ def write_export(
         writer,
         exported_rows(writer.rows, study, among),
         count_rows(writer.rows, study, among),
-        lambda: study_dossier(study, About(description="" if among is None else OF_CHOSEN)),
+        lambda: dossier_of_studies([study], About(description="" if among is None else OF_CHOSEN)),
         report,
     )
 
@@ -352,7 +352,7 @@ def discard_files() -> int:
 def download_name(export: Export) -> str:
     """Return under what name `export` is downloaded."""
     if export.release:
-        return f"{export.study.slug}-{export.release.name}.zip"
+        return f"{export.release.file_name}.zip"
     writer = get_writer(export.format)
     return f"{_file_name(export.study, writer, _selection(export))}{'.zip' if writer.is_folder else ''}"
 

@@ -30,6 +30,7 @@ from results.queries.tasks import question_name
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
 from studies.models import Question as AskedQuestion
+from studies.wording import counted
 
 DELETED = "Its file was deleted, because somebody whose answers it held is forgotten. Make it again."
 
@@ -139,9 +140,10 @@ def _rows(release: Release) -> Iterator[tuple[Rows, Row]]:
 
 
 def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
-    """Store `rows` as those of `release` under their hash; return how many instances they have."""
+    """Store `rows` as those of `release` under their hash; return how many accepted items they have."""
     counts: Counter[Rows] = Counter()
-    keys: set[str] = set()
+    # Releases that an older version froze hold a row for each question.
+    items: set[str] = set()
     digest = hashlib.sha256()
     with tempfile.TemporaryFile("w+b") as out:
         for sort, row in rows:
@@ -150,12 +152,12 @@ def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
             out.write(line)
             counts[sort] += 1
             if isinstance(row, AcceptedInstance):
-                keys.add(row.key)
+                items.add(row.name)
         out.seek(0)
         release.sha256 = digest.hexdigest()
         release.file = default_storage.save(f"releases/{release.pk}/{release.sha256}.jsonl", File(out))
     release.instances, release.responses = counts["instances"], counts["responses"]
-    return len(keys)
+    return len(items)
 
 
 def _above(project: Project) -> dict[str, set[str]]:
@@ -174,8 +176,8 @@ def _above(project: Project) -> dict[str, set[str]]:
 def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now: datetime) -> dict[str, Any]:
     """Say in what is told beside the rows that they were changed; its tables stay those of the day of freezing."""
     note = (
-        f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the instances "
-        f"that were accepted because of them: {size} instances are left. The tables of this card were counted before."
+        f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the items that "
+        f"were accepted because of them: {counted(size, 'item')} left. The tables of this card were counted before."
     )
     body = dossier["body"]
     for name in names:

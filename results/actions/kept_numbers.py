@@ -28,6 +28,7 @@ from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.findings import Finding, findings_of, plain
 from results.reports.of_study import report_of_study
+from studies.actions.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
 # Numbers of more answers than this are not made while somebody waits for the page.
@@ -38,7 +39,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when what is kept changes its form or what it means, so that older numbers are made anew instead of misread.
-FORM = "8"
+FORM = "12"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -147,7 +148,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     facts = [_sessions(studies), _decisions(studies), _removals(project)]
     if study is None:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
-        facts.append({"dataset": project.dataset_id})
+        facts.append({"dataset": [study.pk for study in dataset_studies(project)]})
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
         # Models stand beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -31,11 +31,11 @@ from results.exporting.rows import GivenPrediction
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
-from results.queries.descriptions import descriptions_of_study
-from results.queries.dossiers import study_dossier
+from results.queries.accepted_items import instances_of_studies
+from results.queries.descriptions import descriptions_of_studies
+from results.queries.dossiers import dossier_of_studies
 from results.queries.events import noted_events
 from results.queries.exported import (
-    accepted_instances,
     conditions_called,
     decided_questions,
     given_responses,
@@ -43,6 +43,7 @@ from results.queries.exported import (
 )
 from results.queries.offered import removed_since
 from results.queries.reporting import release_studies
+from studies.actions.datasets import dataset_studies
 from studies.actions.events import COMMAND_LINE, Actor, What, person, record
 from studies.models import Study, StudyState
 from studies.naming import problem_with_line, problem_with_text
@@ -58,10 +59,13 @@ RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DAT
 
 
 @transaction.atomic
-def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> tuple[Release, bool]:
+def prepare_release(
+    *, study: Study, about: About, by: Actor, now: datetime, beside: Sequence[Study] = ()
+) -> tuple[Release, bool]:
     """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
 
-    One that is there already stays what it is: `about` may leave its texts out, but not say others.
+    beside: other studies whose accepted items it holds, too, such as those of the same dataset. One that is there
+    already stays what it is: `about` may leave its texts out, but not say others.
     """
     if not NAME.fullmatch(about.release):
         raise CannotExport(
@@ -88,15 +92,29 @@ def prepare_release(*, study: Study, about: About, by: Actor, now: datetime) -> 
             "citation": about.citation,
         },
     )
-    if release.study_id != study.pk:
+    if created:
+        release.beside.set(beside)
+    if {each.pk for each in release.studies()} != {study.pk, *(each.pk for each in beside)}:
+        names = " and ".join(each.slug for each in release.studies())
         raise CannotExport(
-            f"The release {about.release} of {study.project.slug} is one of the study {release.study.slug}. "
-            "Choose another name."
+            f"The release {about.release} of {study.project.slug} is one of {names}. Choose another name."
         )
     _check_unchanged(release, about)
     if created:
         record(project=study.project, study=study, what=What.RELEASE_MADE, by=by, now=now, release=release.name)
     return release, created
+
+
+def released_with(study: Study) -> list[Study]:
+    """Return the other studies of the dataset that `study` belongs to. Raises CannotExport where it belongs to none."""
+    studies = dataset_studies(study.project)
+    others = [each for each in studies if each.pk != study.pk]
+    if len(others) == len(studies):
+        raise CannotExport(
+            f"The study {study.slug} is not part of the dataset of {study.project.slug}. Release what it accepted "
+            "alone, or make it part of the dataset on the project's page first."
+        )
+    return others
 
 
 def _check_texts(about: About) -> None:
@@ -131,7 +149,7 @@ def freeze_release(*, release: Release, now: datetime) -> None:
     """
     if release.file:
         return
-    studies = release_studies(release.study)
+    studies = release_studies(release.studies())
     name_for_release(release=release, studies=studies)
     about = About(
         release=release.name,
@@ -140,7 +158,7 @@ def freeze_release(*, release: Release, now: datetime) -> None:
         citation=release.citation,
         made_on=release.made_at.date().isoformat(),
     )
-    dossier = study_dossier(release.study, about)
+    dossier = dossier_of_studies(release.studies(), about)
     with tempfile.TemporaryFile("w+b") as out:
         digest, counts = _freeze_rows(release, studies, out)
         out.seek(0)
@@ -184,13 +202,14 @@ def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tupl
             out.write(line)
             counts[sort] += 1
 
-    keep("instances", accepted_instances(release.study))
-    keep("descriptions", descriptions_of_study(release.study, names))
+    released = release.studies()
+    keep("instances", instances_of_studies(released))
+    keep("descriptions", descriptions_of_studies(released, names))
     for study in studies:
         keep("responses", given_responses(study, names))
         keep("decisions", decided_questions(study))
     under: set[str] = set()
-    keep("predictions", _noting_conditions(released_predictions(release.study), under))
+    keep("predictions", _noting_conditions(released_predictions(released), under))
     keep("conditions", conditions_called(sorted(under - {""})))
     keep("events", noted_events(release.project, studies))
     return digest.hexdigest(), counts
@@ -221,7 +240,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     """Write `release` into a folder of its own in `folder`, replacing one of the same name. Raises CannotExport."""
     check_format(format)
     writer = get_writer(format)
-    path = folder / f"{release.study.slug}-{release.name}"
+    path = folder / release.file_name
     check_offered(release)
     check_frozen(release)
     try:
@@ -299,7 +318,7 @@ def _record(release: Release, what: What, *, by: Actor, now: datetime, **details
 
 def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: datetime) -> Path:
     """Write who stands behind the names of `release`, for its owner alone to read. Raises CannotExport."""
-    path = folder / f"{release.study.slug}-{release.name}-provider-ids.csv"
+    path = folder / f"{release.file_name}-provider-ids.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")

@@ -21,12 +21,12 @@ class Written:
 
 
 def write_rows(write: Write, rows: Iterable[Any], total: int, report: Report) -> int:
-    """Write the rows; return how many there were."""
-    done = 0
+    """Write the rows; return how many rows the data has, which may be others than were given."""
+    written = 0
     step = max(1, min(total // REPORTS, MOST_ROWS_BETWEEN_REPORTS))
-    report(done, total)
+    report(0, total)
     for done, row in enumerate(rows, start=1):
-        write(row)
+        written += write(row)
         if done % step == 0:
             report(done, total)
-    return done
+    return written

@@ -15,6 +15,7 @@ FORMATS = {
     "imagecode": "results.exporting.imagecode.ImageCode",
     "responses": "results.exporting.responses.Responses",
     "decisions": "results.exporting.decisions.Decisions",
+    "ratings": "results.exporting.ratings.Ratings",
     "predictions": "results.exporting.predictions.Predictions",
     "predictions-jsonl": "results.exporting.predictions_jsonl.PredictionsJsonl",
     "predictions-parquet": "results.exporting.predictions_parquet.PredictionsParquet",

@@ -11,9 +11,19 @@ from typing import IO, Any, Literal, Protocol
 DEFAULT_SPLIT = "test"
 # The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
 ReadImage = Callable[[str], bytes]
-Rows = Literal["instances", "responses", "decisions", "predictions", "conditions", "descriptions", "events"]
-# Takes one row of `results.exporting.rows`.
-Write = Callable[[Any], None]
+Rows = Literal["instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"]
+# Takes one row of `results.exporting.rows`; returns how many rows of the data it became.
+Write = Callable[[Any], int]
+
+
+def one_for_each(write: Callable[[Any], None]) -> Write:
+    """Return `write` as a `Write`, where each row becomes one row of the data."""
+
+    def write_one(row: Any) -> int:
+        write(row)
+        return 1
+
+    return write_one
 
 
 @dataclass(frozen=True)
@@ -84,4 +94,4 @@ class TextWriter(OneFile, ABC):
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         with path.open("w", encoding="utf-8", newline="") as out:
             self.start(out)
-            yield lambda row: self.write(row, out)
+            yield one_for_each(lambda row: self.write(row, out))

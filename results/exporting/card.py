@@ -14,6 +14,7 @@ from results.reports.base import Report
 from results.reports.cost import FINISHED, people_left_out
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.formats.md import escape, section
+from results.reports.funnel import asks_about_parts, dataset_studies
 from results.reports.simulated import simulation_notice
 from results.reports.text import cell_text
 from studies.wording import counted
@@ -24,6 +25,7 @@ NO_IDS = (
 )
 PRIVACY = f"Annotators appear under random names that are made for this release alone. {NO_IDS}"
 # The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
+RATING_TABLES = ("ratings",)
 AGREEMENT_TABLES = ("pairs", "reliability", "filtering")
 SCORE_TABLES = ("scores", "intervals", "majority", "models", "comparison")
 # What the rules of `studies.importing.captions` do, for readers who do not have this program.
@@ -72,33 +74,35 @@ def dossier_of(
     facts: ProjectFacts,
     report: Report,
     *,
-    study: str,
+    name: str,
     size: int,
     origins: Mapping[Origin, int],
     models: Mapping[PredictedBy, int],
     about: About,
 ) -> Dossier:
-    """Say everything that is known of what `study` accepted.
+    """Say everything that is known of what the studies of the dataset of `facts` accepted.
 
+    name: what the data is called, before the name of its release. size: how many accepted items there are.
     origins: where images come from -> how many do; models: which model answered -> how many questions.
     """
-    name = "-".join(filter(None, (study, about.release)))
+    name = "-".join(filter(None, (name, about.release)))
     limits = [*_limits(facts, origins), *_declared(models)]
     protocol = [*(_protocol(each) for each in facts.studies), people_left_out(facts)]
     citation = about.citation.strip() or _citation(name, _title(facts, about), about.made_on)
-    description = about.description or _description(facts, study, size)
+    description = about.description or _description(facts, size)
     parts = [
         f"# {escape(_title(facts, about))}",
         description,
         *_notices(facts),
         *(section(report.table(name)) for name in ("dataset",) if size),
         "## How it was made",
-        escape(_dataset(facts, study, about.kept_by)),
+        escape(_dataset(facts, about.kept_by)),
         *_imported(facts),
         *(_made(each) for each in facts.studies),
         escape(people_left_out(facts)),
         section(report.table("funnel")),
         section(report.table("cost")),
+        *_rated(report),
         "## Agreement",
         *_tables(report, AGREEMENT_TABLES, "No two annotators answered the same questions."),
         "## People and models",
@@ -198,10 +202,15 @@ def _title(facts: ProjectFacts, about: About) -> str:
     return " ".join(filter(None, (facts.name, about.release)))
 
 
-def _description(facts: ProjectFacts, study: str, size: int) -> str:
+def _description(facts: ProjectFacts, size: int) -> str:
+    declared = dataset_studies(facts)
+    names = " and ".join(escape(study.slug) for study in declared)
+    parts = any(asks_about_parts(study) for study in declared)
+    items = counted(size, "item" if parts else "instance")
     return (
-        f"{size:,} instances of the project {escape(facts.name)} that people accepted in the study {escape(study)}, "
-        f"out of {len(facts.categories):,} candidates."
+        f"{items} of the project {escape(facts.name)} that people accepted in the "
+        f"{'study' if len(declared) == 1 else 'studies'} {names}, out of "
+        f"{counted(len(facts.categories), 'candidate')}."
     )
 
 
@@ -269,12 +278,24 @@ def _went_missing(study: StudyFacts) -> str:
     return (skipped if study.skipped else "") + (undone if study.undone else "")
 
 
-def _dataset(facts: ProjectFacts, study: str, kept_by: str) -> str:
-    """Say which study keeps the dataset of the project, and how many instances left what `study` accepted."""
-    declared = f"What the study {kept_by} accepts is the dataset of the project." if kept_by else ""
-    undone = sum(each.undone for each in facts.studies if each.slug == study)
-    left = f"Instances that left the study {study}, because the acceptance that they came from was undone: {undone:,}."
-    return " ".join(filter(None, (declared or "No study was declared to keep the dataset of the project.", left)))
+def declared_dataset(studies: Sequence[str]) -> str:
+    """Say which studies keep the dataset of the project, "" where none was declared."""
+    if not studies:
+        return ""
+    names = " and ".join(studies)
+    several = len(studies) > 1
+    return f"What the {'studies' if several else 'study'} {names} {'accept' if several else 'accepts'} is the dataset."
+
+
+def _dataset(facts: ProjectFacts, kept_by: Sequence[str]) -> str:
+    """Say which studies keep the dataset of the project, and how many instances left what these accepted."""
+    left = [
+        f"Instances that left the study {each.slug}, because the acceptance that they came from was undone: "
+        f"{each.undone:,}."
+        for each in facts.studies
+        if each.slug in facts.dataset
+    ]
+    return " ".join([declared_dataset(kept_by) or "No study was declared to keep the dataset of the project.", *left])
 
 
 def _who(study: StudyFacts) -> str:
@@ -286,6 +307,11 @@ def _when(study: StudyFacts) -> str:
     if study.first_day == study.last_day:
         return f" on {study.first_day}" if study.first_day else ""
     return f" from {study.first_day} to {study.last_day}"
+
+
+def _rated(report: Report) -> Iterable[str]:
+    found = list(_tables(report, RATING_TABLES, ""))
+    return ["## Ratings", *found] if any(found) else []
 
 
 def _tables(report: Report, names: Sequence[str], otherwise: str) -> Iterable[str]:

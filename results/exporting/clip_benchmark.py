@@ -63,12 +63,13 @@ class ClipBenchmark:
         folder = path / PAIRS / NAME_OF_PAIRS / "data"
         folder.mkdir(parents=True)
         both = Shards(folder, DEFAULT_SPLIT, _schema(), pictures=_PICTURES)
+        # Releases that an older version froze hold a row for each question.
         written: set[str] = set()
 
-        def write(row: AcceptedInstance) -> None:
-            if row.key in written:
-                return
-            written.add(row.key)
+        def write(row: AcceptedInstance) -> int:
+            if row.name in written:
+                return 0
+            written.add(row.name)
             pairs = list(matched(row))
             captions = [text for text in (row.captions.get("caption"), row.captions.get("negative_caption")) if text]
             shown = []
@@ -92,6 +93,7 @@ class ClipBenchmark:
                 texts = dict(zip(_TEXTS, map(_line, captions), strict=False))
                 record = dict(zip(_PICTURES, shown, strict=True)) | texts | about
                 both.write(record, sum(len(picture["bytes"]) for picture in shown))
+            return len(pairs)
 
         try:
             yield write

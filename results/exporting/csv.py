@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 class Csv(TextWriter):
-    title = "Accepted instances, CSV for spreadsheets"
+    title = "Accepted items, CSV for spreadsheets"
     rows: Literal["instances"] = "instances"
     filename = "instances.csv"
     columns = INSTANCE_DESCRIPTIONS

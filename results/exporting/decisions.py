@@ -21,7 +21,7 @@ class Decisions(TextWriter):
         Column("progress", "sc:Text", "How far its answers are: unanswered, open or complete."),
         Column("rule", "sc:Text", "The rule that decided it, with its version."),
         Column("winner", "sc:Text", "The option that the rule, or the researcher who settled it, decided for."),
-        Column("right", "sc:Text", "The right option; empty where none is known."),
+        Column("right", "sc:Text", "The right option, or another right answer as JSON; empty where none is known."),
         Column("answers", "sc:Integer", "How many answers it rests on: the counted ones."),
         Column("wanted", "sc:Integer", "How many are wanted by now."),
         Column("votes", "sc:Text", "How many answers each option got, as a JSON object."),

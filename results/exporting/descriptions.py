@@ -5,7 +5,8 @@ from results.exporting.rows import INSTANCE_COLUMNS
 
 _MEANINGS = {
     "key": "The name of the instance in its source.",
-    "task": "The question that was accepted: the instance, and which question about it where there are several.",
+    "task": "The question that was accepted; the instance, where several questions had to be.",
+    "item": "The part of the instance that was accepted, such as one image of a set; empty for all of it.",
     "image": "The file name of the image that the caption describes, in the source.",
     "caption": "The caption.",
     "negative_caption": "The caption after a small change of meaning.",
@@ -19,20 +20,21 @@ _MEANINGS = {
     "caption_rule": "The rule by which the captions were formatted.",
     "decision": "What followed from the answers: accepted.",
     "rule": "The acceptance rule, with its version.",
-    "winner": "The option that the answers accepted it with.",
+    "winner": "The option that it was accepted with; empty where there are several questions.",
     "settled": "Whether a researcher settled it.",
-    "answers": "How many answers the decision rests on.",
+    "answers": "How many answers it rests on.",
     "votes": "How many answers each option got.",
     "simulated": "Whether a program gave one of the answers that it rests on; empty where nobody noted that.",
     "study": "The study that accepted it.",
     "kind": "The kind of question that was asked.",
     "source_file": "The file it was imported from.",
     "source_row": "Its record in that file, from 1.",
+    "questions": "The questions that made it accepted: task, kind, variant, rule, winner, settled, answers and votes.",
     "images": "All its images: role, place, name, SHA-256, size, source, licence and generator.",
 }
 _TYPES = {"answers": "sc:Integer", "source_row": "sc:Integer", "settled": "sc:Boolean", "simulated": "sc:Boolean"}
 # Columns that are lists or objects are left out: what describes them differs between JSONL and Parquet.
-_NESTED = {"original_captions", "votes", "images"}
+_NESTED = {"original_captions", "votes", "questions", "images"}
 INSTANCE_DESCRIPTIONS = tuple(
     Column(name, _TYPES.get(name, "sc:Text"), _MEANINGS[name]) for name in INSTANCE_COLUMNS if name not in _NESTED
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class About:
     """What people say about a release; everything else is counted.
 
-    `made_on`: an ISO date, or "". `kept_by`: the study that was declared to keep the dataset of the project, or "".
+    `made_on`: an ISO date, or "". `kept_by`: the studies that were declared to keep the dataset of the project.
     """
 
     release: str = ""
@@ -16,12 +16,12 @@ class About:
     licence: str = ""
     citation: str = ""
     made_on: str = ""
-    kept_by: str = ""
+    kept_by: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """`body` is the card below its front matter, in Markdown; `size` how many instances there are.
+    """`body` is the card below its front matter, in Markdown; `size` how many accepted items there are.
 
     `notice` says that a program gave answers, "" when all came from people, and where an older version froze it.
     """

@@ -11,6 +11,7 @@ from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
 from results.exporting.base import Rows
 from results.exporting.rows import (
     AcceptedInstance,
+    AcceptedQuestion,
     DecidedQuestion,
     DescribedImage,
     GivenPrediction,
@@ -18,6 +19,7 @@ from results.exporting.rows import (
     NotedEvent,
     PredictionConditions,
 )
+from studies.kinds import KINDS, get_kind
 from studies.rules import Asked, Given, decide, get_rule
 
 # The study that asked, and the name of the question in it.
@@ -95,7 +97,10 @@ def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: 
     if get_rule(row.rule).needs.became:
         return State.UNDECIDED.value, ""
     given = [Given(answer.label, answer.whole_answer) for answer in answers]
-    verdict = decide(row.rule, Asked(wanted, max(wanted, len(given)), row.right), given)
+    # Rows may have been frozen with a kind that this site does not have.
+    rejecting = get_kind(row.kind).rejecting_options if row.kind in KINDS else frozenset[str]()
+    asked = Asked(wanted, max(wanted, len(given)), row.right, rejecting=rejecting)
+    verdict = decide(row.rule, asked, given)
     return verdict.state.value, verdict.winner or ""
 
 
@@ -117,9 +122,8 @@ def without(
             if row.worker not in workers:
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
-            gone = undone.get(row.study, set()) | found.keys.get(row.study, set())
-            stays = row.key not in gone and (row.study, row.task) not in found.asked_about
-            # It may have been accepted by several questions, and is there while one of them stays.
+            stays = row.key not in undone.get(row.study, set()) and _accepted_as_before(row, found)
+            # Several items may be parts of it, and it is there while one of them stays.
             gone_by_key[row.key] = gone_by_key.get(row.key, True) and not stays
             if stays:
                 yield sort, _counted_again(row, found)
@@ -140,6 +144,14 @@ def without(
             yield sort, row
 
 
+def _accepted_as_before(row: AcceptedInstance, found: Changes) -> bool:
+    """Tell whether every question that made an item accepted still does, with the same winner."""
+    if not row.questions and row.key in found.keys.get(row.study, set()):
+        return False
+    asked = {(row.study, question.task) for question in row.questions} or {(row.study, row.task)}
+    return not asked & (found.decided.keys() | found.asked_about)
+
+
 def _still_accepted(row: DescribedImage, found: Changes) -> bool:
     """Tell whether the question that accepted a description still does; one that nobody was asked about stays."""
     state, _ = found.decided.get((row.study, row.task), (State.ACCEPTED.value, ""))
@@ -147,10 +159,19 @@ def _still_accepted(row: DescribedImage, found: Changes) -> bool:
 
 
 def _counted_again(row: AcceptedInstance, found: Changes) -> AcceptedInstance:
-    votes = found.votes.get((row.study, row.task))
-    if votes is None:
-        return row
-    return replace(row, votes=votes, answers=found.answers[row.study, row.task])
+    if not row.questions:
+        left = found.votes.get((row.study, row.task))
+        return row if left is None else replace(row, votes=left, answers=found.answers[row.study, row.task])
+    questions = tuple(_question_counted_again(row.study, question, found) for question in row.questions)
+    votes = questions[0].votes if len(questions) == 1 else row.votes
+    return replace(row, questions=questions, votes=votes, answers=sum(each.answers for each in questions))
+
+
+def _question_counted_again(study: str, question: AcceptedQuestion, found: Changes) -> AcceptedQuestion:
+    asked = (study, question.task)
+    if asked not in found.votes:
+        return question
+    return replace(question, votes=found.votes[asked], answers=found.answers[asked])
 
 
 def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:

@@ -9,6 +9,7 @@ from typing import Any
 from results.exporting.base import Rows
 from results.exporting.rows import (
     AcceptedInstance,
+    AcceptedQuestion,
     DecidedQuestion,
     DescribedImage,
     ExportedImage,
@@ -39,7 +40,9 @@ def read_any_row(line: bytes) -> tuple[Rows, Any]:
 
 
 def _instance(kept: Mapping[str, Any]) -> AcceptedInstance:
-    return AcceptedInstance(**{**kept, "images": [ExportedImage(**image) for image in kept["images"]]})
+    questions = tuple(AcceptedQuestion(**question) for question in kept.get("questions", ()))
+    images = [ExportedImage(**image) for image in kept["images"]]
+    return AcceptedInstance(**{**kept, "images": images, "questions": questions})
 
 
 def _response(kept: Mapping[str, Any]) -> GivenResponse:

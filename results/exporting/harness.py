@@ -72,15 +72,18 @@ class Harness:
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         questions = Shards(path / "data", DEFAULT_SPLIT, _schema(), pictures=("images",))
+        # Releases that an older version froze hold a row for each question.
         written: set[str] = set()
 
-        def write(row: AcceptedInstance) -> None:
-            if row.key in written:
-                return
-            written.add(row.key)
-            for choice in choices(row):
+        def write(row: AcceptedInstance) -> int:
+            if row.name in written:
+                return 0
+            written.add(row.name)
+            asked = list(choices(row))
+            for choice in asked:
                 pictures = [_picture(sha256, read_image) for sha256 in choice.images]
                 questions.write(_record(row, choice, pictures), sum(len(picture["bytes"]) for picture in pictures))
+            return len(asked)
 
         try:
             yield write
@@ -95,7 +98,7 @@ def _picture(sha256: str, read_image: ReadImage) -> dict[str, Any]:
 
 def _record(row: AcceptedInstance, choice: Choice, pictures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "question": f"{row.key}/{choice.about}",
+        "question": f"{row.name}/{choice.about}",
         "key": row.key,
         "direction": choice.direction,
         "images": pictures,

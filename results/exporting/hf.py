@@ -1,4 +1,4 @@
-"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and two more.
+"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and three more.
 
 `datasets.load_dataset(folder)` opens it. Images are embedded in Parquet shards as they are stored, one set of shards
 per split; instances without a split are "test". `key` is what answers and decisions call the instance, too.
@@ -27,6 +27,7 @@ COLUMNS = (
     Column("subtype", "sc:Text", "What was changed in it."),
     Column("key", "sc:Text", "The name of the instance, as in the annotations."),
     Column("simulated", "sc:Boolean", "Whether a program gave one of the answers that it rests on."),
+    Column("item", "sc:Text", "The part of the instance that was accepted, such as one image of a set; else empty."),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
 # What the `datasets` library reads to know that a column holds images.
@@ -39,7 +40,7 @@ FEATURES: Mapping[str, Mapping[str, str]] = {
 
 
 class HuggingFace:
-    title = "Accepted instances, Hugging Face folder with images"
+    title = "Accepted items, Hugging Face folder with images"
     rows: Literal["instances"] = "instances"
     filename = "hf"
     is_folder = True
@@ -59,17 +60,19 @@ class HuggingFace:
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         splits: dict[str, Shards] = {}
-        # An instance stands in it once, however many questions a study asked about it.
+        # Releases that an older version froze hold a row for each question.
         written: set[str] = set()
 
-        def write(row: AcceptedInstance) -> None:
-            if row.key not in written:
-                written.add(row.key)
-                name = split_name(row.split)
-                if name not in splits:
-                    splits[name] = _split(path / "data", name)
-                record = _record(row, read_image)
-                splits[name].write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
+        def write(row: AcceptedInstance) -> int:
+            if row.name in written:
+                return 0
+            written.add(row.name)
+            name = split_name(row.split)
+            if name not in splits:
+                splits[name] = _split(path / "data", name)
+            record = _record(row, read_image)
+            splits[name].write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
+            return 1
 
         try:
             yield write
@@ -96,7 +99,7 @@ def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
     firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
     pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
     captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
-    about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated}
+    about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated, "item": row.item}
     return pictures | captions | about
 
 

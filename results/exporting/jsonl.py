@@ -9,7 +9,7 @@ from results.exporting.rows import AcceptedInstance, instance_record
 
 
 class Jsonl(TextWriter):
-    title = "Accepted instances, JSONL"
+    title = "Accepted items, JSONL"
     rows: Literal["instances"] = "instances"
     filename = "instances.jsonl"
     content_type = "application/jsonl"

@@ -1,6 +1,6 @@
 """What is said beside exported tables: where they come from, without counting what is in them."""
 
-from results.exporting.card import NO_IDS, answers_per_question, collection, words_for
+from results.exporting.card import NO_IDS, answers_per_question, collection, declared_dataset, words_for
 from results.exporting.dossier import Dossier
 from results.reports.cost import people_left_out
 from results.reports.facts import ProjectFacts, StudyFacts
@@ -10,7 +10,7 @@ from results.reports.simulated import simulation_notice
 def outline_of(facts: ProjectFacts) -> Dossier:
     """Return a dossier without a body, a size and an analysis, which rest on rows."""
     notice = simulation_notice(facts.studies)
-    kept = f"The dataset of the project is what the study {facts.dataset} accepts." if facts.dataset else ""
+    kept = declared_dataset(facts.dataset)
     return Dossier(
         name=facts.slug,
         title=facts.name,

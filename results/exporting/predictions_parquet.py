@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import OneFile, ReadImage, Write
+from results.exporting.base import OneFile, ReadImage, Write, one_for_each
 from results.exporting.columnar import TableFile
 from results.exporting.descriptions import TYPED_PREDICTION_DESCRIPTIONS
 from results.exporting.rows import PREDICTION_COLUMNS, GivenPrediction, prediction_record
@@ -24,7 +24,7 @@ class PredictionsParquet(OneFile):
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         with TableFile(path, _schema()) as table:
-            yield lambda row: table.write(_record(row))
+            yield one_for_each(lambda row: table.write(_record(row)))
 
 
 def _record(row: GivenPrediction) -> dict[str, Any]:

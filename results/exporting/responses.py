@@ -45,7 +45,7 @@ class Responses(TextWriter):
         Column("session", "sc:Text", "Who answered, and in which of their sittings in this study."),
         Column("study", "sc:Text", "The study that asked."),
         Column("kind", "sc:Text", "The kind of question."),
-        Column("right", "sc:Text", "The right option; empty where none is known."),
+        Column("right", "sc:Text", "The right option, or another right answer as JSON; empty where none is known."),
         Column("key", "sc:Text", "The instance, as in the files of instances."),
         Column("answer", "sc:Text", "The whole answer as JSON; empty where the label says it all."),
         Column("unmeasured", "sc:Text", "Why the browser measured nothing; empty where it did, or nobody noted why."),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,12 +29,30 @@ class ExportedImage:
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptedInstance:
-    """An instance that a study accepted, with what the decision added to it (for best_of_n the chosen image).
+class AcceptedQuestion:
+    """A question that made an item accepted. `task` names it as in the responses; `votes`: label -> how many answers;
+    `settled`: whether a researcher decided what the answers had left undecided."""
 
-    `task` names the question as in the responses; it is the key where a study asks one question about an instance.
-    `settled` is True when a researcher decided what the answers had left undecided. `simulated` is True when a program
-    gave one of the counted answers that it rests on, in this study or one that fed it; None where nobody noted that.
+    task: str
+    kind: str
+    variant: str
+    rule: str
+    winner: str
+    settled: bool
+    answers: int
+    votes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedInstance:
+    """An accepted item: an instance that a study accepted, or one part of it (`item`), such as one image of a set. It
+    holds what the decisions added to it: for best_of_n the chosen image, for a part its image and description.
+
+    `questions`: those that made it accepted; releases that an older version froze name none. `kind` and `rule` list
+    theirs; `answers` counts the answers to all of them; `settled` is True when a researcher settled one. `task`,
+    `winner` and `votes` are those of its only question; where there are several, `task` is the key and the others are
+    empty. `simulated` is True when a program gave one of the counted answers that it rests on, in this study or one
+    that fed it; None where nobody noted that.
     """
 
     task: str
@@ -57,6 +75,13 @@ class AcceptedInstance:
     source_file: str
     source_row: int
     simulated: bool | None = None
+    item: str = ""
+    questions: Sequence[AcceptedQuestion] = ()
+
+    @property
+    def name(self) -> str:
+        """What no other item of a dataset is called."""
+        return f"{self.key}/{self.item}" if self.item else self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +91,10 @@ class GivenResponse:
     `is_current` is False for a version that a newer one has replaced; `counted` is True for an answer that decisions
     and numbers rest on: the current version, in its seat's time, of nobody who was excluded. `left_out` is why it
     counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
-    that. `right` is the right option, empty where none is known. `label` is what agreement compares, empty for answers
-    without one label; `answer` is what was said, whole, None where the label says it all. `writing` is how a text was
-    written, None where that is not known. `response` is what the tasks of questions about this answer end with.
+    that. `right` is the right option, or another right answer as JSON; empty where none is known. `label` is what
+    agreement compares, empty for answers without one label; `answer` is what was said, whole, None where the label says
+    it all. `writing` is how a text was written, None where that is not known. `response` is what the tasks of questions
+    about this answer end with.
     """
 
     task: str
@@ -138,8 +164,8 @@ class GivenPrediction:
 
     `content_hash` is the SHA-256 of what the model was shown (`studies.kinds.content_hash`), "" where a file of answers
     names no pictures. `about` says what that means for whoever compares it with what people answered: VERIFIED,
-    SUPERSEDED or DECLARED, or "" in a release that an older version froze. `conditions`: the digest of what it was
-    computed under, "" where it comes from a file.
+    SUPERSEDED, DECLARED or MISMATCHED, or "" in a release that an older version froze. `conditions`: the digest of what
+    it was computed under, "" where it comes from a file.
     """
 
     task: str
@@ -157,9 +183,36 @@ class GivenPrediction:
     conditions: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RatingSummary:
+    """The ratings of one kind of question, image role and category of instances. `asked`: which of several things asked
+    at once, "" for others; `type` and `subtype`: "all" for all instances together.
+
+    `mean`, its 95 % interval `low` to `high` for other people and other instances, and `sd`, the sample standard
+    deviation, are in steps of the scale, or in its numbers; None where they are undefined. `steps`: step -> how many of
+    the `answers` chose it.
+    """
+
+    study: str
+    kind: str
+    role: str
+    asked: str
+    type: str
+    subtype: str
+    answers: int
+    people: int
+    instances: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    sd: float | None
+    steps: Mapping[str, int]
+
+
 # A prediction is about the texts and pictures that people were asked about, or that the instance shows; about others,
-# which stood there before; or a file declares it, and nobody can verify what the model saw.
-VERIFIED, SUPERSEDED, DECLARED = ("verified", "superseded", "declared")
+# which stood there before; or a file declares it, and nobody can verify what the model saw; or it does not answer
+# exactly the options of its question, and `is_right` is None.
+VERIFIED, SUPERSEDED, DECLARED, MISMATCHED = ("verified", "superseded", "declared", "mismatched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +243,8 @@ class DescribedImage:
     phenomena found in it, of those that somebody `looked_for`. `study` and `task` name the question that accepted it,
     and `worker` who wrote it, a pseudonym; all "" for one that came with the import and was asked about by nobody.
     `set_size`: how many images its set has, at least 1; releases that an older version froze do not say, and then had
-    ten.
+    ten. `type`: of the set, such as static or video; None in a release that an older version froze. `paired`: the place
+    of the other image in the published pair, from 0, None where no file says it.
     """
 
     key: str
@@ -205,6 +259,8 @@ class DescribedImage:
     task: str = ""
     worker: str = ""
     set_size: int = SET_SIZE
+    type: str | None = None
+    paired: int | None = None
 
 
 INSTANCE_COLUMNS = (
@@ -230,6 +286,8 @@ INSTANCE_COLUMNS = (
     "study",
     "kind",
     "task",
+    "item",
+    "questions",
     "source_file",
     "source_row",
     "images",
@@ -293,8 +351,14 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
             record[f"{role}_sha256"] = firsts[role].sha256 or ""
     record["original_captions"] = dict(sorted(row.original_captions.items()))
     record["votes"] = dict(sorted(row.votes.items()))
+    record["questions"] = [question_record(question) for question in row.questions]
     record["images"] = [image_record(image) for image in row.images]
     return record
+
+
+def question_record(question: AcceptedQuestion) -> dict[str, Any]:
+    """Return one question of an accepted item; labels by name, as a database may keep them in any order."""
+    return asdict(question) | {"votes": dict(sorted(question.votes.items()))}
 
 
 def image_record(image: ExportedImage) -> dict[str, Any]:

@@ -8,7 +8,7 @@ LONGEST_LICENCE = 200
 
 
 class Release(models.Model):
-    """A frozen export: what a study had accepted, and every answer behind it, at one moment.
+    """A frozen export: what a study, or several, had accepted, and every answer behind it, at one moment.
 
     The rows are one file in the storage, named by `sha256`; what is written from them is the same bytes for ever, but
     for people who withdraw later. `dossier` is what its card and description say.
@@ -16,6 +16,9 @@ class Release(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="releases")
+    beside = models.ManyToManyField(
+        Study, blank=True, related_name="+", help_text="The other studies whose accepted items it holds."
+    )
     name = models.CharField(max_length=40)
     made_at = models.DateTimeField()
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
@@ -25,7 +28,7 @@ class Release(models.Model):
     file = models.CharField(max_length=255, blank=True, help_text="Name in the storage; empty until it is frozen.")
     sha256 = models.CharField(max_length=64, blank=True)
     dossier = models.JSONField(default=dict)
-    instances = models.PositiveIntegerField(default=0)
+    instances = models.PositiveIntegerField(default=0, help_text="How many accepted items it holds.")
     responses = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -40,6 +43,15 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} {self.name}"
+
+    def studies(self) -> list[Study]:
+        """Return the studies whose accepted items it holds, in the order of their launch."""
+        return sorted([self.study, *self.beside.all()], key=lambda study: (study.launched_at, study.pk))
+
+    @property
+    def file_name(self) -> str:
+        """What its files are called: after its study or, of several, after the project."""
+        return f"{self.project.slug if self.beside.exists() else self.study.slug}-{self.name}"
 
 
 class ReleasePseudonym(models.Model):

@@ -8,6 +8,7 @@ from annotation.models.outcomes import question_is
 from annotation.models.responses import RESPONSE, took_ms
 from results.models import Pseudonym
 from results.queries.added import planned_surveys
+from results.queries.answer_scores import answer_scores
 from results.queries.reporting import CHUNK
 from results.reports.annotators import PersonsAnswer
 from results.reports.facts import Answerable
@@ -38,6 +39,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
     last = {kind: answerable.last for kind, answerable in kinds.items()}
     planned = planned_surveys(study)
     units, became = _units(study), what_became(study)
+    scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study)}
     rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("pk", *_FIELDS)
     for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         ms, order, in_order = measured
@@ -54,6 +56,7 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
             instance=instance,
             units=units.get(pk, {}),
             became=became.get(pk, ""),
+            score=scores.get((question, annotator)),
         )
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, Min, QuerySet
 from annotation.models import Response
 from annotation.models.responses import took_ms
 from results.queries.parted import parted_questions
-from results.queries.reporting import instances_predicted, model_facts, study_facts
+from results.queries.reporting import instances_predicted, mismatched_predictions, model_facts, study_facts
 from results.reports.answers import AnswerDetails, TimedAnswers
 from results.reports.facts import Answerable, ProjectFacts
 from studies.kinds.base import IN_ORDER
@@ -29,6 +29,7 @@ def facts_alone(study: Study) -> ProjectFacts:
         models=list(model_facts(study.project)) if facts.knows_answers else [],
         predicted_by=instances_predicted(study.project, study) if facts.knows_answers else {},
         parted=parted_questions(study.project, study) if facts.knows_answers else [],
+        mismatched=mismatched_predictions(study.project) if facts.knows_answers else [],
     )
 
 

@@ -1,23 +1,21 @@
-"""The descriptions of image sets that leave, streamed: those that came with an import, and after them those of the same
-set that people wrote and others accepted.
+"""The descriptions of image sets that leave, streamed: the accepted items of studies about descriptions. A project that
+has declared no dataset gives all descriptions that were imported, too."""
 
-A description that was written is accepted by what became of the questions that studies asked about it: one of them has
-accepted it, and none has rejected it.
-"""
-
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, QuerySet
 
-from analytics.outcomes import Outcome, State
+from analytics.outcomes import WHOLE, Outcome
 from annotation.models import Decision, Response
-from annotation.models.outcomes import question_is
+from annotation.models.outcomes import accepted_decisions, accepted_items, question_is
 from annotation.models.responses import RESPONSE
 from results.exporting.rows import DescribedImage
-from results.queries.tasks import task_name
+from results.queries.tasks import question_name
+from studies.actions.datasets import dataset_studies, last_accepting
 from studies.descriptions import (
     DESCRIPTION,
     TRAIN,
@@ -28,33 +26,175 @@ from studies.descriptions import (
     role_of,
 )
 from studies.kinds import get_kind
-from studies.models import Instance, InstanceImage, Project, Question, Study, StudyState
+from studies.models import Instance, InstanceImage, Project, Question, Study
 
 CHUNK = 1000
 # The instances that rows are about (a query for their ids), None for all.
 Among = QuerySet[Any] | None
 
 
-def descriptions_of_study(
-    study: Study, workers: Mapping[int, str] | None = None, *, among: Among = None
-) -> Iterator[DescribedImage]:
-    """Yield the descriptions of the sets that `study` asks about, in the order of their import; `among`: of these.
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The description of an item. `target`: the place of its image in the set, from 0; `number`: its place among the
+    imported descriptions of the set, from 1, None for one that somebody wrote; `writer`: the annotator who did."""
 
-    Those that were written for it, or that it asks about, as far as they are accepted; of imported ones those that it
-    accepted where it asks about them, else all. workers: annotator -> the name that a writer leaves under.
+    text: str
+    target: int
+    number: int | None = None
+    writer: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`imported`: how many imported descriptions the set has. One that was written has no number yet: it is 0."""
+
+    instance: int
+    imported: int
+    described: DescribedImage
+
+
+def descriptions_of_studies(
+    studies: Sequence[Study], workers: Mapping[int, str] | None = None, *, among: Among = None
+) -> Iterator[DescribedImage]:
+    """Yield the descriptions of the accepted items of `studies`, by their sets in the order of the import.
+
+    An item that several of them accepted is that of the first. workers: annotator -> the name that a writer leaves
+    under. among: of these sets alone.
     """
-    asked = Question.objects.filter(study=study, instance=OuterRef("pk"))
-    sets = Instance.objects.filter(Exists(asked), project=study.project_id)
-    sets = sets if among is None else sets.filter(pk__in=among)
-    chosen = study if study.accepts and _questions_about_imported([study]).exists() else None
-    return _descriptions(sets, [study, *study.feeds.all()], chosen, workers or {})
+    items = (accepted_items(study, except_in=studies[:n]) for n, study in enumerate(studies))
+    yield from _by_set([_described(each, workers or {}, among) for each in items])
 
 
 def descriptions_of_project(project: Project) -> Iterator[DescribedImage]:
-    """Yield the descriptions of all sets of `project`, in the order of their import: all that were imported, whatever
-    became of them, and those that its studies accepted."""
-    studies = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT)
-    return _descriptions(Instance.objects.filter(project=project), studies, None, {})
+    """Yield the descriptions of the dataset of `project`, by their sets in the order of the import.
+
+    Without a declared dataset these are all that were imported, whatever became of them, and all that people wrote and
+    the last studies of its pipelines accepted.
+    """
+    if declared := dataset_studies(project):
+        yield from descriptions_of_studies(declared)
+        return
+    accepted = [_described(accepted_decisions(study), {}, None) for study in last_accepting(project)]
+    written = [(row for row in rows if not row.described.number) for rows in accepted]
+    yield from _by_set([_imported(project), *written])
+
+
+def _by_set(streams: Iterable[Iterator[_Row]]) -> Iterator[DescribedImage]:
+    """Yield the rows of all streams together, each ordered by its instances, and number what was written."""
+    rows = heapq.merge(*streams, key=lambda row: row.instance)
+    for _, of_set in groupby(rows, key=lambda row: row.instance):
+        written = 0
+        for row in of_set:
+            written += not row.described.number
+            yield replace(row.described, number=row.described.number or row.imported + written)
+
+
+def _imported(project: Project) -> Iterator[_Row]:
+    sets = Instance.objects.filter(project=project, captions__has_key=role_of(1)).order_by("pk")
+    rows = sets.iterator(chunk_size=CHUNK)
+    while chunk := list(islice(rows, CHUNK)):
+        sizes = _set_sizes([instance.pk for instance in chunk])
+        for instance in chunk:
+            yield from _imported_of(instance, sizes.get(instance.pk, 1))
+
+
+def _imported_of(instance: Instance, size: int, study: str = "") -> Iterator[_Row]:
+    """Yield the imported descriptions of a set; `study` accepted all of it, where one did."""
+    known = descriptions_of(instance.captions, instance.reference)
+    for each in known:
+        row = DescribedImage(instance.key, instance.split, each.number, each.text, each.target, each.author)
+        row = replace(row, type=instance.type, paired=each.paired, study=study, set_size=size)
+        row = replace(row, tags=each.tags, looked_for=each.looked_for)
+        yield _Row(instance.pk, len(known), row)
+
+
+def _described(items: QuerySet[Decision], workers: Mapping[int, str], among: Among) -> Iterator[_Row]:
+    """Yield the descriptions of accepted items by their instances: of a whole set, those that were imported."""
+    items = items if among is None else items.filter(question__instance__in=among)
+    items = items.select_related("question__instance", "question__study").order_by("question__instance", "question")
+    train_workers: set[int] | None = None
+    rows = items.iterator(chunk_size=CHUNK)
+    while chunk := list(islice(rows, CHUNK)):
+        texts = texts_of(chunk)
+        sizes = _set_sizes([decision.question.instance_id for decision in chunk])
+        if texts and train_workers is None:
+            train_workers = written_for(TRAIN, project=chunk[0].question.study.project_id)
+        for decision in chunk:
+            question, size = decision.question, sizes.get(decision.question.instance_id, 1)
+            if question.item == WHOLE:
+                yield from _imported_of(question.instance, size, question.study.slug)
+            elif said := texts.get(question.pk):
+                yield _row(question, said, size, workers, train_workers or set())
+
+
+def _row(question: Question, said: Text, size: int, workers: Mapping[int, str], train_workers: Collection[int]) -> _Row:
+    instance = question.instance
+    known = descriptions_of(instance.captions, instance.reference)
+    shown = sum(1 for option in get_kind(question.kind).options(question.content) if option.picture)
+    row = DescribedImage(
+        instance.key,
+        instance.split,
+        said.number or 0,
+        said.text,
+        said.target,
+        study=question.study.slug,
+        task=question_name(question),
+        # As many as were shown to those who found it, whatever became of the set since.
+        set_size=shown or size,
+        type=instance.type,
+    )
+    if said.writer is not None:
+        author = author_of(said.writer, instance.split, train_workers)
+        row = replace(row, author=author, worker=workers.get(said.writer, ""))
+    for each in known:
+        if each.number == said.number:
+            row = replace(row, author=each.author, tags=each.tags, looked_for=each.looked_for, paired=each.paired)
+    return _Row(instance.pk, len(known), row)
+
+
+def texts_of(items: Sequence[Decision]) -> dict[int, Text]:
+    """Return the descriptions of accepted items by the ids of their questions; `items` are read with these.
+
+    Where people were asked to describe, it is the latest description that others found, or, where nobody was asked to
+    find one, the latest. Items that are about no description are left out.
+    """
+    found: dict[int, Text] = {}
+    sources: dict[int, int] = {}
+    described: list[Question] = []
+    for decision in items:
+        question = decision.question
+        if (said := handed_on(question.source)) is None:
+            described += [question] if get_kind(question.kind).asks_about_parts else []
+        elif question.source_type == DESCRIPTION:
+            found[question.pk] = Text(said.text, said.target, number=question.source_id)
+        else:
+            found[question.pk] = Text(said.text, said.target)
+            sources[question.pk] = question.source_id
+    writers = dict(Response.objects.filter(pk__in=sources.values()).values_list("pk", "annotator_id"))
+    for pk, response in sources.items():
+        found[pk] = replace(found[pk], writer=writers.get(response))
+    return found | _written(described)
+
+
+def _written(questions: Sequence[Question]) -> dict[int, Text]:
+    """Return the description that stands for each of `questions`, which asked for one."""
+    if not questions:
+        return {}
+    by_id = {question.pk: question for question in questions}
+    answers = list(Response.objects.counted().filter(question__in=by_id).order_by("pk"))
+    asked = Decision.objects.filter(
+        question__source_type=RESPONSE, question__source_id__in=[answer.pk for answer in answers]
+    )
+    accepted = asked.filter(question_is(Outcome.ACCEPTED, accepts=True))
+    passed = set(accepted.values_list("question__source_id", flat=True))
+    found: dict[int, Text] = {}
+    # The latest that passed comes last.
+    for answer in sorted(answers, key=lambda answer: (answer.pk in passed, answer.pk)):
+        question = by_id[answer.question_id]
+        handed = get_kind(question.kind).hands_on(question.content, answer.whole_answer)
+        if handed is not None and (said := handed_on(handed)):
+            found[question.pk] = Text(said.text, said.target, writer=answer.annotator_id)
+    return found
 
 
 def written_for(split: str, *, project: int) -> set[int]:
@@ -64,45 +204,6 @@ def written_for(split: str, *, project: int) -> set[int]:
     collecting = [study.fed_by_id for study in asking if study.design.asks_about_answers]
     written = Response.objects.counted().filter(study__in=collecting, question__instance__split=split)
     return set(written.order_by().values_list("annotator_id", flat=True).distinct())
-
-
-def _questions_about_imported(studies: Collection[Study]) -> QuerySet[Question]:
-    return Question.objects.filter(study__in=studies, source_type=DESCRIPTION)
-
-
-def _descriptions(
-    sets: QuerySet[Instance], studies: Collection[Study], chosen: Study | None, workers: Mapping[int, str]
-) -> Iterator[DescribedImage]:
-    """Yield the descriptions of `sets`; `chosen`: the study whose acceptance the imported ones need."""
-    deciding = [study for study in studies if study.accepts]
-    about_written = Question.objects.filter(study__in=deciding, source_type=RESPONSE, instance=OuterRef("pk"))
-    described = sets.filter(Q(captions__has_key=role_of(1)) | Exists(about_written)).order_by("id")
-    rows = described.values_list("pk", "key", "split", "captions", "reference").iterator(chunk_size=CHUNK)
-    train_workers: set[int] | None = None
-    while chunk := list(islice(rows, CHUNK)):
-        ids = [pk for pk, *_ in chunk]
-        written = _written(ids, deciding)
-        accepted = _accepted_of_import(ids, chosen) if chosen else {}
-        sizes = _set_sizes(ids)
-        if written and train_workers is None:
-            train_workers = written_for(TRAIN, project=deciding[0].project_id)
-        for pk, key, split, captions, reference in chunk:
-            imported = descriptions_of(captions, reference)
-            for each in imported:
-                task = accepted.get((pk, each.number), "")
-                if task or chosen is None:
-                    row = DescribedImage(key, split, each.number, each.text, each.target, each.author)
-                    yield replace(
-                        row,
-                        tags=each.tags,
-                        looked_for=each.looked_for,
-                        study=chosen.slug if chosen else "",
-                        task=task,
-                        set_size=sizes.get(pk, 1),
-                    )
-            for number, (row, writer) in enumerate(written.get(pk, ()), start=len(imported) + 1):
-                author = author_of(writer, split, train_workers or set())
-                yield replace(row, key=key, split=split, number=number, author=author, worker=workers.get(writer, ""))
 
 
 def author_of(writer: int, split: str, train_workers: Collection[int]) -> str:
@@ -121,57 +222,3 @@ def _set_sizes(sets: Sequence[int]) -> dict[int, int]:
     for instance, _, n in images.annotate(n=Count("pk")):
         found[instance] = max(n, found.get(instance, 0))
     return found
-
-
-_FIELDS = (
-    "question__instance_id",
-    "question__source_id",
-    "question__source",
-    "question__kind",
-    "question__variant",
-    "question__instance__key",
-    "state",
-)
-
-
-def _written(sets: Sequence[int], deciding: Collection[Study]) -> dict[int, list[tuple[DescribedImage, int]]]:
-    """Return the accepted descriptions that were written of each of `sets`, in the order in which they came, each with
-    its writer; without what only its set and its place there tell."""
-    by_id = {study.pk: study for study in deciding}
-    decided = Decision.objects.filter(study__in=by_id, question__instance__in=sets, question__source_type=RESPONSE)
-    decided = decided.filter(_is(Outcome.ACCEPTED) | _is(Outcome.REJECTED)).order_by("question_id")
-    rejected: set[int] = set()
-    accepted: dict[int, tuple[int, DescribedImage]] = {}
-    rows = decided.values_list("study_id", *_FIELDS, "question__content").iterator(chunk_size=CHUNK)
-    for study, instance, response, source, kind, variant, key, state, content in rows:
-        said = handed_on(source)
-        if state == State.REJECTED:
-            rejected.add(response)
-        elif said is not None and response not in accepted:
-            task = task_name(by_id[study], key, kind, variant, source=(RESPONSE, response))
-            images = sum(1 for option in get_kind(kind).options(content) if option.picture)
-            row = DescribedImage(key, "", 0, said.text, said.target, study=by_id[study].slug, task=task)
-            row = replace(row, set_size=max(1, images))
-            accepted[response] = (instance, row)
-    kept = sorted(set(accepted) - rejected)
-    writers = dict(Response.objects.counted().filter(pk__in=kept).values_list("pk", "annotator_id"))
-    found: dict[int, list[tuple[DescribedImage, int]]] = {}
-    for response in kept:
-        if response in writers:
-            instance, row = accepted[response]
-            found.setdefault(instance, []).append((row, writers[response]))
-    return found
-
-
-def _accepted_of_import(sets: Sequence[int], chosen: Study) -> dict[tuple[int, int], str]:
-    """Return which question accepted the imported descriptions of `sets` that a study accepted, by set and number."""
-    decided = Decision.objects.filter(_is(Outcome.ACCEPTED), study=chosen, question__instance__in=sets)
-    rows = decided.filter(question__source_type=DESCRIPTION).values_list(*_FIELDS)
-    return {
-        (instance, number): task_name(chosen, key, kind, variant, source=(DESCRIPTION, number))
-        for instance, number, _, kind, variant, key, _ in rows
-    }
-
-
-def _is(outcome: Outcome) -> Q:
-    return question_is(outcome, accepts=True)

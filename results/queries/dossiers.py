@@ -1,35 +1,35 @@
 """What is said beside a dataset, gathered."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 from results.exporting.card import Origin, PredictedBy, dossier_of
 from results.exporting.dossier import About, Dossier
 from results.exporting.outline import outline_of
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
-from results.queries.exported import accepted_instances, released_predictions
+from results.queries.accepted_items import instances_of_studies
+from results.queries.exported import released_predictions
 from results.queries.reporting import project_outline, release_facts
 from results.reports.build import report_of
+from studies.actions.datasets import dataset_studies
 from studies.models import Project, Study
 
 
-def study_dossier(study: Study, about: About) -> Dossier:
-    """Return what there is to say about what `study` accepted."""
-    facts = release_facts(study)
-    dataset = study.project.dataset
-    about = replace(about, kept_by=dataset.slug if dataset else "")
+def dossier_of_studies(studies: Sequence[Study], about: About) -> Dossier:
+    """Return what there is to say about what `studies`, of one project, accepted; at least one."""
+    facts = release_facts(studies)
+    project = studies[0].project
+    about = replace(about, kept_by=[study.slug for study in dataset_studies(project)])
     origins: Counter[Origin] = Counter()
-    keys: set[str] = set()
-    for instance in accepted_instances(study):
-        if instance.key not in keys:
-            keys.add(instance.key)
-            origins.update(_origins(instance))
+    size = 0
+    for item in instances_of_studies(studies):
+        size += 1
+        origins.update(_origins(item))
     names = [field.name for field in fields(PredictedBy)]
-    models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(study))
-    return dossier_of(
-        facts, report_of(facts), study=study.slug, size=len(keys), origins=origins, models=models, about=about
-    )
+    models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
+    name = studies[0].slug if len(studies) == 1 else project.slug
+    return dossier_of(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
 
 
 def exports_dossier(project: Project) -> Dossier:

@@ -132,7 +132,8 @@ def _duplicated(study: str, told: Details) -> str:
 
 
 def _dataset(study: str, told: Details) -> str:
-    return f"made what {study} kept the dataset" if study else "made all instances the dataset"
+    studies = told.get("studies") or study
+    return f"made what {studies} accepted the dataset" if studies else "made all instances the dataset"
 
 
 def _grouped(study: str, told: Details) -> str:

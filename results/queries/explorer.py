@@ -4,21 +4,25 @@ answered."""
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance
 from annotation.models import Decision, Report, Response
-from annotation.models.outcomes import is_at, question_is
+from annotation.models.outcomes import instances_with, is_at, question_is
 from predictions.models import Prediction
 from results.models import InstanceFigures, Pseudonym
 from results.queries.instances import images_of, tags_of
 from results.queries.paging import Order, Slice, slice_of
 from results.queries.reported import reports_heard
 from results.queries.said import says
+from results.queries.simulated import above
 from results.queries.skips import failed_to_show
 from results.reports.addresses import ANSWERED, NO_NAME, NOT_SHOWN, SETTLED, SEVERAL, in_address
+from studies.actions.datasets import dataset_studies
 from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
 PER_PAGE = 20
@@ -96,7 +100,7 @@ class Wanted:
     @property
     def needs_figures(self) -> bool:
         """Whether it asks for what is counted beforehand (`InstanceFigures`)."""
-        return self.state in _OUTCOMES or bool(_figures(self))
+        return self.state in _OUTCOMES or bool(_figures(self, ()))
 
 
 ABOUT_ANSWERS = {
@@ -162,7 +166,7 @@ def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: st
         order = SOURCE
     by = ORDERS.get(order, ORDERS[SOURCE])
     sorted_by = by.columns[0] if order in BY_FIGURES else ""
-    figures = _figures(wanted) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
+    figures = _figures(wanted, among) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
     others = [*_of_instances(project, wanted), *_of_studies(project, among, wanted, are_asked=bool(figures))]
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
@@ -212,7 +216,7 @@ def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
         asked.append(awaited if wanted.images == AWAITED else ~awaited)
     if wanted.model:
         called = [model.pk for model in project.models.all() if str(model) == wanted.model]
-        asked.append(_one_of(Prediction.objects.filter(model__in=called), "instance", is_index=True))
+        asked.append(_one_of(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
     return asked
 
 
@@ -232,6 +236,9 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
         asked.append(~_asked_by(studies))
     elif wanted.state in _OUTCOMES and not wanted.study:
         asked.append(_in_project(project, studies, _OUTCOMES[wanted.state]))
+    elif _is_of_parts(wanted, studies):
+        # Several items of an instance may have several outcomes.
+        asked += [_one_of(instances_with(_OUTCOMES[wanted.state], study), "pk") for study in studies]
     elif wanted.study and not asked and not are_asked:
         # What is asked of its answers and questions is true of none about which it does not ask.
         asked.append(_asked_by(studies))
@@ -252,7 +259,13 @@ def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))) if is_index else Q(pk__in=instances)
 
 
-def _figures(wanted: Wanted) -> dict[str, Any]:
+def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:
+    """Tell whether the outcome that is wanted is one of items that are parts of their instances."""
+    is_of_study = bool(wanted.study) and wanted.state in _OUTCOMES
+    return is_of_study and any(study.design.asks_about_parts for study in studies)
+
+
+def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
     """Return what is asked of figures, all of one study: lookup -> value."""
     figures: dict[str, Any] = {**_ALIKE.get(wanted.alike, {}), **_PARTED.get(wanted.parted, {})}
     for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
@@ -260,7 +273,7 @@ def _figures(wanted: Wanted) -> dict[str, Any]:
             figures[lookup] = seconds
     if wanted.progress in PROGRESS:
         figures["progress"] = wanted.progress
-    if wanted.study and wanted.state in _OUTCOMES:
+    if wanted.study and wanted.state in _OUTCOMES and not _is_of_parts(wanted, studies):
         figures["outcome"] = _OUTCOMES[wanted.state].value
     return figures
 
@@ -316,13 +329,16 @@ def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
 
 
 def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) -> Q:
-    """Match the instances that stand so in the project: in the study that keeps the dataset, or, where that has not
-    asked about them yet, in the last study before it. Accepted there only, they have no outcome yet."""
-    if project.dataset is None or outcome is Outcome.AGREED:
+    """Match the instances that stand so in the project: in a study of its dataset, or, where that has not asked about
+    them yet, in the last study before it. Accepted there only, they have no outcome yet."""
+    declared = dataset_studies(project)
+    if not declared or outcome is Outcome.AGREED:
         return _in_any(studies, outcome)
-    way = [project.dataset]
-    while (feeding := way[-1].fed_by) is not None:
-        way.append(feeding)
+    return reduce(or_, (_on_the_way_to(study, outcome) for study in declared))
+
+
+def _on_the_way_to(study: Study, outcome: Outcome) -> Q:
+    way = [study, *above(study)]
     standing = _in_any(way[:1], outcome)
     for index, study in enumerate(way[1:], start=1):
         here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
@@ -333,7 +349,7 @@ def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) ->
 
 
 def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mapping[int, Sequence[Standing]]:
-    outcomes: dict[tuple[int, int], set[Outcome]] = {}
+    outcomes: dict[tuple[int, int], set[tuple[str, Outcome]]] = {}
     by_id = {study.pk: study for study in studies}
     ids = [instance.pk for instance in instances]
     decisions = (
@@ -342,7 +358,7 @@ def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mappi
     for decision in decisions.defer("question__content", "question__won"):
         decision.question.study = by_id[decision.study_id]
         of_one = outcomes.setdefault((decision.question.instance_id, decision.study_id), set())
-        of_one.add(decision.outcome)
+        of_one.add((decision.question.item, decision.outcome))
     return {
         instance: [
             Standing(study, outcome_of_instance(outcomes[instance, study.pk]))

@@ -1,41 +1,41 @@
 """The rows that leave in exports, streamed: memory stays flat whatever the size."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
-from itertools import islice
 from typing import Any, TypeVar
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Value, Window
-from django.db.models.expressions import Combinable
 from django.db.models.functions import RowNumber
 
 from analytics.outcomes import outcome_of_question, progress_of
 from annotation.models import Decision, Removal, Response, Session
-from annotation.models.outcomes import accepted_decisions
+from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE, counts
 from predictions.models import Conditions, Prediction
 from predictions.queries.contents import stale_predictions
 from results.exporting.base import Rows
 from results.exporting.rows import (
     DECLARED,
+    MISMATCHED,
     SUPERSEDED,
     VERIFIED,
-    AcceptedInstance,
     DecidedQuestion,
-    ExportedImage,
     GivenPrediction,
     GivenResponse,
     NotedEvent,
     PredictionConditions,
+    RatingSummary,
 )
 from results.models import Pseudonym
-from results.queries.descriptions import Among, descriptions_of_study
+from results.queries.accepted_items import accepted_instances
+from results.queries.descriptions import Among, descriptions_of_studies
 from results.queries.events import events_about_data, noted_events
-from results.queries.simulated import above
+from results.queries.reporting import study_facts
+from results.queries.simulated import simulated_answers
 from results.queries.tasks import task_name
+from results.reports.ratings import ratings_of
 from results.simulated import played_by_a_program
-from studies.kinds import get_kind
-from studies.models import Event, InstanceImage, Question, Study
+from studies.models import Event, Question, Study
 
 M = TypeVar("M", bound=Model)
 CHUNK = 1000
@@ -43,8 +43,8 @@ CHUNK = 1000
 
 def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
     """Return how many rows of that sort `study` has."""
-    if rows == "descriptions":
-        return sum(1 for _ in descriptions_of_study(study, among=among))
+    if rows in ("descriptions", "ratings"):
+        return sum(1 for _ in exported_rows(rows, study, among))
     counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
         "instances": _accepted,
         "responses": _given,
@@ -62,10 +62,11 @@ def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any
         "instances": accepted_instances,
         "responses": given_responses,
         "decisions": decided_questions,
+        "ratings": rating_summaries,
         "predictions": given_predictions,
         "conditions": prediction_conditions,
         "events": events_of_study,
-        "descriptions": descriptions_of_study,
+        "descriptions": lambda study, *, among: descriptions_of_studies([study], among=among),
     }
     return sorts[rows](study, among=among)
 
@@ -76,120 +77,7 @@ def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
 
 
 def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
-    return _about(accepted_decisions(study), "question__instance", among)
-
-
-_DECISION_FIELDS = (
-    "question__instance_id",
-    "question__content",
-    "question__won",
-    "question__kind",
-    "question__variant",
-    "question__source_type",
-    "question__source_id",
-    "state",
-    "rule",
-    "winner",
-    "answers",
-    "votes",
-    "settled_choice",
-    "simulated",
-    "question__instance__key",
-    "question__instance__type",
-    "question__instance__subtype",
-    "question__instance__split",
-    "question__instance__captions",
-    "question__instance__original_captions",
-    "question__instance__caption_rule",
-    "question__instance__source_file",
-    "question__instance__source_row",
-)
-
-
-def accepted_instances(study: Study, *, among: Among = None) -> Iterator[AcceptedInstance]:
-    """Yield what `study` accepted, in the order of its questions."""
-    decisions = _accepted(study, among).annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
-    for chunk in _chunks(decisions.values_list(*_DECISION_FIELDS).iterator(chunk_size=CHUNK)):
-        images = _images_of([row[0] for row in chunk])
-        for row in chunk:
-            yield _accepted_instance(row, study, images[row[0]])
-
-
-def _rests_on_a_program(study: Study) -> Combinable:
-    """Return whether a program gave a counted answer about the instance of a decision, in `study` or above it."""
-    answers = _simulated_answers([study, *above(study)])
-    if answers is None:
-        return Value(False)
-    return Exists(answers.filter(question__instance=OuterRef("question__instance")))
-
-
-def _simulated_answers(studies: Sequence[Study]) -> QuerySet[Response] | None:
-    """Return the counted answers that a program gave in `studies`, None where only people answered."""
-    if not Session.objects.filter(played_by_a_program(), study__in=studies).exists():
-        return None
-    return Response.objects.counted().filter(played_by_a_program("session__"), study__in=studies).order_by()
-
-
-def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    while chunk := list(islice(rows, CHUNK)):
-        yield chunk
-
-
-def _accepted_instance(row: tuple[Any, ...], study: Study, images_used: Sequence[ExportedImage]) -> AcceptedInstance:
-    values = {name.rpartition("__")[2]: value for name, value in zip(_DECISION_FIELDS, row, strict=True)}
-    del values["instance_id"]
-    source = (values.pop("source_type"), values.pop("source_id"))
-    winner, kind = values["winner"], values["kind"]
-    gained = values.pop("won") | dict(get_kind(kind).adds(values.pop("content"), winner))
-    texts = {role: gain["text"] for role, gain in gained.items() if "text" in gain}
-    pictures = {role: gain["image"] for role, gain in gained.items() if "image" in gain}
-    values["captions"] = values["captions"] | texts
-    return AcceptedInstance(
-        task=task_name(study, values["key"], kind, values.pop("variant"), source),
-        study=study.slug,
-        decision=values.pop("state"),
-        settled=bool(values.pop("settled_choice")),
-        images=_with_gained(images_used, pictures, winner),
-        **values,
-    )
-
-
-_IMAGE_FIELDS = (
-    "instance_id",
-    "role",
-    "position",
-    "filename",
-    "image_id",
-    "image__width",
-    "image__height",
-    "source",
-    "licence",
-    "generator",
-)
-
-
-def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
-    """Return the images of each instance, in the order of roles and positions."""
-    uses = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
-    images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
-    for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
-        images[instance].append(ExportedImage(*use))
-    return images
-
-
-def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
-    """Return the images of an instance, first those in the roles that the decision gave them."""
-    first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
-    return first + [image for image in images_used if image.position or image.role not in gained]
-
-
-def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
-    # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
-    same = [image for image in images_used if image.sha256 == sha256]
-    same.sort(key=lambda image: f"{image.role}-{image.position}" != winner)
-    # An instance may have lost the picture since it was asked about; what was asked stands.
-    found = same[0] if same else ExportedImage(role, 0, "", sha256)
-    return replace(found, role=role, position=0)
+    return _about(accepted_items(study), "question__instance", among)
 
 
 def _given(study: Study, among: Among = None) -> QuerySet[Response]:
@@ -226,6 +114,7 @@ _RESPONSE_FIELDS = (
     "question__source_type",
     "question__source_id",
     "question__right",
+    "question__right_answer",
     "annotator_id",
     "choice",
     "answer",
@@ -295,10 +184,15 @@ def _given_response(
         session=f"{worker}-{sitting}",
         study=study.slug,
         kind=kind,
-        right=values.pop("question__right"),
+        right=_right_text(values.pop("question__right"), values.pop("question__right_answer")),
         response=f"{RESPONSE}-{values.pop('pk')}",
         **values,
     )
+
+
+def _right_text(option: str, answer: Any) -> str:
+    """Return the right option or, where another answer is right, that as JSON."""
+    return option if answer is None else json.dumps(answer, ensure_ascii=False, sort_keys=True)
 
 
 def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
@@ -320,6 +214,7 @@ _DECIDED_FIELDS = (
     "question__source_type",
     "question__source_id",
     "question__right",
+    "question__right_answer",
     "question__answers_wanted",
     "question__undone_at",
     "state",
@@ -335,7 +230,7 @@ _DECIDED_FIELDS = (
 
 def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
     """Yield every question of `study` with what has become of it."""
-    played = _simulated_answers([study])
+    played = simulated_answers([study])
     simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
     rows = _decided(study, among).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
     for row in rows.iterator(chunk_size=CHUNK):
@@ -344,7 +239,7 @@ def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQ
 
 def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
     """Return `limit` of what `decided_questions` yields, after the decision with the id `after`, each with its id."""
-    played = _simulated_answers([study])
+    played = simulated_answers([study])
     simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
     rows = _decided(study).annotate(simulated=simulated).order_by("pk")
     rows = rows if after is None else rows.filter(pk__gt=after)
@@ -370,7 +265,7 @@ def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
         progress=progress_of(answers, wanted).value,
         rule=values["rule"],
         winner=values["winner"],
-        right=values["question__right"],
+        right=_right_text(values["question__right"], values["question__right_answer"]),
         answers=answers,
         wanted=wanted,
         votes=values["votes"],
@@ -379,6 +274,29 @@ def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
         simulated=values["simulated"],
         key=key,
     )
+
+
+def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSummary]:
+    """Yield the ratings of `study` by kind, image role and category, as its results have them."""
+    # They are of the study as a whole, whichever instances are chosen of it.
+    for each in ratings_of(study_facts(study)):
+        mean, (type, subtype) = each.mean, each.category
+        yield RatingSummary(
+            study=each.study,
+            kind=each.kind,
+            role=each.role,
+            asked=each.unit,
+            type=type,
+            subtype=subtype,
+            answers=mean.n_answers,
+            people=mean.n_people,
+            instances=mean.n_instances,
+            mean=mean.value,
+            low=mean.low,
+            high=mean.high,
+            sd=mean.sd,
+            steps=dict(zip(each.steps, each.distribution.counts, strict=True)),
+        )
 
 
 def _predicted(study: Study, among: Among = None) -> QuerySet[Prediction]:
@@ -391,15 +309,19 @@ def given_predictions(study: Study, *, among: Among = None) -> Iterator[GivenPre
     return _told(_predicted(study, among), stale_predictions(study.project))
 
 
-def released_predictions(study: Study) -> Iterator[GivenPrediction]:
-    """Yield what models said about the instances that `study` accepted, as they are released: not about others that
+def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `studies` accepted, as they are released: not about others that
     stood there before."""
-    stale = stale_predictions(study.project)
-    return (row for row in _told(_about_accepted(study), stale) if row.about != SUPERSEDED)
+    stale = stale_predictions(studies[0].project)
+    about = Prediction.objects.filter(pk__in=[])
+    for study in studies:
+        about |= _about_accepted(study)
+    return (row for row in _told(about, stale) if row.about != SUPERSEDED)
 
 
 def _about_accepted(study: Study) -> QuerySet[Prediction]:
-    return Prediction.objects.filter(Exists(_accepted(study).filter(question__instance=OuterRef("instance"))))
+    accepted = accepted_decisions(study).filter(question__instance=OuterRef("instance"))
+    return Prediction.objects.counted().filter(Exists(accepted))
 
 
 def predictions_after(
@@ -419,7 +341,7 @@ _MODEL_NAMES = ("model__name", "model__version", "model__weights")
 _ASKED = ("kind", "variant", "caption_rule")
 _PREDICTION_FIELDS = (
     *("instance__key", *_MODEL_NAMES, *_ASKED),
-    *("is_right", "scores", "content_hash", "conditions__digest"),
+    *("is_right", "scores", "content_hash", "conditions__digest", "problem"),
 )
 
 
@@ -430,8 +352,15 @@ def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenP
         yield _given_prediction(*row, about=SUPERSEDED if pk in stale else VERIFIED)
 
 
+def _about_of(about: str, content_hash: str, problem: str) -> str:
+    """Return what a prediction is about, for the column of that name, where `about` is known for computed ones."""
+    if problem:
+        return MISMATCHED
+    return DECLARED if about == VERIFIED and not content_hash else about
+
+
 def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any, about: str) -> GivenPrediction:
-    kind, variant, caption_rule, is_right, scores, content_hash, conditions = rest
+    kind, variant, caption_rule, is_right, scores, content_hash, conditions, problem = rest
     return GivenPrediction(
         task="/".join(filter(None, (key, kind, variant))),
         model=name,
@@ -440,11 +369,11 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
         kind=kind,
         variant=variant,
         caption_rule=caption_rule,
-        is_right=is_right,
+        is_right=None if problem else is_right,
         scores=scores,
         key=key,
         content_hash=content_hash,
-        about=about and (about if content_hash else DECLARED),
+        about=_about_of(about, content_hash, problem),
         conditions=conditions or "",
     )
 

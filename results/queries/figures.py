@@ -59,18 +59,18 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
     """Return the figures of those of `instances`, sorted, that `study` asks about; two queries."""
     among = {"question__instance__gte": instances[0], "question__instance__lte": instances[-1]}
     about = {"question__study": study, **among}
-    outcomes: dict[int, list[Outcome]] = defaultdict(list)
+    outcomes: dict[int, list[tuple[str, Outcome]]] = defaultdict(list)
     progress: dict[int, list[Progress]] = defaultdict(list)
     votes: dict[int, list[Mapping[str, int]]] = defaultdict(list)
     answers: dict[int, int] = defaultdict(int)
     decisions = Decision.objects.filter(**about).order_by()
-    columns = ("question__instance_id", "state", "answers", "question__answers_wanted", "question__undone_at", "votes")
-    for instance, state, given, wanted, undone_at, of_one in decisions.values_list(*columns).iterator(chunk_size=CHUNK):
-        outcomes[instance].append(
-            outcome_of_question(
-                state, answers=given, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
-            )
+    columns = ("state", "answers", "question__answers_wanted", "question__undone_at", "votes")
+    rows = decisions.values_list("question__instance_id", "question__item", *columns)
+    for instance, item, state, given, wanted, undone_at, of_one in rows.iterator(chunk_size=CHUNK):
+        outcome = outcome_of_question(
+            state, answers=given, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
         )
+        outcomes[instance].append((item, outcome))
         progress[instance].append(progress_of(given, wanted))
         votes[instance].append(of_one)
         answers[instance] += given

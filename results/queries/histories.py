@@ -64,7 +64,8 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class History:
-    """One question: what it showed, who chose what, and what followed. `used`: a later study builds on it."""
+    """One question: what it showed, who chose what, and what followed. `used`: a later study builds on it.
+    `right_said`: the right answer in words where it is no single option, "" elsewhere."""
 
     question: Question
     decision: Decision
@@ -72,6 +73,7 @@ class History:
     options: Sequence[ShownOption]
     answers: Sequence[GivenAnswer]
     used: bool
+    right_said: str = ""
 
     @property
     def counted(self) -> Sequence[GivenAnswer]:
@@ -149,7 +151,7 @@ def stages(history: Sequence[History]) -> list[Stage]:
 def _stage(asked: Sequence[History]) -> Stage:
     known = [one for one in asked if one.question.right]
     right = sum(one.decision.winner == one.question.right and not one.decision.settled_choice for one in known)
-    outcome = outcome_of_instance(one.outcome for one in asked)
+    outcome = outcome_of_instance((one.question.item, one.outcome) for one in asked)
     return Stage(asked[0].question.study, outcome, asked, right if known else None)
 
 
@@ -190,7 +192,21 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
         options=options,
         answers=[_answer(response, question, by_key, names) for response in responses],
         used=question.used,
+        right_said=_right_said(question),
     )
+
+
+def _right_said(question: Question) -> str:
+    """Return a right answer that is no single option in words, "" without one."""
+    if question.right_answer is None:
+        return ""
+    if isinstance(question.right_answer, dict) and not any(map(_is_nested, question.right_answer.values())):
+        return "; ".join(f"{name}: {said}" for name, said in question.right_answer.items())
+    return json.dumps(question.right_answer, ensure_ascii=False)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _shown(question: Question) -> Shown:

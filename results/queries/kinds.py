@@ -7,6 +7,7 @@ from results.reports.facts import Answerable
 from studies.kinds import Scale, get_kind, last_keys
 from studies.kinds.base import Level
 from studies.models import Question, Study
+from studies.rules import get_rule
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 1000
@@ -40,6 +41,8 @@ def _answerable(study: Study, name: str) -> Answerable:
         scale=Scale() if kind.scales_differ else kind.scale(content),
         has_one_label=kind.has_one_label,
         prefers=kind.prefers,
+        units=kind.unit_scales(content),
+        compares=get_rule(study.rule).needs.compares,
     )
 
 
@@ -60,10 +63,11 @@ def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[
     first one does, and a coefficient of agreement counts what could have been said. Where the answers to some questions
     compare otherwise than those to others, with both."""
     # Options that always come last are the same in every question.
-    differing = [name for name, found in answerable.items() if len(found.last) < len(found.options)]
+    differing = [name for name, found in answerable.items() if len(found.last) < len(found.options) or found.units]
     labels: dict[str, dict[str, None]] = {name: {} for name in differing}
     alike = dict.fromkeys(differing, True)
     scales: dict[str, dict[Level, tuple[dict[str, float], set[int]]]] = {name: {} for name in differing}
+    units: dict[str, dict[str, Scale]] = {name: {} for name in differing}
     asked = Question.objects.filter(study=study, kind__in=differing).order_by("pk").values_list("pk", "kind", "content")
     for pk, name, content in asked.iterator(chunk_size=CHUNK) if differing else ():
         kind = get_kind(name)
@@ -73,10 +77,16 @@ def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[
             values, on_it = scales[name].setdefault(scale.level, ({}, set()))
             values.update(scale.values)
             on_it.add(pk)
+        units[name].update(kind.unit_scales(content))
         labels[name].update(dict.fromkeys(own))
         alike[name] &= set(own) == set(answerable[name].options)
     whole = {
-        name: replace(answerable[name], options=_last_ones_last(found, answerable[name].last), same_for_all=alike[name])
+        name: replace(
+            answerable[name],
+            options=_last_ones_last(found, answerable[name].last),
+            same_for_all=alike[name],
+            units=units[name],
+        )
         for name, found in labels.items()
     }
     return {**answerable, **{name: _on_its_scales(found, scales[name]) for name, found in whole.items()}}

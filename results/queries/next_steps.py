@@ -65,9 +65,9 @@ def next_steps(
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
     steps += _waited_for_once([step for line in lines for step in _of_study(line)])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
-        # The one that keeps the dataset, else the latest.
+        # One of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
-        accepting.sort(key=lambda study: study.pk != project.dataset_id)
+        accepting.sort(key=lambda study: not study.in_dataset)
         steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
     order = list(Todo)
     return sorted(steps, key=lambda step: order.index(step.todo)) or [NextStep(Todo.NOTHING)]

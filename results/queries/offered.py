@@ -59,7 +59,7 @@ class RemovedSince:
 
     def _behind(self, study: Study) -> set[int]:
         if study.pk not in self._studies:
-            self._studies[study.pk] = {each.pk for each in release_studies(study)}
+            self._studies[study.pk] = {each.pk for each in release_studies([study])}
         return self._studies[study.pk]
 
     def _since(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> Since:

@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
 from results.queries.progress import Answers
+from results.queries.waiting import waiting_at_first
 from results.reports.addresses import narrowed_to
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import Instance, InstanceImage, Project, Study, StudyState
@@ -44,8 +45,11 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
 
 @dataclass(frozen=True)
 class StudyLine:
+    """A study with how far it is. `waits_for`: what a live study waits for that has asked nothing yet, "" otherwise."""
+
     study: Study
     answers: Answers
+    waits_for: str = ""
 
 
 def study_lines(project: Project) -> list[StudyLine]:
@@ -54,10 +58,9 @@ def study_lines(project: Project) -> list[StudyLine]:
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
     answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
-    return [
-        StudyLine(study, answers.get(study.pk, Answers(0, 0)))
-        for study in Study.objects.filter(project=project).defer("source", "design")
-    ]
+    studies = list(Study.objects.filter(project=project).defer("source", "design"))
+    waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers])
+    return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.expressions import Combinable
 
 from annotation.models import Response
 from predictions.models import Model, Prediction
+from predictions.options import Options, answered_options, options_of
+from results.queries.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
 from results.reports.addresses import NO_NAME
 from results.reports.facts import Parted, Way
 from results.reports.parted import part, way_of_people
@@ -24,8 +26,32 @@ NOT_COUNTED = (Purpose.PILOT, Purpose.QUALIFICATION)
 _COLUMNS = ("pk", "instance", "kind", "variant")
 # Instance, kind and variant: what a question is called, whatever it shows.
 _Name = tuple[int, str, str]
-# Hash of what a model was shown, "" where a file declares it -> model -> whether it was right.
-_Contents = dict[str, dict[int, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Whether a model was right. `options`: of a declared prediction, the options that it answers."""
+
+    right: bool
+    options: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question shows, by its hash, "" where no model was shown anything that is known; and its options."""
+
+    content: str
+    options: Options
+
+    def answered_by(self, prediction: Prediction) -> bool:
+        """Return whether `prediction` is about this question: a declared one by its options."""
+        if prediction.content_hash:
+            return prediction.content_hash == self.content
+        return self.options.fit(answered_options(prediction.kind, prediction.scores))
+
+
+# Hash of what a model was shown, "" where a file declares it -> model -> its outcome.
+_Contents = dict[str, dict[int, _Outcome]]
 
 
 @dataclass(frozen=True)
@@ -59,16 +85,16 @@ def parted_questions(project: Project, study: Study | None = None) -> list[Parte
     One query without predictions. Else two more find what may be one, and one for each way and thousands of them makes
     sure: what a question shows has no hash in the database, so it is computed, but only where all else fits.
     """
-    if not Prediction.objects.about(project).exists():
+    if not Prediction.objects.about(project).counted().exists():
         return []
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
     people = [one for way in Way for one in _people(counted, way)]
     models = _models(project, set(map(_name, people)))
-    shown = _shown({one.question: _name(one) for one in people}, models)
+    asked = _asked_by({one.question: _name(one) for one in people}, models)
     found = []
     for one in sorted(people, key=lambda one: (one.instance, one.question)):
-        rights = _about(models[_name(one)], shown[one.question])
+        rights = _about(models[_name(one)], asked[one.question])
         if part(one.way, rights.values()):
             found.append(replace(one, models=len(rights)))
     return found
@@ -91,16 +117,19 @@ def _agreeing(way: Way) -> Exists:
     """Match the responses of which all predictions about some one thing of the question's name are right, or wrong.
 
     Whatever a question shows, all its models can only be of one mind where those are that were shown the same, or that
-    declare theirs.
+    declare theirs. Of the declared ones some may be about other options, so one that agrees is enough.
     """
-    named = Prediction.objects.filter(
+    is_right = way is Way.MODELS
+    named = Prediction.objects.counted().filter(
         _comparable(OuterRef("question__instance__caption_rule")),
         instance=OuterRef("question__instance"),
         kind=OuterRef("question__kind"),
         variant=OuterRef("question__variant"),
     )
-    others = Count("pk", filter=Q(is_right=way is not Way.MODELS))
-    return Exists(named.order_by().values("content_hash").annotate(others=others).filter(others=0))
+    others = Count("pk", filter=Q(is_right=not is_right) & ~Q(content_hash=""))
+    agreeing = Count("pk", filter=Q(is_right=is_right))
+    of_one_mind = named.order_by().values("content_hash").annotate(others=others, agreeing=agreeing)
+    return Exists(of_one_mind.filter(others=0, agreeing__gt=0))
 
 
 def _comparable(rule: Combinable) -> Q:
@@ -115,51 +144,109 @@ def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
     found: dict[_Name, _Contents] = {}
     kinds = {kind for _, kind, _ in names}
     instances = sorted({instance for instance, _, _ in names})
-    comparable = Prediction.objects.about(project).filter(_comparable(F("instance__caption_rule")), kind__in=kinds)
+    counted = Prediction.objects.about(project).counted()
+    comparable = counted.filter(_comparable(F("instance__caption_rule")), kind__in=kinds)
+    # The options of a computed prediction follow from its content.
+    declared = Case(When(content_hash="", then=F("scores")), default=None)
     columns = comparable.order_by().values_list(
-        "instance_id", "kind", "variant", "content_hash", "model_id", "is_right"
+        "instance_id", "kind", "variant", "content_hash", "model_id", "is_right", declared
     )
     for start in range(0, len(instances), CHUNK):
         some = columns.filter(instance__in=instances[start : start + CHUNK])
-        for instance, kind, variant, content, model, is_right in some.iterator(chunk_size=CHUNK):
+        for instance, kind, variant, content, model, is_right, scores in some.iterator(chunk_size=CHUNK):
             name = (instance, kind, variant)
             if is_right is not None and name in names:
-                found.setdefault(name, {}).setdefault(content, {})[model] = is_right
+                options = frozenset() if content else answered_options(kind, scores)
+                found.setdefault(name, {}).setdefault(content, {})[model] = _Outcome(is_right, options)
     return found
 
 
-def _about(contents: Mapping[str, Mapping[int, bool]], shown: str) -> dict[int, bool]:
-    """Return whether each model was right about what is shown; what it computed goes before what a file declares."""
-    return {**contents.get("", {}), **contents.get(shown, {})}
+def _about(contents: _Contents, asked: _Asked) -> dict[int, bool]:
+    """Return whether each model was right about what is asked; what it computed goes before what a file declares."""
+    declared = contents.get("", {}).items()
+    rights = {model: each.right for model, each in declared if asked.options.fit(each.options)}
+    if asked.content:
+        rights |= {model: each.right for model, each in contents.get(asked.content, {}).items()}
+    return rights
 
 
 def _name(one: Parted) -> _Name:
     return one.instance, one.kind, one.variant
 
 
-def _shown(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, str]:
-    """Return the hash of what each question shows, by its id; "" where no model was shown anything that is known."""
-    found = dict.fromkeys(questions, "")
-    unsure = [pk for pk, name in questions.items() if models[name].keys() - {""}]
-    for start in range(0, len(unsure), CHUNK):
-        read = Question.objects.filter(pk__in=unsure[start : start + CHUNK])
-        for pk, kind, content in read.values_list("pk", "kind", "content"):
-            found[pk] = content_hash(get_kind(kind), content)
+def _asked_by(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, _Asked]:
+    """Return what each question asks, by its id."""
+    found: dict[int, _Asked] = {}
+    ids = list(questions)
+    for start in range(0, len(ids), CHUNK):
+        read = Question.objects.filter(pk__in=ids[start : start + CHUNK])
+        for pk, name, content in read.values_list("pk", "kind", "content"):
+            kind, is_computed = get_kind(name), models[questions[pk]].keys() - {""}
+            found[pk] = _Asked(content_hash(kind, content) if is_computed else "", options_of(kind, content))
     return found
 
 
-def predicted_in(study: Study) -> dict[str, dict[int, bool]]:
-    """Return whether models were right about the questions of `study` with a known right answer, only about what the
-    very question shows: model by name -> id of the question."""
-    asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").order_by("pk")
+def predicted_in(study: Study) -> dict[str, dict[int, float]]:
+    """Return how right models were, from 0 to 1, about the questions of `study` with a known right answer, only about
+    what the very question shows: model by name -> id of the question."""
+    found: dict[str, dict[int, float]] = {}
+    for rights in (_right_options(study), _own_scores(study)):
+        for model, of_model in rights.items():
+            found.setdefault(model, {}).update(of_model)
+    return found
+
+
+def _own_scores(study: Study) -> dict[str, dict[int, float]]:
+    """Return what `predicted_in` does for the kinds that score answers themselves: what a model's scores of the options
+    amount to is scored as a person's answer is."""
+    kinds = kinds_with_own_scores(study)
+    if not kinds:
+        return {}
+    known = Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds, taken_out_at=None).order_by("pk")
+    about: dict[_Name, list[int]] = {}
+    for pk, *name in known.values_list(*_COLUMNS):
+        about.setdefault((name[0], name[1], name[2]), []).append(pk)
+    rows = Prediction.objects.about(study.project).counted().filter(_comparable_scores(), kind__in=kinds)
+    rows = rows.order_by("content_hash")
+    asked = asked_questions(study, kinds) if about and rows.exists() else {}
+    hashes = {pk: content_hash(each.kind, each.content) for pk, each in asked.items()}
+    found: dict[str, dict[int, float]] = {}
+    for each in rows.select_related("model").iterator(chunk_size=CHUNK):
+        for pk in about.get((each.instance_id, each.kind, each.variant), ()):
+            if each.content_hash in ("", hashes[pk]) and (score := _score(asked[pk], each.scores or {})) is not None:
+                # What was computed comes after what a file declares, and takes its place.
+                found.setdefault(str(each.model), {})[pk] = score
+    return found
+
+
+def _comparable_scores() -> Q:
+    return (~Q(content_hash="") | Q(caption_rule=F("instance__caption_rule"))) & Q(scores__isnull=False)
+
+
+def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
+    """Return how right the answer is that a model's scores amount to; None where they are not those of the question."""
+    if not options_of(asked.kind, asked.content).fit(frozenset(scores)):
+        return None
+    answer = asked.kind.predicted(asked.content, scores)
+    if answer is None:
+        # Of two options with the highest score neither is chosen; other kinds may not know what scores amount to.
+        return 0.0 if asked.kind.has_one_label else None
+    return asked.score(answer)
+
+
+def _right_options(study: Study) -> dict[str, dict[int, float]]:
+    """Return what `predicted_in` does for questions of which one option is right."""
+    own = kinds_with_own_scores(study)
+    asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").exclude(kind__in=own)
+    asked = asked.order_by("pk")
     names = {pk: (instance, kind, variant) for pk, instance, kind, variant in asked.values_list(*_COLUMNS)}
     models = _models(study.project, set(names.values()))
     known = {pk: name for pk, name in names.items() if name in models}
-    shown = _shown(known, models)
-    found: dict[str, dict[int, bool]] = {}
+    asked_by = _asked_by(known, models)
+    found: dict[str, dict[int, float]] = {}
     for model in Model.objects.filter(project=study.project) if known else ():
-        rights = {pk: _about(models[name], shown[pk]).get(model.pk) for pk, name in known.items()}
-        answered = {pk: right for pk, right in rights.items() if right is not None}
+        rights = {pk: _about(models[name], asked_by[pk]).get(model.pk) for pk, name in known.items()}
+        answered = {pk: float(right) for pk, right in rights.items() if right is not None}
         if answered:
             found[str(model)] = answered
     return found
@@ -203,8 +290,10 @@ def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Pag
     said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
     for question, choice, count in said.annotate(count=Count("pk")):
         people[question][choice] = count
-    about = Prediction.objects.about(project).filter(
-        _comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones}
+    about = (
+        Prediction.objects.about(project)
+        .counted()
+        .filter(_comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones})
     )
     predictions: dict[_Name, list[Prediction]] = defaultdict(list)
     order = ("model__name", "model__version", "model__weights", "content_hash")
@@ -219,10 +308,10 @@ def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Pag
 
 def _line(one: Parted, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
     kind = get_kind(question.kind)
-    shown = content_hash(kind, question.content)
+    asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
     options = kind.options(question.content)
     # In the order of the hashes, so that what was computed comes after what a file declares, and takes its place.
-    by_model = {each.model_id: each for each in predictions if each.content_hash in ("", shown)}
+    by_model = {each.model_id: each for each in predictions if asked.answered_by(each)}
     chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
     others = []
     for each in by_model.values():

@@ -1,4 +1,4 @@
-"""The studies of a project in the order of its pipeline, and how many instances each let through."""
+"""The studies of a project in the order of its pipeline, and how many items each let through."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from django.db.models import Case, Count, When
 
-from analytics.outcomes import Outcome, Progress, outcome_of_instance, outcome_of_question
+from analytics.outcomes import Outcome, Progress, outcome_of_item, outcome_of_question
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
 from results.reports.addresses import in_address, narrowed_to
-from studies.actions.questions import questions_per_instance
+from results.reports.funnel import INSTANCES, ITEMS
 from studies.models import Instance, Project, Study, StudyState
 
 Category = tuple[str, str]
@@ -33,9 +33,10 @@ def studies_in_order(project: Project) -> list[Study]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Instances that a study asks about, by their outcome there."""
+    """Items of a study, by their outcome there. `unit`: what they are, in the plural."""
 
     of: Mapping[Outcome, int] = field(default_factory=Counter)
+    unit: str = INSTANCES
 
     @property
     def asked(self) -> int:
@@ -52,12 +53,13 @@ class Counts:
         return [(in_address(outcome), outcome.value, self.of[outcome]) for outcome in words]
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(Counter(self.of) + Counter(other.of))
+        return Counts(Counter(self.of) + Counter(other.of), ITEMS if ITEMS in (self.unit, other.unit) else INSTANCES)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """How many instances of a row a study lets go on, and how large a share of the imported ones, in percent."""
+    """How many items of a row a study lets go on. `percent`: how large a share of the imported instances these are or,
+    where items are parts of instances, of those that it asks about."""
 
     counts: Counts
     left: int
@@ -66,7 +68,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Step:
-    """One study, and the instances it lets go on: what it accepted if it accepts any, otherwise what it asks about."""
+    """One study, and the items it lets go on: what it accepted if it accepts any, otherwise what it asks about."""
 
     study: Study
     cell: Cell
@@ -91,7 +93,7 @@ class Funnel:
 
 
 def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
-    """Count the instances of `project` from import on through those of `studies` that are launched, in their order."""
+    """Count the items of `project` from import on through those of `studies` that are launched, in their order."""
     launched = [study for study in studies if study.state != StudyState.DRAFT]
     counter = _Counter(_imported(project), [study.accepts for study in launched], _counts(launched))
     whole = counter.row("", list(counter.imported), is_type=True)
@@ -111,7 +113,8 @@ class _Counter:
         for accepts, found in zip(self.accepts, self.counts, strict=True):
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
             left = counts.accepted if accepts else counts.asked
-            cells.append(Cell(counts, left, left * 100 / imported if imported else 0.0))
+            of = imported if counts.unit == INSTANCES else counts.asked
+            cells.append(Cell(counts, left, left * 100 / of if of else 0.0))
         return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
 
 
@@ -124,7 +127,7 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     """Return what the database counts of each study, by category."""
     found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
     accepts = {study.pk: study.accepts for study in studies}
-    several = [study.pk for study in studies if _asks_several(study)]
+    several = [study.pk for study in studies if study.design.asks_several]
     decisions = Decision.objects.order_by().annotate(
         complete=Case(When(is_at[Progress.COMPLETE], then=True), default=False),
         undone=Case(When(question__undone_at=None, then=False), default=True),
@@ -132,20 +135,16 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     by_category = decisions.exclude(study__in=several).filter(study__in=found).values_list(*_ALIKE)
     for study, type, subtype, *alike, n in by_category.annotate(n=Count("pk")):
         found[study].setdefault((type, subtype), Counter())[_outcome(*alike, accepts=accepts[study])] += n
-    # An instance that is asked about more than once has one outcome all the same.
-    of_instances: dict[tuple[int, int], tuple[Category, set[Outcome]]] = {}
-    by_instance = decisions.filter(study__in=several).values_list(*_ALIKE, "question__instance_id").distinct()
-    for study, type, subtype, *alike, instance in by_instance:
-        outcomes = of_instances.setdefault((study, instance), ((type, subtype), set()))[1]
+    # An item that is asked about more than once has one outcome all the same.
+    of_items: dict[tuple[int, int, str], tuple[Category, set[Outcome]]] = {}
+    by_item = decisions.filter(study__in=several).values_list(*_ALIKE, "question__instance_id", "question__item")
+    for study, type, subtype, *alike, instance, item in by_item.distinct():
+        outcomes = of_items.setdefault((study, instance, item), ((type, subtype), set()))[1]
         outcomes.add(_outcome(*alike, accepts=accepts[study]))
-    for (study, _), (category, outcomes) in of_instances.items():
-        found[study].setdefault(category, Counter())[outcome_of_instance(outcomes)] += 1
-    return [{category: Counts(of) for category, of in by.items()} for by in found.values()]
-
-
-def _asks_several(study: Study) -> bool:
-    """Tell whether `study` may ask several questions about one instance: as many as it has, or as are said of it."""
-    return study.design.asks_about_answers or questions_per_instance(study) > 1
+    for (study, _, item), (category, outcomes) in of_items.items():
+        found[study].setdefault(category, Counter())[outcome_of_item(item, outcomes)] += 1
+    units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
+    return [{category: Counts(of, units[study]) for category, of in by.items()} for study, by in found.items()]
 
 
 _ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -12,15 +13,19 @@ from django.db.models.functions import Coalesce, RowNumber
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
 from analytics.pay import PaidSession
 from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
-from annotation.models.outcomes import is_at, question_is
+from annotation.models.outcomes import count_items, is_at, question_is
 from annotation.models.responses import took_ms
 from annotation.models.sessions import OPEN_STATES
+from annotation.owed import PayItem, owed_for
 from results.models import Pseudonym
+from results.queries.answer_scores import answer_scores, kinds_with_own_scores
 from results.queries.kinds import answerable_in
+from results.queries.owed import paid_answers
+from results.reports.funnel import INSTANCES, ITEMS
 from studies.models import Study
 
 SESSIONS_PER_PAGE = 20
-RIGHT = "Right"
+RIGHT, SCORE = "Right", "Mean score"
 
 
 @dataclass(frozen=True)
@@ -70,16 +75,37 @@ class Questions:
 
 
 @dataclass(frozen=True)
+class Items:
+    """Items counted by their outcome, without outcomes that none has. `unit`: what they are, in the plural."""
+
+    outcomes: Mapping[str, int]
+    unit: str
+
+    @property
+    def accepted(self) -> int:
+        return self.outcomes.get(Outcome.ACCEPTED.value, 0)
+
+    @property
+    def others(self) -> Mapping[str, int]:
+        return {word: n for word, n in self.outcomes.items() if word != Outcome.ACCEPTED.value}
+
+
+@dataclass(frozen=True)
 class Rate:
-    """How many of the `n` counted answers that could be so are `what`, in words."""
+    """How many of the `n` counted answers that could be so are `what`, in words; for scores from 0 to 1 their sum."""
 
     what: str
-    times: int
+    times: float
     n: int
 
     @property
     def percent(self) -> float | None:
         return self.times * 100 / self.n if self.n else None
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of scores, and no count."""
+        return self.what == SCORE
 
 
 @dataclass(frozen=True)
@@ -98,6 +124,7 @@ class StudyProgress:
     seats: Seats
     surveys: Sequence[SurveyProgress]
     questions: Questions
+    items: Items
     rates: Sequence[Rate]
     seconds: Seconds
 
@@ -112,13 +139,14 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
             for each in kept["surveys"]
         ],
         questions=Questions(**kept["questions"]),
+        items=Items(**kept["items"]),
         rates=[Rate(**each) for each in kept["rates"]],
         seconds=Seconds(**kept["seconds"]),
     )
 
 
 def study_progress(study: Study) -> StudyProgress:
-    surveys = _surveys(study)
+    surveys, questions = _surveys(study), _questions(study)
     return StudyProgress(
         answers=Answers(sum(row.answers.given for row in surveys), sum(row.answers.wanted for row in surveys)),
         seats=Seats(
@@ -127,7 +155,8 @@ def study_progress(study: Study) -> StudyProgress:
             sum(row.seats.filled for row in surveys),
         ),
         surveys=surveys,
-        questions=_questions(study),
+        questions=questions,
+        items=_items(study, questions),
         rates=_rates(study),
         seconds=_seconds(study),
     )
@@ -174,8 +203,17 @@ def _questions(study: Study) -> Questions:
     )
 
 
+def _items(study: Study, questions: Questions) -> Items:
+    unit = ITEMS if study.design.asks_about_parts else INSTANCES
+    if study.design.asks_several:
+        return Items({outcome.value: n for outcome, n in count_items(study).items()}, unit)
+    # There is a question for each.
+    return Items({word: n for word, n in questions.outcomes.items() if n}, unit)
+
+
 def _rates(study: Study) -> list[Rate]:
-    """Return how often each option that is always offered was chosen, and the right one where one is known."""
+    """Return how often each option that is always offered was chosen, and the right one where one is known; the mean
+    score of kinds that score answers themselves."""
     offered: dict[tuple[str, str], set[str]] = {}
     for kind, answerable in answerable_in(study).items():
         for option in answerable.always:
@@ -186,14 +224,17 @@ def _rates(study: Study) -> list[Rate]:
         # Two kinds may call options of their own alike.
         could[name] = could.get(name, Q()) | Q(question__kind__in=kinds)
         is_it[name] = is_it.get(name, Q()) | Q(question__kind__in=kinds, choice=option)
-    could[RIGHT], is_it[RIGHT] = ~Q(question__right=""), Q(choice=F("question__right"))
+    could[RIGHT] = ~Q(question__right="") & ~Q(question__kind__in=kinds_with_own_scores(study))
+    is_it[RIGHT] = Q(choice=F("question__right"))
     numbered = dict(enumerate(could))
     counts = Response.objects.counted_in(study).aggregate(
         **{f"times_{number}": Count("pk", filter=could[what] & is_it[what]) for number, what in numbered.items()},
         **{f"n_{number}": Count("pk", filter=could[what]) for number, what in numbered.items()},
     )
     rates = [Rate(what, counts[f"times_{number}"], counts[f"n_{number}"]) for number, what in numbered.items()]
-    return [rate for rate in rates if rate.what != RIGHT or rate.n]
+    scores = [scored.score for scored in answer_scores(study)]
+    rates.append(Rate(SCORE, sum(scores), len(scores)))
+    return [rate for rate in rates if rate.what not in (RIGHT, SCORE) or rate.n]
 
 
 def _seconds(study: Study) -> Seconds:
@@ -274,13 +315,18 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     """Return of each finished session how long it took on our clock, from its arrival to its way back, and how many
     answers it gave."""
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
-    times = finished.values_list("arrived_at", Coalesce("handed_back_at", "ended_at"), "questions_answered")
+    times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
+    given = paid_answers(study)
     # A clock that was set back between the two must not break the page.
     return [
-        PaidSession(seconds, answers)
-        for arrived, ended, answers in times
+        PaidSession(seconds, given.get(pk, 0), _session_reward(given.get(pk, 0), study))
+        for pk, arrived, ended in times
         if (seconds := (ended - arrived).total_seconds()) > 0
     ]
+
+
+def _session_reward(answers: int, study: Study) -> Decimal:
+    return owed_for(SessionState.FINISHED, answers, study.design).amount(PayItem.SESSION)
 
 
 @dataclass(frozen=True)

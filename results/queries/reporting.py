@@ -1,6 +1,6 @@
 """The rows that reports are made of, a fixed number of queries per study whatever its size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,10 +10,12 @@ from django.db.models import Count, Max, Min, QuerySet
 from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
-from predictions.queries.contents import stale_predictions
+from predictions.queries.contents import predicted_otherwise, stale_predictions
 from results.queries.added import Planned, planned_surveys
+from results.queries.answer_scores import answer_scores, measured_questions
 from results.queries.described import described_by, described_sets, written_for_study
 from results.queries.kinds import answerable_in, shown_beside, with_all_labels
+from results.queries.owed import owed_sums
 from results.queries.parted import parted_questions, predicted_in
 from results.queries.pipeline import studies_in_order
 from results.queries.progress import paid_sessions
@@ -21,6 +23,7 @@ from results.queries.simulated import above, answering, played_in
 from results.queries.skips import failed_to_show
 from results.reports.facts import (
     AnswerFacts,
+    MismatchedPredictions,
     ModelFacts,
     PartFacts,
     ProjectFacts,
@@ -30,11 +33,14 @@ from results.reports.facts import (
 )
 from results.reports.people import asks_the_four
 from results.simulated import played_by_a_program
-from studies.kinds import get_kind
+from studies.actions.datasets import dataset_studies
+from studies.kinds import get_kind, has_own_score
 from studies.models import Instance, Project, Purpose, Study, StudyState, SurveyQuestion
 
 # Rows fetched at once: each fetch is a round trip.
 CHUNK = 10_000
+# Problems of mismatched predictions: invented options can be of any number.
+MISMATCHES_SHOWN = 100
 
 
 def project_facts(project: Project) -> ProjectFacts:
@@ -45,13 +51,14 @@ def project_facts(project: Project) -> ProjectFacts:
         name=project.name,
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
         studies=[study_facts(study) for study in in_pipeline_order(project)],
-        dataset=project.dataset.slug if project.dataset else "",
+        dataset=[study.slug for study in dataset_studies(project)],
         models=list(model_facts(project)),
         predicted_by=instances_predicted(project),
         parted=parted_questions(project),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
+        mismatched=mismatched_predictions(project),
     )
 
 
@@ -61,16 +68,17 @@ def _removed(project: Project, why: str) -> int:
     return removed.values("annotator").distinct().count()
 
 
-def release_facts(study: Study) -> ProjectFacts:
-    """Return what there is to say of the data that `study` accepted: how it came to be, and who answered about it."""
-    facts = project_facts(study.project)
-    slugs = {each.slug for each in release_studies(study)}
+def release_facts(studies: Sequence[Study]) -> ProjectFacts:
+    """Return what there is to say of the data that `studies` accepted: how it came to be, and who answered about it."""
+    project = studies[0].project
+    facts = project_facts(project)
+    slugs = {each.slug for each in release_studies(studies)}
     return replace(
         facts,
-        dataset=study.slug,
+        dataset=[study.slug for study in studies],
         studies=[each for each in facts.studies if each.slug in slugs],
         parted=[each for each in facts.parted if each.study in slugs],
-        sources=list(_sources(study.project)),
+        sources=list(_sources(project)),
     )
 
 
@@ -80,22 +88,24 @@ def _sources(project: Project) -> Iterable[SourceFacts]:
         yield SourceFacts(file, rule, instances)
 
 
-def release_studies(study: Study) -> list[Study]:
-    """Return the studies behind what `study` accepted, and the baselines that ask about it.
+def release_studies(studies: Sequence[Study]) -> list[Study]:
+    """Return the studies behind what `studies`, of one project, accepted, and the baselines that ask about it.
 
     A later filter makes other data; a baseline asks about this data.
     """
-    studies = in_pipeline_order(study.project)
-    by_id = {each.pk: each for each in studies}
-    above = [by_id[study.pk]]
-    while (feeding := above[-1].fed_by_id) in by_id:
-        above.append(by_id[feeding])
-    below = {study.pk}
-    for each in studies:
+    launched = in_pipeline_order(studies[0].project)
+    by_id = {each.pk: each for each in launched}
+    family = {study.pk for study in studies}
+    for study in studies:
+        step = by_id[study.pk]
+        while step.fed_by_id in by_id:
+            step = by_id[step.fed_by_id]
+            family.add(step.pk)
+    below = {study.pk for study in studies}
+    for each in launched:
         if each.fed_by_id in below and each.purpose == Purpose.BASELINE:
             below.add(each.pk)
-    family = below | {each.pk for each in above}
-    return [each for each in studies if each.pk in family]
+    return [each for each in launched if each.pk in family | below]
 
 
 def in_pipeline_order(project: Project) -> list[Study]:
@@ -115,6 +125,7 @@ def study_facts(study: Study) -> StudyFacts:
     return replace(
         outline,
         predicted=predicted_in(study) if is_by_question else {},
+        predicted_otherwise=predicted_otherwise(study) if asks_the_four(whole) else {},
         parts=parts,
         questions=questions,
         categories=categories,
@@ -123,6 +134,8 @@ def study_facts(study: Study) -> StudyFacts:
         beside=shown_beside(study),
         described=described_by(study),
         written=written_for_study(study),
+        scored=answer_scores(study),
+        measured=measured_questions(study),
     )
 
 
@@ -133,7 +146,7 @@ def project_outline(project: Project) -> ProjectFacts:
         name=project.name,
         categories={},
         studies=[study_outline(study) for study in in_pipeline_order(project)],
-        dataset=project.dataset.slug if project.dataset else "",
+        dataset=[study.slug for study in dataset_studies(project)],
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
     )
@@ -143,7 +156,7 @@ def study_outline(study: Study) -> StudyFacts:
     """Return what can be said of `study` without its questions and answers, which are left empty."""
     # Who withdrew was paid all the same, so the sessions are all counted.
     sessions = Session.objects.filter(study=study).order_by()
-    design = study.design
+    design, owed = study.design, owed_sums(study)
     who = (
         answering()
         .filter(study=study)
@@ -166,9 +179,9 @@ def study_outline(study: Study) -> StudyFacts:
         max_answers=study.most_answers,
         currency=design.pay.currency,
         per_session=design.pay.per_session,
-        per_wait=design.lobby.pay,
+        owed_for_sessions=owed.for_sessions,
         per_answer=design.pay.per_answer,
-        answers_paid=Response.objects.counted_in(study).count() if design.pay.per_answer else 0,
+        answers_paid=owed.answers_paid,
         estimated_minutes=design.time.estimated_minutes,
         sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
         annotators=who["annotators"],
@@ -216,22 +229,29 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
         for part in study.design.parts
         for index, variant in enumerate(get_kind(part.kind).variants(part.ask))
     }
+    images = {part.kind: get_kind(part.kind).roles(part.ask).images for part in study.design.parts}
     decisions = Decision.objects.filter(study=study).order_by("question_id")
-    about = ("question_id", "question__instance_id", "question__kind", "question__variant", "question__right")
+    about = ("question_id", "question__instance_id", "question__kind", "question__variant")
+    right_ones = ("question__right", "question__right_answer", "question__item")
+    own = {part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))}
     followed = ("state", "winner", "answers", "question__answers_wanted", "settled_choice", "question__undone_at")
     category = ("question__instance__type", "question__instance__subtype")
-    rows = decisions.values_list(*about, *followed, *category)
+    rows = decisions.values_list(*about, *right_ones, *followed, *category)
     questions, categories, once = [], {}, _Once()
     for pk, instance, kind, variant, *rest in rows.iterator(chunk_size=CHUNK):
-        right, state, winner, answers, wanted, settled, undone_at, *of = rest
-        kind, right, winner = map(once.keep, (kind, right, winner))
+        right, right_answer, item, state, winner, answers, wanted, settled, undone_at, *of = rest
+        is_scored = kind in own and bool(right or right_answer is not None)
+        kind, right, winner, item = map(once.keep, (kind, right, winner, item))
         outcome = outcome_of_question(
             state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
         )
         # A kind may make questions whose names only their instances know.
         index = indices.get((kind, variant), 0)
+        role = once.keep(variant if variant in images[kind] else ", ".join(images[kind]))
         questions.append(
-            QuestionFacts(pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled))
+            QuestionFacts(
+                pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled), is_scored, item, role
+            )
         )
         categories[instance] = once.keep(tuple(of))
     return questions, categories
@@ -298,7 +318,7 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
         Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
     )
     # A model's answer is never compared over other pictures than people saw.
-    predictions = Prediction.objects.about(project).exclude(pk__in=stale_predictions(project))
+    predictions = Prediction.objects.about(project).counted().exclude(pk__in=stale_predictions(project))
     for model, rule, _, verified in predictions.evaluations():
         outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
         captions: dict[int, bool] = {}
@@ -312,12 +332,20 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
             yield ModelFacts(name, outcomes, captions, is_declared=not verified, listed_as=str(model))
 
 
+def mismatched_predictions(project: Project) -> list[MismatchedPredictions]:
+    """Return how many predictions count nowhere, by model and problem, the most frequent first, at most a page."""
+    names = {model.pk: str(model) for model in project.models.all()}
+    rows = Prediction.objects.mismatched().filter(model__in=names).order_by().values_list("model", "problem")
+    counted = rows.annotate(count=Count("pk")).order_by("-count", "model", "problem")[:MISMATCHES_SHOWN]
+    return [MismatchedPredictions(names[model], problem, count) for model, problem, count in counted]
+
+
 def instances_predicted(project: Project, study: Study | None = None) -> dict[str, set[int]]:
     """Return about which instances each model answered anything: model -> ids. With a study, of those that it asks
     about."""
     names = {model.pk: str(model) for model in project.models.all()}
     found: dict[str, set[int]] = {}
-    predictions = Prediction.objects.filter(model__in=names)
+    predictions = Prediction.objects.counted().filter(model__in=names)
     if study is not None:
         predictions = predictions.filter(instance__in=study.questions.order_by().values("instance"))
     pairs = predictions.order_by().values_list("model", "instance").distinct()

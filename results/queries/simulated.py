@@ -1,6 +1,6 @@
 """Where answers of a program stand among those of people, for the pages that show what follows from them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
@@ -43,3 +43,10 @@ def simulated_in_study(study: Study) -> str:
 def simulated_in_project(project: Project) -> str:
     """Return the warning of a page about all studies of `project`."""
     return notice_of(played_in(Study.objects.filter(project=project)))
+
+
+def simulated_answers(studies: Sequence[Study]) -> QuerySet[Response] | None:
+    """Return the counted answers that a program gave in `studies`, None where only people answered."""
+    if not Session.objects.filter(played_by_a_program(), study__in=studies).exists():
+        return None
+    return Response.objects.counted().filter(played_by_a_program("session__"), study__in=studies).order_by()

@@ -33,16 +33,17 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
     made = sum(each.found.p is not None for each in compared)
     notes = [
-        "For each person the share right minus the model's on the same instances, averaged over people. t over people: "
-        "Student's, by person, allowing for instances that several people answered about; McNemar's exact test only "
-        "where every answer is another person's about another instance. Only people right, only model right: answers.",
+        "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
+        "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
+        "test is used where every answer is another person's about another instance. Only people right, only model "
+        "right: answers.",
         f"{made} comparisons were made; p (Holm) allows for all of them.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("comparison", "People against models", columns, rows, notes, slugs)
 
 
-def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], Mapping[int, bool]]]:
+def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], Mapping[int, float]]]:
     """Yield, by model and score, what people were judged by that the model answered too, and whether it was right, by
     unit: by instance for I2T, T2I and Group, by question where a study does not ask the four."""
     by_name = {each.name: each.judged for each in baseline.scores}
@@ -60,7 +61,8 @@ def _compared(baseline: Baseline) -> Iterable[_Compared]:
     names = {model.who: model.listed_as for model in baseline.models}
     for who, name, both, rights in both_answered(baseline):
         mine, its = [one.right for one in both], [rights[one.unit] for one in both]
-        found = people_against(mine, its, [one.person for one in both], [one.unit for one in both])
+        columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
+        found = people_against(mine, its, *columns)
         pairs = list(zip(mine, its, strict=True))
         counts = (pairs.count((True, False)), pairs.count((False, True)))
         unit = INSTANCES if name in OF_FOUR else "questions"

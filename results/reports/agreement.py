@@ -1,27 +1,30 @@
 """How far annotators agree over all questions with several answers, kind by kind, before and after filtering."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from analytics.agreement import estimate, specific_agreement
-from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of
+from analytics.bootstrap import LEAST_RATERS, Interval, agreement_over_both, interval_of, mean_over_units
 from analytics.coefficients import PercentAgreement
+from analytics.outcomes import Outcome
 from analytics.scores import Score
 from results.reports.addresses import SEVERAL
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.behind import of_questions
 from results.reports.cells import range_or_reason, share_of, value_or_reason
-from results.reports.facts import AnswerFacts, StudyFacts
-from results.reports.funnel import accepted_of
+from results.reports.facts import AnswerFacts, MeasuredQuestion, StudyFacts
+from results.reports.funnel import accepted_questions
 from results.reports.labels import AC1, PARTS, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
 
 BEFORE, AFTER = "before", "after"
 # Not those that were added where these differed. However late they came, nobody picked their questions for an answer.
 OF_EVERY = "asked of every question"
 TWO = 2
+COLLECTION = "collection"
+WHOLE_ANSWERS = "whole answers"
 NOTHING = "No question was answered twice, so there is nothing to compare."
 
 
@@ -54,8 +57,7 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
     Before: on all questions with several answers. After: on those about instances that the study accepted, where it
     accepts. Answers that were added where those differed stand apart.
     """
-    accepted = accepted_of(study) if study.accepts else set()
-    kept = {question.id for question in study.questions if question.instance in accepted}
+    kept = accepted_questions(study)
     found: list[Reliability] = []
     for labels in labels_of(study):
         answers = answers_to(study, labels.kind, labels.unit)
@@ -64,13 +66,67 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
         of_every = [answer for answer in answers if not answer.added]
         some_are_added = len(of_every) < len(answers)
         compared = {BEFORE: _several(of_every)}
-        if study.accepts:
+        if filters(study):
             compared[AFTER] = [answer for answer in compared[BEFORE] if answer.question in kept]
         for when, these in compared.items():
             found += _of_answers(study, labels, when, OF_EVERY if some_are_added else "all", these)
         if some_are_added:
             found.append(_of_added(study, labels, answers))
+    for when, questions in {BEFORE: None, AFTER: kept}.items():
+        if when == BEFORE or filters(study):
+            found += _own_measures(study, when, questions)
     return found
+
+
+def filters(study: StudyFacts) -> bool:
+    """Whether what a study accepts is less than what it asked about. A collection keeps what it gets, unless its rule
+    rejected some of it."""
+    rejects = any(question.outcome is Outcome.REJECTED for question in study.questions)
+    return study.accepts and (study.purpose != COLLECTION or rejects)
+
+
+def _own_measures(study: StudyFacts, when: str, kept: Set[int] | None) -> Iterable[Reliability]:
+    """Yield the measures that kinds bring: the mean over instances of the agreement on each question.
+
+    kept: the ids of the questions that count, None for all.
+    """
+    by_measure: dict[tuple[str, str], list[MeasuredQuestion]] = {}
+    for each in study.measured:
+        of_measure = by_measure.setdefault((each.kind, each.measure), [])
+        if kept is None or each.question in kept:
+            of_measure.append(each)
+    instances = {question.id: question.instance for question in study.questions}
+    for (kind, measure), measured in by_measure.items():
+        yield _own_measure(study, (kind, measure), when, measured, instances)
+
+
+def _own_measure(
+    study: StudyFacts,
+    of: tuple[str, str],
+    when: str,
+    measured: Sequence[MeasuredQuestion],
+    instances: Mapping[int, int],
+) -> Reliability:
+    kind, measure = of
+    used = OF_EVERY if any(answer.added for answer in study.answers) else "all"
+    what = (study.slug, kind, WHOLE_ANSWERS, measure, when, used)
+    known = [each for each in measured if each.value is not None]
+    by_instance: dict[int, list[float]] = {}
+    for each in known:
+        by_instance.setdefault(instances[each.question], []).append(each.value or 0.0)
+    means = [sum(values) / len(values) for values in by_instance.values()]
+    people = {person for each in known for person in each.people}
+    about = {instances[each.question] for each in known}
+    listed = of_questions(len(known), about, study, SEVERAL, accepted=when == AFTER)
+    counts = (listed, sum(len(each.people) for each in known), len(people))
+    if not means:
+        reason = next((each.reason for each in measured), NOTHING)
+        return Reliability(*what, *counts, Undefined(reason), None, None)
+    left_out = f"{len(measured) - len(known)} of {len(measured)} questions have no {measure}: " if measured else ""
+    reasons = " ".join(dict.fromkeys(each.reason for each in measured if each.reason))
+    interval = mean_over_units(means, rng=np.random.default_rng(SEED))
+    remark = " ".join(filter(None, ("Mean over instances.", left_out + reasons if reasons else "", interval.warning)))
+    return Reliability(*what, *counts, sum(means) / len(means), interval, None, remark)
 
 
 def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
@@ -83,13 +139,16 @@ def _of_answers(
     study: StudyFacts, labels: Labels, when: str, used: str, answers: Sequence[AnswerFacts]
 ) -> Iterable[Reliability]:
     # Leaving annotators out takes long, so that it is done for what the kind's rule tells apart.
-    is_main = labels.unit is not None or main_labels(study)[labels.kind].title == labels.title
+    is_main = labels.unit is not None or (labels.kind, labels.title) in {
+        (main.kind, main.title) for main in main_labels(study)
+    }
     what = (study.slug, labels.kind, labels.title)
     if not answers:
         for name in labels.measures:
             yield Reliability(*what, name, when, used, 0, 0, 0, Undefined(NOTHING), None, None)
         return
     ratings = labels.ratings(answers)
+    instances = labels.instances(answers, {question.id: question.instance for question in study.questions})
     agreed = estimate(PercentAgreement(), ratings)
     counts = _counts(answers, study, when)
     for name, measure in labels.measures.items():
@@ -99,8 +158,10 @@ def _of_answers(
         found = estimate(measure, ratings)
         over_questions = over_both = None
         if not labels.are_parts:
-            over_questions = interval_of(found, measure, ratings, rng=np.random.default_rng(SEED), method="BCa")
-            over_both = agreement_over_both(measure, ratings) if when == BEFORE and is_main else None
+            rng = np.random.default_rng(SEED)
+            over_questions = interval_of(found, measure, ratings, rng=rng, method="BCa", clusters=instances)
+            if when == BEFORE and is_main:
+                over_both = agreement_over_both(measure, ratings, clusters=instances)
         by_chance = name not in (PERCENT, AC1)
         remarks = (
             rarity(agreed, found, ratings) if by_chance else "",
@@ -166,10 +227,15 @@ def reliability_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
     notes = [
         "Questions with two or more answers count, each kind for itself. After: only those about instances that the "
         "study accepted; filtering keeps what people agree on. Labels that nobody gave count where they could have "
-        f"been given. Over questions: BCa bootstrap. Over people and questions: jackknife, from {LEAST_RATERS} people "
+        "been given. Over questions: BCa bootstrap; jackknife over instances where there are several questions "
+        f"about one. Over people and questions: jackknife, from {LEAST_RATERS} people "
         "on, for the labels that the kind's rule tells apart, and for each of several things asked at once. Agreement "
         "on a label: when one person says it, how often another does."
     ]
+    if any(each.labels == WHOLE_ANSWERS for of_study in found.values() for each in of_study):
+        notes.append(
+            f"{WHOLE_ANSWERS.capitalize()}: the kind's own measures, the mean over instances and its bootstrap."
+        )
     return Table("reliability", "Agreement over all questions with several answers", columns, rows, notes, list(found))
 
 

@@ -19,13 +19,13 @@ from analytics.bias import own_positions, position_bias
 from analytics.outcomes import State
 from analytics.pay import percentile
 from analytics.scales import Use, use_of_scale
-from analytics.scores import Score, score
+from analytics.scores import Score, score, sum_of_scores
 from results.reports.addresses import ALL, listing
 from results.reports.answers import NOBODY_TIMED
 from results.reports.base import SEED, Cell, Column, Listed, Table, Undefined
 from results.reports.cells import share_range, value_or_reason
 from results.reports.facts import Answerable
-from results.reports.labels import main_of
+from results.reports.labels import Labels, rule_labels
 from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
@@ -49,6 +49,7 @@ class PersonsAnswer:
     `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
     answers differed. `instance`: the id of what it is about. `units`: unit -> label, of an answer that has no one
     label. `became`: what studies that asked others about this answer made of it (`State`), "" where none has decided.
+    `score`: how right it is, from 0 to 1, where its kind scores answers itself; None elsewhere.
     """
 
     annotator: str
@@ -63,6 +64,14 @@ class PersonsAnswer:
     instance: int = 0
     units: Mapping[str, str] = field(default_factory=dict)
     became: str = ""
+    score: float | None = None
+
+    @property
+    def credit(self) -> float | None:
+        """How right it is, from 0 to 1; None where that is not known."""
+        if self.score is not None:
+            return self.score
+        return float(self.choice == self.right) if self.right else None
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -72,11 +81,14 @@ class PersonsAnswer:
 
 @dataclass(frozen=True)
 class _Modelled:
-    """What both models take for how often each annotator is right, or why they were not asked."""
+    """What both models take for how often each annotator is right by one set of labels, or why they were not asked."""
 
     competence: Mapping[str, float]
     accuracy: Mapping[str, float]
     reason: str
+
+
+MODELS = ("MACE", "Dawid-Skene")
 
 
 def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable], *, study: str = "") -> Table:
@@ -86,7 +98,8 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
     answered to its questions. study: its name in addresses, so that the answers lead to what they are about.
     """
     asked = list(dict.fromkeys(one.kind for one in answers))
-    found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers)]
+    compared = list(dict.fromkeys(labels.title for kind in asked for labels in rule_labels(kind, kinds[kind])))
+    found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers, compared)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
     if study:
         listed = _listed(study, answers)
@@ -98,17 +111,19 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
     columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
     columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
     columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
-    columns += [Column("MACE", "share"), Column("Dawid-Skene", "share")]
+    columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
     applies = [index for index in range(len(columns)) if any(row[index] is not None for row in rows)]
     if len(asked) == 1:
         applies.remove(2)
-    notes = [*_notes(_several([one for one in answers if not one.added]), kinds), *_habits(answers)]
+    notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
     if any(kinds[kind].is_scale for kind in asked):
         notes.append(
             "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
             "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
         )
-    if any(one.right or one.became for one in answers):
+    if any(one.score is not None for one in answers):
+        notes.append("Right: the mean score where answers can be partly right.")
+    if any(one.credit is not None or one.became for one in answers):
         notes.append(
             "Intervals are Wilson's, for this person on other questions like these; whoever is asked where others "
             "differ is asked what is hard."
@@ -142,9 +157,12 @@ def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:
 
 
 def _rows_of(
-    kind: str, answerable: Answerable, every: Sequence[PersonsAnswer]
+    kind: str, answerable: Answerable, every: Sequence[PersonsAnswer], compared: Sequence[str]
 ) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
-    """Yield the row of each annotator who answered questions of one kind, with what it is sorted by."""
+    """Yield the row of each annotator who answered questions of one kind, with what it is sorted by.
+
+    compared: the titles of the sets of labels that have columns.
+    """
     answers = [one for one in every if one.kind == kind]
     # Whoever is asked where others differ is bound to differ from some of them.
     first = [one for one in answers if not one.added]
@@ -153,25 +171,22 @@ def _rows_of(
     )
     several = _several(first)
     shared = Counter(one.annotator for one in several)
-    modelled = _modelled(several, kind, answerable)
+    modelled = {labels.title: _modelled(several, labels) for labels in rule_labels(kind, answerable)}
     uses = _uses(first, answerable)
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
     for name, mine in by_annotator.items():
         alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
-        reason = modelled.reason if shared[name] else alone
         beside = with_others.get(name, score([]))
-        compared: tuple[Cell, ...] = (
-            value_or_reason(beside.share, alone),
-            *(_skill(known, name, reason) for known in (modelled.competence, modelled.accuracy)),
-        )
+        skills = (cell for title in compared for cell in _skills(modelled.get(title), name, shared[name], alone))
+        beside_others: tuple[Cell, ...] = (value_or_reason(beside.share, alone), *skills)
         row = (
             *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), *_accepted(mine)),
             _position_habit(mine),
             *_on_scale(uses.get(name), alone),
             # Free texts cannot be the same.
-            *(shared[name], *(compared if any(one.labels for one in mine) else (None,) * len(compared))),
+            *(shared[name], *(beside_others if any(one.labels for one in mine) else (None,) * len(beside_others))),
         )
         yield (*_first_the_odd(name, beside), kind), row
 
@@ -221,7 +236,7 @@ def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell
     """Return how often an option was chosen that stands beside those of the instance, and the right one with its
     interval; None where there is none."""
     always = score([one.choice in answerable.beside for one in mine if answerable.beside])
-    right = score([one.choice == one.right for one in mine if one.right])
+    right = sum_of_scores([one.credit for one in mine if one.credit is not None])
     return always.share, *_with_range(right)
 
 
@@ -237,10 +252,15 @@ def _with_range(found: Score) -> tuple[Cell, Cell]:
 
 
 def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:
-    """Return how each annotator uses the scale; nothing where there is none."""
+    """Return how each annotator uses the scale, over all units that are on it; nothing where there is none."""
     if not answerable.is_scale:
         return {}
-    ratings = ((one.question, one.annotator, one.choice) for one in answers)
+    ratings = [
+        ((one.question, unit), one.annotator, label)
+        for one in answers
+        for unit, label in one.labels.items()
+        if unit not in answerable.units
+    ]
     return use_of_scale(ratings, answerable.options, answerable.scale.values)
 
 
@@ -251,33 +271,36 @@ def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
     return (use.mean, spread, use.used, use.most, value_or_reason(use.lean, alone))
 
 
-def _modelled(several: Sequence[PersonsAnswer], kind: str, answerable: Answerable) -> _Modelled:
+def _modelled(several: Sequence[PersonsAnswer], labels: Labels) -> _Modelled:
     if not several:
         return _Modelled({}, {}, ALONE)
-    if no_chance := main_of(kind, answerable).no_chance:
-        return _Modelled({}, {}, no_chance)
+    if labels.no_chance:
+        return _Modelled({}, {}, labels.no_chance)
     if sum(len(one.labels) for one in several) > MOST_MODELLED:
         return _Modelled({}, {}, TOO_MANY)
-    labels = with_enough_answers(_labels(several, kind, answerable))
-    competence = mace(labels, rng=np.random.default_rng(SEED)).skills
-    return _Modelled(competence, dawid_skene(labels).skills, TOO_FEW)
+    given = with_enough_answers(_labels(several, labels))
+    competence = mace(given, rng=np.random.default_rng(SEED)).skills
+    return _Modelled(competence, dawid_skene(given).skills, TOO_FEW)
 
 
-def _labels(several: Iterable[PersonsAnswer], kind: str, answerable: Answerable) -> Iterable[Answer]:
-    """Yield the answers with what means the same in every question: "candidate-2" is another image each time."""
-    labels = main_of(kind, answerable)
+def _labels(several: Iterable[PersonsAnswer], labels: Labels) -> Iterable[Answer]:
+    """Yield the answers with what the rule compares: an option, or what it is grouped with."""
     for one in several:
         for unit, label in one.labels.items():
-            yield (one.question, unit), one.annotator, labels.label(label)
+            if labels.unit in (None, unit):
+                yield (one.question, unit), one.annotator, labels.label(label)
 
 
-def _skill(known: Mapping[str, float], name: str, reason: str) -> Cell:
-    return value_or_reason(known.get(name), reason)
+def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
+    """Return what both models say of an annotator; None by labels that this kind does not have."""
+    if modelled is None:
+        return (None,) * len(MODELS)
+    reason = modelled.reason if shared else alone
+    return [value_or_reason(known.get(name), reason) for known in (modelled.competence, modelled.accuracy)]
 
 
-def _notes(several: Iterable[PersonsAnswer], kinds: Mapping[str, Answerable]) -> list[str]:
-    asked = dict.fromkeys(one.kind for one in several if one.labels)
-    labels = [f"{kind}: {main_of(kind, kinds[kind]).title}" for kind in asked]
+def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
+    has_labels = any(one.labels for one in several)
     notes = [
         "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
         "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Same as others: "
@@ -285,10 +308,10 @@ def _notes(several: Iterable[PersonsAnswer], kinds: Mapping[str, Answerable]) ->
         "probable places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected "
         "count is under 5, it is drawn at random."
     ]
-    if labels:
+    if has_labels:
         notes.append(
             "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
-            f"that an answer is right (Dawid and Skene 1979). Each kind for itself, over the questions with "
-            f"{LEAST_PER_TASK} or more answers asked for at first ({'; '.join(labels)})."
+            "that an answer is right (Dawid and Skene 1979). Each kind for itself, by the labels that the study's rule "
+            f"compares, over the questions with {LEAST_PER_TASK} or more answers asked for at first."
         )
     return notes

@@ -1,6 +1,6 @@
 """Tables and plots, before anybody decides how they look. Values are exact; whoever writes them rounds."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Self
@@ -10,12 +10,13 @@ SEED = 7
 # The version of this program, as pyproject.toml has it.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change their names or their meaning.
-REPORT_VERSION = 3
+REPORT_VERSION = 4
 
 INSTANCES = "instances"
 
 # How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
+MEASURES: Collection[Shown] = ("share", "coefficient", "p")
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,15 @@ class Table:
     notes: Sequence[str] = ()
     rests_on: Sequence[str] = ()
     is_long_form: bool = False
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it has a row and, where it has measures, one that is defined. Counts are no measures."""
+        measures = [place for place, column in enumerate(self.columns) if column.shown in MEASURES]
+        cells = [row[place] for row in self.rows for place in measures]
+        return bool(self.rows) and (
+            not measures or any(cell is not None and not isinstance(cell, Undefined) for cell in cells)
+        )
 
 
 @dataclass(frozen=True)

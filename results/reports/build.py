@@ -4,7 +4,7 @@ from datetime import datetime
 
 from results.reports.against_models import comparison_table
 from results.reports.agreement import filtering_table, reliabilities, reliability_table
-from results.reports.base import Report
+from results.reports.base import Report, Table
 from results.reports.cost import cost_table, protocol_table
 from results.reports.descriptions import (
     described_in,
@@ -18,11 +18,12 @@ from results.reports.descriptions import (
 from results.reports.estimates import alternative_table, powered_table
 from results.reports.facts import ProjectFacts
 from results.reports.funnel import dataset_table, funnel_plot, funnel_table
-from results.reports.models import captions_table, models_table
+from results.reports.models import captions_table, mismatched_table, models_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.parted import parted_table
 from results.reports.people import baselines
 from results.reports.preferences import preferences_of, preferences_table
+from results.reports.ratings import ratings_of, ratings_table
 from results.reports.scores import (
     baseline_of,
     compact_table,
@@ -50,6 +51,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         protocol_table(project),
         funnel,
         dataset_table(project),
+        ratings_table(each for study in project.studies for each in ratings_of(study)),
         units_table(project.studies),
         preferences_table([each for study in project.studies for each in preferences_of(study)]),
         pairs_table(pairs),
@@ -71,12 +73,18 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         powered_table(measured, project),
         models_table(project),
         captions_table(project),
+        mismatched_table(project),
         cost_table(project),
     ]
     plots = [funnel_plot(project, funnel), pairs_plot(pairs), scores_plot(measured)]
     return Report(
         title=f"Report of {project.name}",
-        tables=marked((table for table in tables if table.rows), project.studies),
+        tables=marked((table for table in tables if _is_shown(table)), project.studies),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
         made_at=made_at.isoformat(timespec="seconds") if made_at else "",
     )
+
+
+def _is_shown(table: Table) -> bool:
+    """Whether a table is in the report; what became of the instances is there before anything is measured."""
+    return table.says_something or (table.name in ("dataset", "funnel") and bool(table.rows))

@@ -1,7 +1,10 @@
 """From numbers that may be undefined to cells of a table."""
 
+from collections.abc import Hashable, Sequence
+
 from analytics.bootstrap import Interval
-from analytics.scores import Score, wilson_interval
+from analytics.clustered_means import clustered_mean
+from analytics.scores import Score, sum_of_scores, wilson_interval
 from results.reports.base import Cell, Range, Undefined
 
 
@@ -25,3 +28,11 @@ def share_range(found: Score) -> Cell:
     """Return Wilson's interval of a share of single answers."""
     interval = wilson_interval(found.count, found.n)
     return Undefined(found.reason or "") if interval is None else Range(*interval)
+
+
+def range_over_instances(values: Sequence[float], instances: Sequence[Hashable]) -> Cell:
+    """Return the interval of a mean of one answerer's scores: Wilson's, or by instance where one has several."""
+    if len(set(instances)) == len(instances):
+        return share_range(sum_of_scores(values))
+    found = clustered_mean(values, None, instances)
+    return limits_or_reason(found.low, found.high, found.reason)

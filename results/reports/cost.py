@@ -26,8 +26,8 @@ def cost_table(project: ProjectFacts) -> Table:
     ]
     if any(study.per_answer for study in project.studies):
         notes.append(
-            "Answers are paid where they count, also those of sessions that were not finished. A session's wage is of "
-            "its own pay and that of all its answers."
+            "Every stored answer is paid, also those of sessions that were not finished and those kept aside. A "
+            "session's wage is of its own pay and that of all its answers."
         )
     waits = sum(study.sessions.get(WAITED, 0) for study in project.studies)
     if waits:
@@ -38,8 +38,7 @@ def cost_table(project: ProjectFacts) -> Table:
 def _row(study: StudyFacts) -> Sequence[Cell]:
     finished = study.sessions.get(FINISHED, 0)
     wage = hourly_wage(study.per_session, study.paid, study.per_answer)
-    of_sessions = projected_cost(study.per_session, finished)
-    of_sessions += projected_cost(study.per_wait, study.sessions.get(WAITED, 0))
+    of_sessions = study.owed_for_sessions
     of_answers = projected_cost(study.per_answer, study.answers_paid)
     missing = Undefined(wage.reason)
     return (

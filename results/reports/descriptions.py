@@ -132,6 +132,7 @@ def _described(study: StudyFacts) -> Described:
                     added=answer.added,
                     accepted=question.outcome is Outcome.ACCEPTED,
                     describer=study.described[question.id].writer,
+                    image_set=question.instance,
                 )
             )
     types = {pk: study.categories.get(question.instance, ("", ""))[0] for pk, question in asked.items()}

@@ -9,10 +9,13 @@ from analytics.alternative_annotator import (
     EPSILON,
     FALSE_DISCOVERY_RATE,
     LEAST_INSTANCES,
+    LEAST_PEOPLE,
     PASSING_RATE,
+    agreement,
     alternative_annotator_test,
+    nearness,
 )
-from analytics.prediction_powered import prediction_powered_scores
+from analytics.prediction_powered import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
 from results.reports.against_models import both_answered
 from results.reports.base import Cell, Column, Table
@@ -36,7 +39,8 @@ def alternative_table(baselines: Sequence[Baseline]) -> Table:
         "Winning rate: over how many of the people tested the model wins, though a person may be better on "
         f"{EPSILON:.0%} of what both answered (epsilon), false discoveries at most {FALSE_DISCOVERY_RATE:.0%}. "
         f"Advantage: how often the model agrees at least as well. From {PASSING_RATE:.0%} on it could stand in.",
-        f"A person is tested on what others answered too, where that is at least {LEAST_INSTANCES}.",
+        f"A person is tested on what others answered too, where that is about at least {LEAST_INSTANCES} instances. "
+        f"The test needs {LEAST_PEOPLE} people.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("alternative", "Estimates: could a model stand in for a person?", columns, rows, notes, slugs)
@@ -44,8 +48,12 @@ def alternative_table(baselines: Sequence[Baseline]) -> Table:
 
 def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
     for who, name, both, rights in both_answered(baseline):
+        scores = [one.right for one in both]
         found = alternative_annotator_test(
-            [one.right for one in both], [one.person for one in both], [one.unit for one in both], rights
+            *(scores, [one.person for one in both], [one.unit for one in both], rights),
+            clusters={one.unit: one.instance for one in both},
+            # Scores between 0 and 1 are hardly ever the same.
+            alignment=agreement if {*scores, *rights.values()} <= {0, 1} else nearness,
         )
         sharing = sum(each.n > 0 for each in found.people)
         if not sharing:
@@ -64,7 +72,9 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     models = models_on(project, sorted(kept_instances(project)))
     rows = [row for baseline in baselines for model in models for row in _powered(baseline, model)]
     notes = [
-        "Estimates, by prediction-powered inference (Angelopoulos et al. 2023, PPI++): what people got right on the "
+        f"Method: {METHOD}, prediction-powered inference (Angelopoulos et al. 2023, PPI++) with exact intervals "
+        "(Clopper and Pearson 1934; Korn and Graubard 1998).",
+        "Estimates: what people got right on the "
         "instances that they answered, carried over to the rest of the dataset by a model that answered all, with what "
         "the model gets wrong on the former taken off. That is worth as much as the former are a random part of the "
         "dataset.",
@@ -94,11 +104,11 @@ def _powered(baseline: Baseline, model: Answered) -> Iterable[Sequence[Cell]]:
         )
 
 
-def _answered_whole(baseline: Baseline) -> dict[tuple[int, int], list[bool]]:
+def _answered_whole(baseline: Baseline) -> dict[tuple[int, int], list[float]]:
     """Return what each person got right about the instances all four of whose questions this person answered, in the
     order of the four: person and instance -> four truth values."""
     by_name = {each.name: each.judged for each in baseline.scores}
-    found: dict[tuple[int, int], list[bool]] = {}
+    found: dict[tuple[int, int], list[float]] = {}
     for name in OF_FOUR[GROUP]:
         for one in by_name.get(name, ()):
             found.setdefault((one.person, one.instance), []).append(one.right)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from analytics.outcomes import Outcome
 from analytics.pay import PaidSession
 from studies.kinds.base import Collapse, Scale
+from studies.rules.base import LabelSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,10 @@ class QuestionFacts:
     """One question of a study and what followed. `instance` is an id; `variant_index` counts the variants of its kind,
     from 0.
 
-    `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one. `answers`: counted
-    ones, of so many `wanted` by now.
+    `right`: the right option, "" where none is known. `has_own_score`: its kind scores answers itself, and the right
+    answer is known. `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one.
+    `answers`: counted ones, of so many `wanted` by now. `item`: the part of the instance that it is about, "" for all
+    of it. `role`: the image role that it shows, or all that it shows.
     """
 
     id: int
@@ -29,6 +32,13 @@ class QuestionFacts:
     answers: int
     wanted: int = 1
     settled: bool = False
+    has_own_score: bool = False
+    item: str = ""
+    role: str = ""
+
+    @property
+    def knows_right(self) -> bool:
+        return bool(self.right) or self.has_own_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,28 @@ class AnswerFacts:
     unit: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """How right a counted answer is, from 0 to 1, as its kind scores it."""
+
+    question: int
+    annotator: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredQuestion:
+    """How far the people agree who answered a question, by a measure that its kind brings. `value` is None where
+    `reason` says why."""
+
+    question: int
+    kind: str
+    measure: str
+    value: float | None
+    reason: str
+    people: Sequence[int]
+
+
 @dataclass(frozen=True)
 class Answerable:
     """What can be answered to the questions of one kind, and how answers compare; as the kind says.
@@ -58,7 +90,8 @@ class Answerable:
     labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
     `same_for_all`: whether every question offers the same. `prefers`: whether a label is the option that was preferred
     to the others of its question. `apart`: where the answers to some questions compare otherwise than those to others,
-    each scale with the ids of the questions on it; `scale` is then none.
+    each scale with the ids of the questions on it; `scale` is then none. `units`: unit -> its scale, where an answer
+    has several labels that are not all on `scale`. `compares`: by what the rule of the study tells answers apart.
     """
 
     options: Sequence[str] = ()
@@ -70,6 +103,8 @@ class Answerable:
     same_for_all: bool = True
     prefers: bool = False
     apart: Sequence[tuple[Scale, frozenset[int]]] = ()
+    units: Mapping[str, Scale] = field(default_factory=dict)
+    compares: Sequence[LabelSet] = ("groups",)
 
     @property
     def is_scale(self) -> bool:
@@ -152,13 +187,18 @@ class StudyFacts:
     many questions a researcher settled; each with the number of instances that they are about.
     `surveys`: the instances that each survey asks about, by its number.
     `above`: the studies that fed it, directly or through others, in which a program answered.
-    `per_wait`: what a session is paid that waited for a question until its time was over, in the same currency.
-    `per_answer`: what each of the `answers_paid`, which are those that count, is paid besides; these are 0 without it.
+    `owed_for_sessions`: what is owed for its sessions without their answers, waiting in vain included, by
+    `annotation.owed`. `per_answer`: what each of the `answers_paid`, which are all that were stored, is paid besides;
+    these are 0 without it.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.
-    `predicted`: model -> id of a question -> whether it was right about what this very question shows; only of studies
-    that do not ask the four questions of `analytics.scores`.
+    `predicted`: model -> id of a question -> how right it was, from 0 to 1, about what this very question shows; only
+    of studies that do not ask the four questions of `analytics.scores`.
+    `predicted_otherwise`: model, as lists call it -> the instances about which it answered questions with other options
+    than those of this study; only of studies that ask the four.
+    `scored`: the answers that their kind scores itself. `measured`: the questions with several answers, by each measure
+    of agreement that their kind brings.
     """
 
     slug: str
@@ -191,10 +231,13 @@ class StudyFacts:
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
     written: Mapping[str, WrittenFacts] = field(default_factory=dict)
-    per_wait: Decimal = Decimal(0)
+    owed_for_sessions: Decimal = Decimal(0)
     per_answer: Decimal = Decimal(0)
     answers_paid: int = 0
-    predicted: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
+    predicted: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    predicted_otherwise: Mapping[str, Set[int]] = field(default_factory=dict)
+    scored: Sequence[ScoredAnswer] = ()
+    measured: Sequence[MeasuredQuestion] = ()
 
     @property
     def kinds(self) -> list[str]:
@@ -216,7 +259,7 @@ class StudyFacts:
     @property
     def knows_answers(self) -> bool:
         """Whether it asks questions whose right answer is known."""
-        return any(question.right for question in self.questions)
+        return any(question.knows_right for question in self.questions)
 
 
 @dataclass(frozen=True)
@@ -233,6 +276,16 @@ class ModelFacts:
     captions: Mapping[int, bool] = field(default_factory=dict)
     is_declared: bool = False
     listed_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MismatchedPredictions:
+    """How many predictions of a model do not answer exactly the options of their question, so that they count nowhere,
+    and why."""
+
+    model: str
+    problem: str
+    predictions: int
 
 
 class Way(StrEnum):
@@ -281,18 +334,19 @@ class SourceFacts:
 class ProjectFacts:
     """`categories`: instance id -> (type, subtype), of all instances of the project.
 
-    `dataset`: the study that was declared to keep the dataset, "" where all instances are. `withdrawn`, `excluded`: how
-    many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
+    `dataset`: the studies whose accepted items are the dataset, none where all instances are. `withdrawn`, `excluded`:
+    how many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
     `parted`: the questions on which people and all models part.
     `predicted_by`: model, as lists call it -> the instances about which it answered anything.
     `described`: the descriptions of image sets that leave with the data, by split and type.
+    `mismatched`: predictions that count nowhere.
     """
 
     slug: str
     name: str
     categories: Mapping[int, tuple[str, str]]
     studies: Sequence[StudyFacts]
-    dataset: str = ""
+    dataset: Sequence[str] = ()
     models: Sequence[ModelFacts] = field(default=())
     predicted_by: Mapping[str, Set[int]] = field(default_factory=dict)
     parted: Sequence[Parted] = field(default=())
@@ -300,7 +354,8 @@ class ProjectFacts:
     withdrawn: int = 0
     excluded: int = 0
     described: Mapping[tuple[str, str], DescribedSets] = field(default_factory=dict)
+    mismatched: Sequence[MismatchedPredictions] = field(default=())
 
     @property
     def has_something_to_report(self) -> bool:
-        return bool(self.studies or self.models or self.described)
+        return bool(self.studies or self.models or self.described or self.mismatched)

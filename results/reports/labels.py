@@ -84,6 +84,10 @@ class Labels:
             self._numbers(),
         )
 
+    def instances(self, answers: Sequence[AnswerFacts], about: Mapping[int, int]) -> list[int]:
+        """Return the instance of each unit of `ratings`. about: question -> instance."""
+        return [about[question] for question, _ in dict.fromkeys((answer.question, answer.unit) for answer in answers)]
+
     def _numbers(self) -> list[float] | None:
         if self.scale.level == "nominal":
             return None
@@ -99,6 +103,9 @@ class Labels:
 def labels_of(study: StudyFacts) -> Iterable[Labels]:
     """Yield the labels by which agreement on each kind of a study is told: put together first, then as they are."""
     for kind, answerable in study.answerable.items():
+        if answerable.units:
+            yield from _by_unit(kind, answerable)
+            continue
         yield from _collapsed(kind, answerable)
         options = _options(study, kind, answerable)
         # Free texts have nothing that could be the same.
@@ -116,9 +123,22 @@ def units_of(answers: Iterable[AnswerFacts]) -> list[str]:
     return list(dict.fromkeys(answer.unit for answer in answers))
 
 
-def main_of(kind: str, answerable: Answerable) -> Labels:
-    """Return the labels of a kind that its acceptance rule tells apart, else all there are."""
-    return next(iter(_collapsed(kind, answerable)), _as_they_are(kind, answerable, answerable.options))
+def rule_labels(kind: str, answerable: Answerable) -> list[Labels]:
+    """Return the labels of a kind that the rule of the study compares, the coarsest first; all there are where it names
+    a grouping that the kind does not have."""
+    if answerable.units:
+        return list(_by_unit(kind, answerable))
+    as_they_are = _as_they_are(kind, answerable, answerable.options)
+    grouped = next(iter(_collapsed(kind, answerable)), as_they_are)
+    found = [grouped if compared == "groups" else as_they_are for compared in answerable.compares]
+    return list({labels.title: labels for labels in found}.values())
+
+
+def _by_unit(kind: str, answerable: Answerable) -> Iterable[Labels]:
+    """Yield the labels of each unit, where each has a scale of its own."""
+    for unit, scale in answerable.units.items():
+        name = f"scale {scale.labels[0]} to {scale.labels[-1]}" if scale.level != "nominal" else OPTIONS
+        yield Labels(kind, f"{unit}: {name}", scale.labels, scale=scale, unit=unit)
 
 
 def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
@@ -150,11 +170,20 @@ def _apart(kind: str, answerable: Answerable, options: Sequence[str]) -> Iterabl
         yield replace(together, title=title, scale=scale, questions=questions)
 
 
-def main_labels(study: StudyFacts) -> dict[str, Labels]:
-    """Return the labels by which pairs are compared: kind -> what its acceptance rule tells apart."""
-    found: dict[str, Labels] = {}
+def main_labels(study: StudyFacts) -> list[Labels]:
+    """Return the labels by which pairs are compared: of each kind the first that the rule of the study compares, and of
+    units with scales of their own those of each unit."""
+    found: list[Labels] = []
+    by_kind: dict[str, list[Labels]] = {}
     for labels in labels_of(study):
-        found.setdefault(labels.kind, labels)
+        by_kind.setdefault(labels.kind, []).append(labels)
+    for kind, of_kind in by_kind.items():
+        answerable = study.answerable[kind]
+        first = rule_labels(kind, answerable)[0].title
+        if answerable.units:
+            found += of_kind
+        else:
+            found.append(next((labels for labels in of_kind if labels.title == first), of_kind[0]))
     return found
 
 

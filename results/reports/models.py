@@ -1,17 +1,17 @@
 """What models got right: on the instances that people answered about, on the dataset, and choosing captions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
-from analytics.outcomes import Outcome
 from analytics.scores import Outcomes, Score, score
-from results.reports.addresses import ALL, in_address, listing
+from results.reports.addresses import ALL, listing
 from results.reports.base import Cell, Column, Listed, Table
 from results.reports.cells import share_of, share_range
 from results.reports.facts import ProjectFacts
-from results.reports.funnel import Category, dataset_study, kept_instances
+from results.reports.funnel import Category, dataset_studies, kept_instances, listed_in_dataset, told_of_dataset
 from results.reports.people import SCORES, in_category_order
 
 
@@ -32,11 +32,17 @@ class Answered:
         }
 
 
-def models_on(project: ProjectFacts, instances: Collection[int]) -> list[Answered]:
-    """Return the models that were asked all four questions about some of `instances`, on these."""
+def models_on(
+    project: ProjectFacts, instances: Collection[int], *, without: Mapping[str, Set[int]] = MappingProxyType({})
+) -> list[Answered]:
+    """Return the models that were asked all four questions about some of `instances`, on these.
+
+    without: model, as lists call it -> instances that are left out for it.
+    """
     found = []
     for model in project.models:
-        common = [instance for instance in instances if instance in model.outcomes]
+        left_out = without.get(model.listed_as, frozenset())
+        common = [instance for instance in instances if instance in model.outcomes and instance not in left_out]
         if common:
             columns = np.array([model.outcomes[instance] for instance in common], dtype=np.bool_).reshape(-1, 4).T
             found.append(Answered(model.name, common, Outcomes(*columns), model.listed_as))
@@ -64,19 +70,19 @@ def models_table(project: ProjectFacts) -> Table:
     """Return every model's scores on the dataset."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
-    keeping, kept = dataset_study(project), kept_instances(project)
-    within = {"study": keeping.slug, "state": in_address(Outcome.ACCEPTED)} if keeping else {}
+    kept, within = kept_instances(project), listed_in_dataset(project)
     rows: list[Sequence[Cell]] = []
     for model in models_on(project, sorted(kept)):
         are_listed = set(model.instances) == project.predicted_by.get(model.listed_as, frozenset()) & kept
         for category, scores in grouped(model, project.categories).items():
             n = scores["I2T"].n
-            query = listing(category=category, model=model.listed_as, **within)
             shares = (share_of(scores[name]) for name in SCORES)
-            rows.append((model.who, *category, Listed(n, query) if are_listed else n, *shares))
-    over = f"what {keeping.slug} accepted" if keeping else "all that was imported"
-    notes = [f"Over the dataset: {over}. {OF_AN_INSTANCE}", *declared(project, {str(row[0]) for row in rows})]
-    rests_on = [keeping.slug] if keeping else []
+            if are_listed and within is not None:
+                n = Listed(n, listing(category=category, model=model.listed_as, **within))
+            rows.append((model.who, *category, n, *shares))
+    over = f"Over the dataset: {told_of_dataset(project)}. {OF_AN_INSTANCE}"
+    notes = [over, *declared(project, {str(row[0]) for row in rows})]
+    rests_on = [study.slug for study in dataset_studies(project)]
     return Table("models", "Models on the dataset", columns, rows, notes, rests_on, is_long_form=True)
 
 
@@ -105,6 +111,17 @@ def captions_table(project: ProjectFacts) -> Table:
         *declared(project, {str(row[0]) for row in rows}),
     ]
     return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+
+
+def mismatched_table(project: ProjectFacts) -> Table:
+    """Count the predictions that do not answer exactly the options of their question, by model and problem."""
+    columns = [Column("Model"), Column("Problem"), Column("Predictions", "count")]
+    rows: list[Sequence[Cell]] = [(each.model, each.problem, each.predictions) for each in project.mismatched]
+    notes = [
+        "These predictions are not counted in any table. Correct the file and import it again: the new rows replace "
+        "them."
+    ]
+    return Table("mismatched", "Predictions that do not match their question", columns, rows, notes)
 
 
 def _by_category(captions: Iterable[tuple[int, bool]], project: ProjectFacts) -> Iterable[tuple[Category, list[bool]]]:

@@ -31,7 +31,7 @@ from results.reports.funnel import funnel_table
 from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.parted import parted_table
 from results.reports.preferences import preferences_of, preferences_plot, preferences_table
-from results.reports.ratings import ratings_plot, ratings_table
+from results.reports.ratings import ratings_of, ratings_plot, ratings_table
 from results.reports.scores import (
     baseline_of,
     compact_table,
@@ -60,7 +60,7 @@ def report_of_study(
     timed = answers if timed is None else timed
     pairs = {study.slug: pair_agreements(study)}
     measured = [baseline_of(study, alone)] if study.knows_answers else []
-    preferred = preferences_of(study)
+    preferred, rated = preferences_of(study), ratings_of(study)
     described = described_in(alone.studies)
     tables = [
         _decisions_table(alone),
@@ -78,7 +78,7 @@ def report_of_study(
         parted_table(alone.parted),
         alternative_table(measured),
         rates_table(answers, study.answerable),
-        ratings_table(answers, study.answerable),
+        ratings_table(rated),
         units_table(alone.studies),
         preferences_table(preferred),
         pairs_table(pairs),
@@ -89,7 +89,7 @@ def report_of_study(
     ]
     plots = [pairs_plot(pairs), rates_plot(answers, study.answerable)]
     plots += [
-        ratings_plot(answers, study.answerable),
+        ratings_plot(rated),
         units_plot(study),
         preferences_plot(preferred),
         positions_plot(answers),
@@ -98,12 +98,19 @@ def report_of_study(
     if measured:
         plots.append(scores_plot(measured))
     # What says nothing of it is made of the answers to this one study.
-    shown = (replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if table.rows)
+    shown = (
+        replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if _is_shown(table)
+    )
     return Report(
         title=f"Results of {study.slug}",
         tables=marked(shown, [study, *(writing.asking if writing else ())]),
         plots=[plot for plot in plots if any(series.points for series in plot.series)],
     )
+
+
+def _is_shown(table: Table) -> bool:
+    """Whether a table is in the report; what became of the questions is there before anything is measured."""
+    return table.says_something or (table.name == "decisions" and bool(table.rows))
 
 
 def _decisions_table(alone: ProjectFacts) -> Table:

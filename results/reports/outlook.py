@@ -99,7 +99,7 @@ def _scores(planned: ToCome, name: str, units: int) -> Iterable[Sequence[Cell]]:
         ("half the questions each", people, max(1, each // 2)),
         ("twice the questions each", people, 2 * each),
     ):
-        expected = expected_share(n, questions, answers)
+        expected = expected_share(n, questions, answers, per_instance=units)
         yield _row(name, said, n, round(n * questions / answers), n * questions, expected)
 
 

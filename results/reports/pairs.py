@@ -51,8 +51,8 @@ def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
     """
     found = []
     instances: dict[Hashable, int] = {question.id: question.instance for question in study.questions}
-    for kind, labels in main_labels(study).items():
-        answers = [answer for answer in answers_to(study, kind) if not answer.added]
+    for labels in main_labels(study):
+        answers = [answer for answer in answers_to(study, labels.kind, labels.unit) if not answer.added]
         answers.sort(key=lambda answer: answer.survey)
         seats = _seats(answers)
         pairs = pairs_within(
@@ -101,7 +101,7 @@ def _pair_agreement(
         n=_leading({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
         percent=percent,
         kappa=kappa,
-        interval=_interval(labels, kappa, ratings),
+        interval=_interval(labels, kappa, ratings, _clusters(pair, instances)),
         ac1=(_by_chance(labels, percent) or gwet_ac1(ratings)) if nominal else None,
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
@@ -123,11 +123,17 @@ def _by_chance(labels: Labels, percent: Coefficient) -> Coefficient | None:
     return replace(percent, value=None, reason=labels.no_chance) if labels.no_chance else None
 
 
-def _interval(labels: Labels, kappa: Coefficient, ratings: Coded) -> Interval:
+def _clusters(pair: Pair, instances: Mapping[Hashable, int]) -> list[int]:
+    """Return the instance of each unit that both rated."""
+    return [instances[unit[0]] for unit in pair.units if isinstance(unit, tuple)]
+
+
+def _interval(labels: Labels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
     reason = labels.no_chance or (PARTS if labels.are_parts else "")
     if reason:
         return Interval(None, None, reason, "units", kappa.n_units, 0, 0, LEVEL)
-    return interval_of(kappa, labels.kappa, ratings, rng=np.random.default_rng(SEED), method="BCa")
+    rng = np.random.default_rng(SEED)
+    return interval_of(kappa, labels.kappa, ratings, rng=rng, method="BCa", clusters=clusters)
 
 
 def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
@@ -140,13 +146,14 @@ def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
     ]
     rows: list[Sequence[Cell]] = []
     for pairs in found.values():
-        for kind in dict.fromkeys(pair.kind for pair in pairs):
-            of_kind = [pair for pair in pairs if pair.kind == kind]
-            rows += [_row(pair) for pair in of_kind]
-            rows.append(_mean_row(of_kind))
+        for compared in dict.fromkeys((pair.kind, pair.labels) for pair in pairs):
+            alike = [pair for pair in pairs if (pair.kind, pair.labels) == compared]
+            rows += [_row(pair) for pair in alike]
+            rows.append(_mean_row(alike))
     notes = [
         "Each two annotators who took the same survey, on the questions that both answered at first; kinds are never "
-        "put together. Intervals of pairs: BCa bootstrap over questions. Positive and negative agreement: on the "
+        "put together. Intervals of pairs: BCa bootstrap over questions; jackknife over "
+        "instances where there are several questions about one. Positive and negative agreement: on the "
         f"first and on the second of two labels. Pairs that share fewer than {LEAST_SHARED} questions are left out of "
         "the mean, and so are pairs without a kappa. Interval of the mean: Student's t over surveys."
     ]
@@ -205,5 +212,7 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
 
 
 def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
-    """Return what tells the same two people apart in a study that asks them questions of several kinds."""
-    return f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""
+    """Return what tells the same two people apart in a study that asks them questions of several kinds or scales."""
+    kind = f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""
+    of_kind = {each.labels for each in pairs if each.kind == pair.kind}
+    return f"{kind}{pair.labels}, " if len(of_kind) > 1 else kind

@@ -12,7 +12,6 @@ from results.reports.addresses import ALL
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.funnel import Category
 from studies.kinds import KINDS, get_kind
-from studies.kinds.base import NONE
 from studies.rules.votes import majority
 
 I2T, T2I, GROUP = "I2T", "T2I", "Group"
@@ -30,12 +29,13 @@ SCORES = (*OF_FOUR, *FOUR.values())
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether one person was right about a question, or about all questions of an instance that a score takes."""
+    """How right one person was, from 0 to 1, about a question, or about all questions of an instance that a score
+    takes."""
 
     person: int
     unit: int
     instance: int
-    right: bool
+    right: float
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,23 @@ def scored(study: StudyFacts) -> list[Scored]:
     """Return the scores of a study whose right answers are known.
 
     Where it asks the four: I2T, T2I and Group, over the instances whose questions one person answered all, and the
-    four finer scores. Of every other kind: right answers, over the questions that one person answered.
+    four finer scores. Of every other kind: right answers, over the questions that one person answered; the kind's own
+    scores where it has some.
     """
-    questions = {question.id: question for question in study.questions if question.right}
+    questions = {question.id: question for question in study.questions if question.knows_right}
     of_four = asks_the_four(study)
     by_name: dict[str, list[Judged]] = {}
     for answer in study.answers:
         question = questions.get(answer.question)
-        if question is not None:
+        if question is not None and not question.has_own_score:
             name = _name(question, of_four=of_four)
             right = answer.choice == question.right
             by_name.setdefault(name, []).append(Judged(answer.annotator, question.id, question.instance, right))
+    for scored in study.scored:
+        if (question := questions.get(scored.question)) is not None:
+            name = _name(question, of_four=of_four)
+            judged = Judged(scored.annotator, question.id, question.instance, scored.score)
+            by_name.setdefault(name, []).append(judged)
     wholes = [Scored(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
     kinds = {_name(question, of_four=of_four): question.kind for question in questions.values()}
     return wholes + [
@@ -86,7 +92,7 @@ def scored(study: StudyFacts) -> list[Scored]:
 
 def _name(question: QuestionFacts, *, of_four: bool) -> str:
     name = FOUR.get((question.kind, question.variant_index)) if of_four else None
-    return name or f"Right ({question.kind})"
+    return name or f"{'Score' if question.has_own_score else 'Right'} ({question.kind})"
 
 
 def _in_order(name: str) -> tuple[int, str]:
@@ -95,7 +101,7 @@ def _in_order(name: str) -> tuple[int, str]:
 
 def _whole(by_name: Mapping[str, Sequence[Judged]], parts: Sequence[str]) -> list[Judged]:
     """Return, per person and instance, whether all of `parts` were right; only where the person answered all."""
-    found: dict[tuple[int, int], list[bool]] = {}
+    found: dict[tuple[int, int], list[float]] = {}
     for part in parts:
         for one in by_name.get(part, ()):
             found.setdefault((one.person, one.instance), []).append(one.right)
@@ -124,12 +130,17 @@ def in_category_order(category: Category) -> tuple[bool, str, bool, str]:
 
 @dataclass(frozen=True)
 class ByMajority:
-    """A score of what most people said. `left_out`: units without a majority, by how far their answers are."""
+    """A score of what most people said. `decided`: the instance of each unit with a majority, and whether it is
+    right. `left_out`: units without a majority, by how far their answers are."""
 
     name: str
     unit: str
-    found: Score
+    decided: Sequence[tuple[int, bool]]
     left_out: Mapping[Progress, int]
+
+    @property
+    def found(self) -> Score:
+        return Score(sum(right for _, right in self.decided), len(self.decided))
 
 
 def by_majority(study: StudyFacts) -> list[ByMajority]:
@@ -137,21 +148,26 @@ def by_majority(study: StudyFacts) -> list[ByMajority]:
 
     Units with a question that lacks answers, and those whose answers have no majority, are left out with their number.
     """
+    # A kind with a score of its own has answers that are right in part, which no majority is.
+    counted = [question for question in study.questions if question.right and not question.has_own_score]
     choices: dict[int, list[str]] = {}
     for answer in study.answers:
         choices.setdefault(answer.question, []).append(answer.choice)
     of_four = asks_the_four(study)
     # Name -> instance -> what was said, question by question.
     said: dict[str, dict[int, list[bool | Progress]]] = {}
-    for question in study.questions:
-        if question.right:
-            of_name = said.setdefault(_name(question, of_four=of_four), {})
-            of_name.setdefault(question.instance, []).append(_verdict(question, choices.get(question.id, ())))
-    found = [_majority(name, "question", [[one] for of in each.values() for one in of]) for name, each in said.items()]
+    for question in counted:
+        of_name = said.setdefault(_name(question, of_four=of_four), {})
+        of_name.setdefault(question.instance, []).append(_verdict(question, choices.get(question.id, ())))
+    found = [
+        _majority(name, "question", [(instance, [one]) for instance, of in each.items() for one in of])
+        for name, each in said.items()
+    ]
     for name, parts in OF_FOUR.items() if of_four else ():
         together = [said[part] for part in parts]
         common = [instance for instance in together[0] if all(instance in each for each in together)]
-        found.append(_majority(name, "instance", [[one for each in together for one in each[key]] for key in common]))
+        units = [(key, [one for each in together for one in each[key]]) for key in common]
+        found.append(_majority(name, "instance", units))
     return sorted(found, key=lambda each: _in_order(each.name))
 
 
@@ -160,21 +176,19 @@ def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress
     progress = progress_of(len(choices), question.wanted)
     if progress is not Progress.COMPLETE:
         return progress
-    verdict = majority(choices, question.wanted)
-    if verdict.state is State.UNDECIDED:
-        return progress
-    return (verdict.winner or NONE) == question.right
+    verdict = majority(choices, question.wanted, rejecting=frozenset())
+    return progress if verdict.state is State.UNDECIDED else verdict.winner == question.right
 
 
-def _majority(name: str, unit: str, units: Sequence[Sequence[bool | Progress]]) -> ByMajority:
-    decided: list[bool] = []
+def _majority(name: str, unit: str, units: Sequence[tuple[int, Sequence[bool | Progress]]]) -> ByMajority:
+    decided: list[tuple[int, bool]] = []
     left_out = dict.fromkeys(Progress, 0)
-    for each in units:
+    for instance, each in units:
         waiting = {one for one in each if isinstance(one, Progress)}
         if not waiting:
-            decided.append(all(each))
+            decided.append((instance, all(each)))
         elif waiting == {Progress.COMPLETE}:
             left_out[Progress.COMPLETE] += 1
         else:
             left_out[Progress.UNANSWERED if set(each) == {Progress.UNANSWERED} else Progress.OPEN] += 1
-    return ByMajority(name, unit, Score(sum(decided), len(decided)), left_out)
+    return ByMajority(name, unit, decided, left_out)

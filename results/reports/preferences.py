@@ -44,10 +44,12 @@ def _items(study: StudyFacts, kind: str) -> list[str]:
 
 
 def _comparisons(study: StudyFacts, kind: str, criterion: str) -> Iterable[Comparison]:
+    instances = {question.id: question.instance for question in study.questions}
     for answer in answers_to(study, kind, criterion):
         shown = tuple(study.beside[answer.question])
         # What is none of the images says that none is ahead.
-        yield Comparison(shown, answer.choice if answer.choice in shown else None, answer.question, answer.annotator)
+        preferred, about = answer.choice if answer.choice in shown else None, instances[answer.question]
+        yield Comparison(shown, preferred, answer.question, answer.annotator, about)
 
 
 def preferences_table(found: Sequence[Preferred]) -> Table:
@@ -68,8 +70,8 @@ def preferences_table(found: Sequence[Preferred]) -> Table:
         "have the mean 0: an image that is ahead of another by 0.69 is preferred to it twice as often as the other way "
         "round. Against an average image: how often it would be preferred to one of score 0, ties apart. Share "
         "preferred: of the comparisons in which it was shown; where images were not all shown with each other it "
-        "depends on what stood beside it, and the score does not. Intervals hold the answers to a question together, "
-        f"and from {LEAST_RATERS} people on those of a person too."
+        "depends on what stood beside it, and the score does not. Intervals hold all answers about an instance "
+        f"together, and from {LEAST_RATERS} people on those of a person too."
     ]
     made_of = dict.fromkeys(of_one.study for of_one in found)
     return Table("preferences", "What people preferred", columns, rows, notes, list(made_of))

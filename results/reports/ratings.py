@@ -1,42 +1,143 @@
-"""How a scale was used in a study: how often each step was chosen, by category."""
+"""Ratings on a scale, by the image role that was rated: mean, spread, and how often each step was chosen."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from analytics.scales import distribution
+import numpy as np
+
+from analytics.clustered_means import ClusteredMean, mean_of
+from analytics.people import Answers, number_answers
+from analytics.scales import Distribution, distribution, number_of
 from results.reports.addresses import ALL
-from results.reports.answers import AnswerDetails, Kinds
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
-from results.reports.facts import Answerable
+from results.reports.cells import limits_or_reason
+from results.reports.facts import AnswerFacts, QuestionFacts, StudyFacts
 from results.reports.funnel import Category
+from studies.kinds.base import Scale
+
+ONE_RATING = "One rating has no spread."
 
 
-def ratings_table(answers: Sequence[AnswerDetails], kinds: Kinds) -> Table:
-    """Return one row per kind that rates on a scale, category and step: how often it was chosen, with the mean."""
-    columns = [Column("Kind"), Column("Type"), Column("Subtype"), Column("Step"), Column("Times", "count")]
-    columns += [Column("Share", "share"), Column("Answers", "count"), Column("Mean", "coefficient")]
-    columns += [Column("Spread (SD)", "coefficient")]
-    rows: list[Sequence[Cell]] = []
-    for kind, answerable, of_kind in _on_scales(answers, kinds):
-        for category, given in _by_category(of_kind).items():
-            found = distribution(given, answerable.options, answerable.scale.values)
-            spread = Undefined("One rating has no spread.") if found.sd is None else found.sd
-            rows.append((kind, *category, ALL, found.n, None, found.n, found.mean, spread))
-            rows += [
-                (kind, *category, answerable.name(step), times, times / found.n, found.n, None, None)
-                for step, times in zip(answerable.options, found.counts, strict=True)
-            ]
-    notes = ["Counted answers only. Mean and spread (sample standard deviation) are in steps of the scale."]
-    return Table("ratings", "Ratings by category", columns, rows, notes)
+@dataclass(frozen=True)
+class Rated:
+    """The ratings of one kind of question, image role and category of instances.
+
+    `unit`: which of several things asked at once, "" for others. `steps`: the scale from its lowest to its highest
+    step. `mean`: in steps, or in the numbers of the scale; its interval is for other people and instances.
+    """
+
+    study: str
+    kind: str
+    role: str
+    unit: str
+    category: Category
+    steps: Sequence[str]
+    names: Sequence[str]
+    distribution: Distribution
+    mean: ClusteredMean
 
 
-def ratings_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
-    series = []
-    for kind, answerable, of_kind in _on_scales(answers, kinds):
-        found = distribution(_spread_out(of_kind), answerable.options, answerable.scale.values)
-        steps = zip(answerable.options, found.counts, strict=True)
-        series.append(Series(kind, [Point(answerable.name(step), times / found.n) for step, times in steps]))
+@dataclass(frozen=True)
+class _Asked:
+    """What is rated together."""
+
+    kind: str
+    role: str
+    unit: str
+
+
+def ratings_of(study: StudyFacts) -> list[Rated]:
+    """Return the ratings of `study` by kind, image role and what was asked: all instances, then each category."""
+    questions = {question.id: question for question in study.questions}
+    given: dict[_Asked, list[AnswerFacts]] = {}
+    for answer in study.answers:
+        question = questions.get(answer.question)
+        # Where the right place is known, places are no ratings.
+        if question is not None and not question.knows_right and _scale(study, question.kind, answer.unit) is not None:
+            given.setdefault(_Asked(question.kind, question.role, answer.unit), []).append(answer)
+    return [
+        _rated(study, asked, category, of_category, questions)
+        for asked, answers in sorted(given.items(), key=lambda item: (item[0].kind, item[0].role))
+        for category, of_category in _by_category(study, answers, questions).items()
+    ]
+
+
+def _scale(study: StudyFacts, kind: str, unit: str) -> Scale | None:
+    """Return the ordered scale that a label of `unit` is on, None where there is none."""
+    answerable = study.answerable[kind]
+    scale = answerable.units.get(unit, answerable.scale)
+    return scale if scale.level != "nominal" and not answerable.prefers else None
+
+
+def _by_category(
+    study: StudyFacts, answers: Sequence[AnswerFacts], questions: Mapping[int, QuestionFacts]
+) -> dict[Category, list[AnswerFacts]]:
+    found: dict[Category, list[AnswerFacts]] = {}
+    for answer in answers:
+        found.setdefault(study.categories.get(questions[answer.question].instance, ("", "")), []).append(answer)
+    return {(ALL, ALL): list(answers), **dict(sorted(found.items()))}
+
+
+def _rated(
+    study: StudyFacts,
+    asked: _Asked,
+    category: Category,
+    answers: Sequence[AnswerFacts],
+    questions: Mapping[int, QuestionFacts],
+) -> Rated:
+    answerable = study.answerable[asked.kind]
+    scale = answerable.units.get(asked.unit, answerable.scale)
+    steps = list(scale.labels or answerable.options)
+    number = number_of(steps, scale.values)
+    given = number_answers(
+        [answer.annotator for answer in answers], [questions[answer.question].instance for answer in answers]
+    )
+    return Rated(
+        *(study.slug, asked.kind, asked.role, asked.unit, category, steps),
+        [answerable.name(step) for step in steps],
+        distribution((answer.choice for answer in answers), steps, scale.values),
+        _mean(given, [number[answer.choice] for answer in answers], number),
+    )
+
+
+def _mean(given: Answers, values: Sequence[float], number: Mapping[str, float]) -> ClusteredMean:
+    numbered = replace(given, values=np.array(values))
+    return mean_of(numbered, bounds=(min(number.values()), max(number.values())))
+
+
+def ratings_table(found: Iterable[Rated]) -> Table:
+    """Return one row per kind, image role, category and step: how often it was chosen, with the mean in the first."""
+    columns = [Column("Study"), Column("Kind"), Column("Image role"), Column("What was asked"), Column("Type")]
+    columns += [Column("Subtype"), Column("Step"), Column("Times", "count"), Column("Share", "share")]
+    columns += [Column("Answers", "count"), Column("People", "count"), Column("Instances", "count")]
+    columns += [Column("Mean", "coefficient"), Column("95 % interval", "coefficient")]
+    columns.append(Column("Spread (SD)", "coefficient"))
+    rows = [row for each in found for row in _rows(each)]
+    notes = [
+        "Counted answers only. Mean and spread (sample standard deviation) in steps of the scale, each image role for "
+        "itself. Intervals by person and instance: for other people and other instances."
+    ]
+    made_of = list(dict.fromkeys(str(row[0]) for row in rows))
+    return Table("ratings", "Ratings by image role and category", columns, rows, notes, made_of)
+
+
+def _rows(each: Rated) -> Iterable[Sequence[Cell]]:
+    about = (each.study, each.kind, each.role, each.unit, *each.category)
+    mean, n = each.mean, each.distribution.n
+    sd = Undefined(ONE_RATING) if each.distribution.sd is None else each.distribution.sd
+    limits = limits_or_reason(mean.low, mean.high, mean.reason)
+    yield (*about, ALL, n, None, n, mean.n_people, mean.n_instances, mean.value, limits, sd)
+    for name, times in zip(each.names, each.distribution.counts, strict=True):
+        yield (*about, name, times, times / n, n, None, None, None, None, None)
+
+
+def ratings_plot(found: Sequence[Rated]) -> Plot:
+    whole = [each for each in found if each.category == (ALL, ALL)]
+    steps = list(dict.fromkeys(name for each in whole for name in each.names))
+    series = [Series(_title(each, whole), [_share_of(each, name) for name in steps]) for each in whole]
     words = "; ".join(
-        f"{each.name}: " + ", ".join(f"{point.label} {point.value or 0:.1%}" for point in each.points)
+        f"{each.name}: "
+        + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
         for each in series
     )
     return Plot(
@@ -44,21 +145,13 @@ def ratings_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
     )
 
 
-def _on_scales(answers: Iterable[AnswerDetails], kinds: Kinds) -> Iterable[tuple[str, Answerable, list[AnswerDetails]]]:
-    by_kind: dict[str, list[AnswerDetails]] = {}
-    for answer in answers:
-        if kinds[answer.kind].is_scale:
-            by_kind.setdefault(answer.kind, []).append(answer)
-    for kind, of_kind in by_kind.items():
-        yield kind, kinds[kind], of_kind
+def _title(each: Rated, among: Sequence[Rated]) -> str:
+    """Name what was rated: the kind, and the role and the unit where there are several."""
+    several_roles = len({other.role for other in among if other.kind == each.kind}) > 1
+    return ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
 
 
-def _by_category(answers: Sequence[AnswerDetails]) -> Mapping[Category, list[str]]:
-    found: dict[Category, list[str]] = {}
-    for answer in answers:
-        found.setdefault(answer.category, []).extend([answer.choice] * answer.times)
-    return {(ALL, ALL): _spread_out(answers), **dict(sorted(found.items()))}
-
-
-def _spread_out(answers: Iterable[AnswerDetails]) -> list[str]:
-    return [answer.choice for answer in answers for _ in range(answer.times)]
+def _share_of(each: Rated, name: str) -> Point:
+    if name not in each.names:
+        return Point(name, None)
+    return Point(name, each.distribution.counts[list(each.names).index(name)] / each.distribution.n)

@@ -5,15 +5,25 @@ from dataclasses import dataclass, field
 
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
-from analytics.scores import CHANCE, Score, score, wilson_interval
+from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
 from results.reports.addresses import ALL, ANSWERED, listing
 from results.reports.base import INSTANCES, Cell, Column, Listed, Plot, Point, Series, Table, Undefined
 from results.reports.behind import with_question
-from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
+from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.funnel import Category, dataset_study, kept_instances
+from results.reports.funnel import Category, dataset_studies, kept_instances
 from results.reports.models import OF_AN_INSTANCE, Answered, grouped, models_on
-from results.reports.people import FOUR, OF_FOUR, Judged, Scored, by_category, by_majority, in_category_order, scored
+from results.reports.people import (
+    FOUR,
+    OF_FOUR,
+    ByMajority,
+    Judged,
+    Scored,
+    by_category,
+    by_majority,
+    in_category_order,
+    scored,
+)
 
 HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
 FINER = frozenset(FOUR.values())
@@ -89,11 +99,11 @@ def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
     predicted = [each for each in predicted if any(each.judged.values())]
     answered = with_question(study, ANSWERED)
     both_answered = {model: answered & those for model, those in project.predicted_by.items()}
-    models = models_on(project, list(instances))
+    models = models_on(project, list(instances), without=study.predicted_otherwise)
     return Baseline(study, scores, models, project.categories, predicted, answered, both_answered)
 
 
-def _predicted(who: str, rights: Mapping[int, bool], scores: Sequence[Scored]) -> Predicted:
+def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[Scored]) -> Predicted:
     asked = {each.name: {one.unit: one.instance for one in each.judged} for each in scores if each.unit == "question"}
     return Predicted(
         who,
@@ -106,7 +116,12 @@ def _predicted(who: str, rights: Mapping[int, bool], scores: Sequence[Scored]) -
 
 def people_score(judged: Sequence[Judged]) -> PeopleScore:
     """Return the human score of what was judged: the mean over people, with its interval."""
-    return score_of_people([one.right for one in judged], [one.person for one in judged], [one.unit for one in judged])
+    return score_of_people(
+        [one.right for one in judged],
+        [one.person for one in judged],
+        [one.unit for one in judged],
+        [one.instance for one in judged],
+    )
 
 
 def scores_table(baselines: Sequence[Baseline]) -> Table:
@@ -142,7 +157,6 @@ def _model_rows(baseline: Baseline, model: Answered, names: Sequence[str]) -> It
 def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
     """Return models and people by score as the papers print it: chance, models, people; on what people answered and,
     with a project, models on all of its dataset."""
-    keeping = dataset_study(project) if project else None
     on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
     names = [name for name in _names(baselines) if name not in FINER]
     names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
@@ -171,8 +185,12 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
         "Random chance: of a model whose four scores of an instance fall in any order, and elsewhere of one option "
         "among those offered. Somebody who guesses question by question gets Group in 1 of 16.",
     ]
-    rests_on = [*_slugs(baselines), *([keeping.slug] if keeping and on_dataset else [])]
+    rests_on = [*_slugs(baselines), *(_slugs_of_dataset(project) if project and on_dataset else [])]
     return Table("compact", "People and models", columns, rows, notes, rests_on)
+
+
+def _slugs_of_dataset(project: ProjectFacts) -> list[str]:
+    return [study.slug for study in dataset_studies(project)]
 
 
 def _chance(study: StudyFacts, each: Scored | None) -> Cell:
@@ -180,6 +198,8 @@ def _chance(study: StudyFacts, each: Scored | None) -> Cell:
         return None
     if each.name in CHANCE:
         return CHANCE[each.name]
+    if any(question.has_own_score for question in study.questions if question.kind == each.kind):
+        return Undefined("No chance level: answers can be partly right.")
     offered = study.answerable[each.kind]
     if not offered.options or not offered.same_for_all:
         return Undefined("Its questions do not all offer the same options.")
@@ -187,7 +207,7 @@ def _chance(study: StudyFacts, each: Scored | None) -> Cell:
 
 
 def _share(judged: Sequence[Judged] | None) -> Cell:
-    return share_of(score([one.right for one in judged])) if judged else None
+    return share_of(sum_of_scores([one.right for one in judged])) if judged else None
 
 
 def _predicted_rows(baseline: Baseline, predicted: Predicted, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
@@ -251,37 +271,44 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
             for name, found in model.outcomes.scores().items():
                 unit = "instance" if name in OF_FOUR else "question"
                 n = baseline.listed(found.n, model.instances, model=model.listed_as, unit=f"{unit}s")
-                rows.append(_model_interval(baseline, model.who, name, found, unit, n))
+                rows.append(_model_interval(baseline, model.who, name, found, unit, n, share_range(found)))
         for predicted in baseline.predicted:
             for name, judged in predicted.judged.items():
-                found = score([one.right for one in judged])
+                found = sum_of_scores([one.right for one in judged])
                 about = (one.instance for one in judged)
                 n = baseline.listed(found.n, about, model=predicted.who, unit="questions")
-                rows.append(_model_interval(baseline, predicted.who, name, found, "question", n))
+                interval = _over_instances(judged)
+                rows.append(_model_interval(baseline, predicted.who, name, found, "question", n, interval))
     notes = [
-        "Humans: for other people like these on other questions like these; exact for a share of as many independent "
-        "answers as the design effect leaves, corrected for few people (Korn and Graubard 1998). ICC: how much more "
-        "alike two answers of one person are than two of two people. Questions: what one person is right about once, "
-        "an instance for I2T, T2I and Group.",
-        "For this person: where only one answered, over other questions (Wilson's). Models: Wilson's, over instances.",
+        "Humans: for other people like these on other instances like these; Wilson's with Student's t, on as many "
+        "independent answers as the design effect leaves (Korn and Graubard 1998). ICC: how much more alike two "
+        "answers of one person are than two of two people. Questions: what one person is right about once, an instance "
+        "for I2T, T2I and Group.",
+        "For this person: where only one answered, over other instances. Models: over instances. Wilson's, by instance "
+        "where there are several questions about one.",
     ]
     return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
 
 
-def _model_interval(baseline: Baseline, who: str, name: str, found: Score, unit: str, n: int) -> Sequence[Cell]:
-    beside = (None, n, None, share_range(found), None, None, None)
+def _over_instances(judged: Sequence[Judged]) -> Cell:
+    return range_over_instances([one.right for one in judged], [one.instance for one in judged])
+
+
+def _model_interval(
+    baseline: Baseline, who: str, name: str, found: Score, unit: str, n: int, interval: Cell
+) -> Sequence[Cell]:
+    beside = (None, n, None, interval, None, None, None)
     return (baseline.study.slug, who, name, share_of(found), unit, *beside)
 
 
 def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:
     found = people_score(each.judged)
     about = (one.instance for one in each.judged)
-    alone = score([one.right for one in each.judged]) if found.n_people == 1 else None
     return (
         *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
         *(found.n_people, baseline.listed(found.n_questions, about, unit=f"{each.unit}s"), found.n_answers),
         limits_or_reason(found.low, found.high, found.reason),
-        None if alone is None else share_range(alone),
+        _over_instances(each.judged) if found.n_people == 1 else None,
         value_or_reason(found.icc, NO_ICC),
         value_or_reason(found.design_effect, found.reason),
     )
@@ -304,15 +331,20 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
                 rows.append(
                     (
                         *(baseline.study.slug, each.name, share_of(each.found), each.unit, each.found.n),
-                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], share_range(each.found)),
+                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], _of_majority(each)),
                     )
                 )
     notes = [
         "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
         "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
-        "This says how often such a group is right and not how often a person is. Wilson's intervals."
+        "This says how often such a group is right and not how often a person is. Wilson's intervals, by instance "
+        "where there are several questions about one."
     ]
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
+
+
+def _of_majority(each: ByMajority) -> Cell:
+    return range_over_instances([right for _, right in each.decided], [instance for instance, _ in each.decided])
 
 
 def scores_plot(baselines: Sequence[Baseline]) -> Plot:

@@ -1,25 +1,30 @@
 """How questions that ask several things at once were answered: how often each label was given to each of them."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from analytics.scores import Score
+import numpy as np
+
+from analytics.clustered_means import ClusteredMean, mean_of
+from analytics.people import Answers, number_answers
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
-from results.reports.cells import share_of, share_range
-from results.reports.facts import Answerable, StudyFacts
+from results.reports.cells import limits_or_reason
+from results.reports.facts import Answerable, AnswerFacts, StudyFacts
 from results.reports.labels import answers_to
 
 
 @dataclass(frozen=True)
 class _Said:
-    """How often each label was given to `unit`, one of the things that questions of `kind` ask at once."""
+    """How often each label was given to `unit`, one of the things that questions of `kind` ask at once.
+
+    `times`: label -> how many answers, and their share of all.
+    """
 
     study: str
     kind: str
     unit: str
     answerable: Answerable
-    times: Mapping[str, Score]
+    times: Mapping[str, tuple[int, ClusteredMean]]
 
 
 def units_table(studies: Sequence[StudyFacts]) -> Table:
@@ -35,12 +40,12 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
     rows: list[Sequence[Cell]] = [
         (
             *(said.study, said.kind, said.unit, said.answerable.name(label)),
-            *(score.n, score.count, share_of(score), share_range(score)),
+            *(share.n_answers, times, share.value, limits_or_reason(share.low, share.high, share.reason)),
         )
         for said in found
-        for label, score in said.times.items()
+        for label, (times, share) in said.times.items()
     ]
-    notes = ["Counted answers only. Wilson's intervals, as if every answer came from somebody else."]
+    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
     title, made_of = "How often each answer was given, by what was asked", dict.fromkeys(said.study for said in found)
     return Table("units", title, columns, rows, notes, list(made_of))
 
@@ -52,12 +57,15 @@ def units_plot(study: StudyFacts) -> Plot:
     series = [
         Series(
             f"{kind}: {label}" if several else label,
-            [Point(said.unit, said.times[label].share if said.kind == kind else None) for said in found],
+            [
+                Point(said.unit, said.times[label][1].value if said.kind == kind and label in said.times else None)
+                for said in found
+            ],
         )
         for kind, label in labels
     ]
     words = "; ".join(
-        f"{said.unit}: " + ", ".join(f"{label} {score.share or 0:.1%}" for label, score in said.times.items())
+        f"{said.unit}: " + ", ".join(f"{label} {share.value or 0:.1%}" for label, (_, share) in said.times.items())
         for said in found
     )
     title = "Share of each answer, by what was asked"
@@ -65,12 +73,26 @@ def units_plot(study: StudyFacts) -> Plot:
 
 
 def _all_said(study: StudyFacts) -> Iterable[_Said]:
+    instances = {question.id: question.instance for question in study.questions}
     for kind, answerable in study.answerable.items():
         if answerable.has_one_label or answerable.prefers or not answerable.options:
             continue
-        given: dict[str, Counter[str]] = {}
+        by_unit: dict[str, list[AnswerFacts]] = {}
         for answer in answers_to(study, kind):
-            given.setdefault(answer.unit, Counter())[answer.choice] += 1
-        for unit, labels in given.items():
-            times = {label: Score(labels[label], labels.total()) for label in answerable.options}
+            by_unit.setdefault(answer.unit, []).append(answer)
+        for unit, given in by_unit.items():
+            could = answerable.units[unit].labels if unit in answerable.units else answerable.options
+            people = [answer.annotator for answer in given]
+            numbered = number_answers(people, [instances[answer.question] for answer in given])
+            times = dict(_times([answer.choice for answer in given], could, numbered))
             yield _Said(study.slug, kind, unit, answerable, times)
+
+
+def _times(
+    choices: Sequence[str], options: Sequence[str], given: Answers
+) -> Iterable[tuple[str, tuple[int, ClusteredMean]]]:
+    place = {option: number for number, option in enumerate(options)}
+    said = np.array([place.get(choice, -1) for choice in choices])
+    for option, number in place.items():
+        chosen = (said == number).astype(np.float64)
+        yield option, (int(chosen.sum()), mean_of(replace(given, values=chosen)))

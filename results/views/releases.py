@@ -6,6 +6,7 @@ from functools import wraps
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -14,13 +15,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from background.tasks import send
 from results.actions.exports import job_of, request_export
-from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids
+from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids, released_with
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dossier import About
 from results.models import Release
 from results.queries.offered import OfferedExport, Since, removed_since
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
+from studies.actions.datasets import dataset_studies
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
@@ -44,6 +46,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
         "launched": study.state != StudyState.DRAFT,
         "releases": _lines(study),
         "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
+        "dataset": [each.slug for each in dataset_studies(study.project)] if study.in_dataset else [],
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
         "may": may_do(request, study.project),
@@ -62,7 +65,8 @@ class ReleaseLine:
 
 def _lines(study: Study) -> list[ReleaseLine]:
     related = ("exports__study__project", "exports__requested_by", "exports__release", "exports__job")
-    found = list(Release.objects.filter(study=study).prefetch_related(*related))
+    of_study = Q(study=study) | Q(beside=study)
+    found = list(Release.objects.filter(of_study).distinct().prefetch_related("beside", *related))
     removed = removed_since(releases=found)
     return [
         ReleaseLine(
@@ -80,7 +84,8 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     # Before anything is stored, so that a wrong format leaves no release behind.
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
-    release, _ = prepare_release(study=study, about=about, by=user, now=now)
+    beside = released_with(study) if request.POST.get("dataset") else []
+    release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
     export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
     send(job_of(export=export))
 
@@ -106,7 +111,7 @@ def release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpR
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
     """Send the ids behind the pseudonyms of a release to who may know them."""
-    name = f"{release.study.slug}-{release.name}-provider-ids.csv"
+    name = f"{release.file_name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(
         provider_ids(release=release, by=signed_in(request), now=timezone.now()),

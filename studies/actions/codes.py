@@ -35,6 +35,8 @@ def used_codes(study: Study) -> list[CompletionCode]:
     unused = [outcome for outcome, way in led.items() if way != "code"]
     if not study.design.lobby.minutes:
         unused.append(Outcome.WAITED)
+    if not study.design.pay.per_session or study.design.pay.least_answers <= 1:
+        unused.append(Outcome.FEW_ANSWERS)
     return list(CompletionCode.objects.filter(study=study).exclude(outcome__in=unused).order_by("pk"))
 
 

@@ -1,7 +1,8 @@
 """From instances to questions: what an instance is by now, and the questions a study's parts ask about it."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,8 @@ BATCH = 500
 PROBLEMS_SHOWN = 20
 # A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
 SAMPLED_PER_QUESTION = 20
+# Stands for an image that is not there: the SHA-256 of nothing.
+PLACEHOLDER = hashlib.sha256().hexdigest()
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def roles_asked(study: Study) -> set[str]:
 
 def questions_per_instance(study: Study) -> int:
     """Return how many questions the study asks about one instance, at most."""
-    return sum(len(get_kind(part.kind).variants(part.ask)) for part in study.design.parts)
+    return study.design.questions_per_instance
 
 
 def origin_of(question: Question, winner: str) -> Origin:
@@ -148,8 +151,14 @@ def _questions_about(study: Study, facts: InstanceFacts, source: Source | None =
                 "variant": built.variant,
                 "part": number,
                 "content": built.content,
-                "right": built.right,
+                **_right(built.right),
+                "item": built.item,
             }
+
+
+def _right(right: Any) -> dict[str, Any]:
+    """Return the columns of a right answer: a label in one, any other JSON in the other."""
+    return {"right": right} if isinstance(right, str) else {"right": "", "right_answer": right}
 
 
 def _with_facts(asked: Sequence[About]) -> Iterator[tuple[About, Instance, InstanceFacts]]:
@@ -186,23 +195,52 @@ def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> 
         else:
             images[role] = [ImageFacts(sha256=won["image"], width=won["width"], height=won["height"])]
     said = source.content if source else {}
-    return InstanceFacts(key=instance.key, captions=captions, images=images, source=said, type=instance.type)
+    return InstanceFacts(
+        key=instance.key,
+        captions=captions,
+        images=images,
+        source=said,
+        type=instance.type,
+        reference=instance.reference,
+    )
 
 
-def asked_by_kind(kind: Kind, instances: QuerySet[Instance]) -> Iterator[tuple[Instance, Built | CannotAsk]]:
-    """Yield what `kind`, as it usually asks, would ask about each of `instances`, without any study; or why it cannot.
+def asked_by_kind(
+    kind: Kind, instances: QuerySet[Instance], *, ask: Mapping[str, Any] | None = None, with_files: bool = True
+) -> Iterator[tuple[Instance, Built | CannotAsk]]:
+    """Yield what `kind` would ask about each of `instances` without any study, or why it cannot.
 
-    A kind that asks about answers asks about the descriptions that came with them.
+    A kind that asks about answers asks about the descriptions that came with them. `ask`: its part of a design, the
+    default where there is none. Without `with_files` it asks as if every image had been imported.
     """
-    ask = usual_ask(kind)
+    ask = usual_ask(kind) if ask is None else ask
     asked = (
         imported_answers(instances) if kind.asks_about_answers else map(About, instances.values_list("pk", flat=True))
     )
     for _, instance, facts in _with_facts(list(asked)):
         try:
-            yield from ((instance, built) for built in kind.questions(facts, ask, seed=facts.key))
+            built = kind.questions(facts, ask, seed=facts.key) if with_files else _without_files(kind, ask, facts)
         except CannotAsk as error:
             yield instance, error
+        else:
+            yield from ((instance, each) for each in built)
+
+
+def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> Sequence[Built]:
+    """Return what `kind` would ask were all images imported: those that are awaited or, where that is not enough, one
+    in each role that has none. Raises CannotAsk."""
+    there = {
+        role: [image if image.sha256 else replace(image, sha256=PLACEHOLDER) for image in images]
+        for role, images in facts.images.items()
+    }
+    try:
+        return kind.questions(replace(facts, images=there), ask, seed=facts.key)
+    except CannotAsk as error:
+        added = {role: [ImageFacts(PLACEHOLDER, 1, 1)] for role in kind.roles(ask).images if not there.get(role)}
+        try:
+            return kind.questions(replace(facts, images=there | added), ask, seed=facts.key)
+        except CannotAsk:
+            raise error from None
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:

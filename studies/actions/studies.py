@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from studies.actions.codes import add_code
 from studies.actions.conditions import unmet
-from studies.actions.datasets import set_dataset
+from studies.actions.datasets import dataset_studies, join_dataset
 from studies.actions.events import Actor, What, person, record
 from studies.actions.questions import (
     About,
@@ -24,6 +24,7 @@ from studies.actions.questions import (
     unsaved_questions,
 )
 from studies.actions.roles import check_roles
+from studies.actions.selection import check_selection
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -125,6 +126,7 @@ class Plan:
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_contact(study)
+    check_selection(study)
     _check_named_studies(study)
     asked = _asked_about(study, about)
     surveys = _planned(study, asked)
@@ -228,26 +230,27 @@ def freeze(
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
     _check_contact(study)
+    check_selection(study)
     _check_named_studies(study)
-    if keeps_dataset(study):
-        set_dataset(project=study.project, study=study, by=by, now=now)
+    if joins_dataset(study):
+        join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
         add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
     _check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
-def keeps_dataset(study: Study) -> bool:
-    """Tell whether launching `study` makes what it keeps the dataset of its project.
+def joins_dataset(study: Study) -> bool:
+    """Tell whether launching `study` adds what it accepts to the dataset of its project.
 
-    Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or has
-    what the study that feeds it kept: never because of the order in which studies were launched.
+    Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or when
+    the study that feeds it is part of the dataset: never because of the order in which studies were launched.
     """
     declared = study.design.dataset
     if declared is not None:
         return bool(declared)
-    kept_by = study.project.dataset_id
-    return study.purpose == Purpose.FILTER and (kept_by is None or kept_by == study.fed_by_id)
+    in_dataset = {each.pk for each in dataset_studies(study.project)}
+    return study.purpose == Purpose.FILTER and (not in_dataset or study.fed_by_id in in_dataset)
 
 
 def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> list[Survey]:
@@ -259,16 +262,25 @@ def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> lis
         Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)
     ]
     Survey.objects.bulk_create(surveys, batch_size=BATCH)
-    for survey, plan in zip(surveys, planned, strict=True):
-        asked = [question for about in plan.items for question in questions[about]]
-        fill_survey(survey=survey, questions=in_parts(asked, seed=f"{study.seed}|{survey.number}"))
+    asked = ([question for about in plan.items for question in questions[about]] for plan in planned)
+    fill_surveys(
+        (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
+        for survey, of_survey in zip(surveys, asked, strict=True)
+    )
     return surveys
 
 
 def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
+    fill_surveys([(survey, questions)])
+
+
+def fill_surveys(filled: Iterable[tuple[Survey, Sequence[Question]]]) -> None:
+    """Make the rows of surveys and their questions, in order: of all surveys together, so that many small surveys take
+    no more statements than a few large ones."""
     SurveyQuestion.objects.bulk_create(
         (
             SurveyQuestion(survey=survey, question=question, position=position)
+            for survey, questions in filled
             for position, question in enumerate(questions)
         ),
         batch_size=BATCH,

@@ -14,7 +14,7 @@ from studies.design.problems import DesignRefused, Problem
 from studies.design.reading import Lines, Path, read_values
 from studies.design.schema import VERSION, study_schema, with_defaults
 from studies.eligibility import get_rule as get_eligibility
-from studies.kinds import KINDS, get_kind
+from studies.kinds import KINDS, get_kind, has_own_score
 from studies.naming import problem_with_line
 from studies.rules import fitting, get_rule, misfit
 
@@ -90,6 +90,8 @@ def _with_what_is_left_out(given: Mapping[str, Any], asked: list[Mapping[str, An
     design["max_answers"] = design.get("max_answers") or design["answers"]
     design["time"].setdefault("limit_minutes", shortest_limit(design["time"]["estimated_minutes"]))
     design["instances"].setdefault("sample", None)
+    is_live = bool(design["instances"]["from"]) and design["instances"]["sample"] is None
+    design["pay"].setdefault("least_answers", design["surveys"]["size"] if is_live else 1)
     design["conditions"].setdefault("blind_solvability", None)
     design["eligibility"] = [
         with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in design["eligibility"]
@@ -257,6 +259,12 @@ def _check_sense(design: Design, lines: Lines) -> Iterator[Problem]:
             "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
             "the instances from another study, without a sample.",
         )
+    if design.pay.least_answers > design.surveys.size:
+        yield Problem(
+            _nearest(lines, ("pay", "least_answers")),
+            f"`pay.least_answers` is {design.pay.least_answers}, more than a session is asked: `surveys.size` is "
+            f"{design.surveys.size}. Lower it.",
+        )
     yield from _check_conditions(design, lines)
     recruitment, practice, time = design.recruitment, design.practice, design.time
     if not recruitment.prolific and not recruitment.invite:
@@ -297,6 +305,12 @@ def _check_conditions(design: Design, lines: Lines) -> Iterator[Problem]:
             _nearest(lines, ("conditions", "blind_solvability")),
             "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
             "looking. Leave `conditions.blind_solvability` out.",
+        )
+    elif all(has_own_score(get_kind(part.kind)) for part in design.parts):
+        yield Problem(
+            _nearest(lines, ("conditions", "blind_solvability")),
+            "A blind baseline chooses one option, and answers to these questions are scored in another way. Leave "
+            "`conditions.blind_solvability` out.",
         )
     elif design.instances.from_study and design.instances.sample is None:
         yield Problem(

@@ -32,6 +32,9 @@ def copied_source(source: str, design: Design, *, study: str, title: str, keys: 
         only = replace(design.instances, sample=None, type=(), subtype=(), split=(), keys=tuple(keys))
         wanted = replace(wanted, instances=only)
         changes["instances",] = ({"from": only.from_study} if only.from_study else {}) | {"keys": list(keys)}
+        if only.from_study and design.instances.sample is not None:
+            # Without a sample another number is the default.
+            changes["pay", "least_answers"] = design.pay.least_answers
     try:
         changed = with_changes(source, changes)
         # The seed may be the file's own.

@@ -76,10 +76,12 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """Money in major units of `currency`: for a finished session, and besides for each answer that counts."""
+    """Money in major units of `currency`: for a finished session, and besides for each answer. A session with fewer
+    than `least_answers` is paid that share of `per_session`."""
 
     currency: str
     per_session: Decimal
+    least_answers: int
     per_answer: Decimal
 
 
@@ -177,6 +179,21 @@ class Design:
         return any_right_is_known([{"kind": part.kind, "ask": part.ask} for part in self.parts])
 
     @property
+    def questions_per_instance(self) -> int:
+        """How many questions it asks about one instance at most or, where it asks about answers, about one answer."""
+        return sum(len(get_kind(part.kind).variants(part.ask)) for part in self.parts)
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether it may ask several questions about one instance."""
+        return self.asks_about_answers or self.questions_per_instance > 1
+
+    @property
+    def asks_about_parts(self) -> bool:
+        """Whether a part of it asks about parts of instances, each of which is an item."""
+        return any(get_kind(part.kind).asks_about_parts for part in self.parts)
+
+    @property
     def asks_about_answers(self) -> bool:
         """Whether its questions are made from answers, and not only from instances: from those of the study that feeds
         it or, without one, from descriptions that came with the import."""
@@ -265,6 +282,7 @@ class Design:
             "pay": {
                 "currency": self.pay.currency,
                 "per_session": str(self.pay.per_session),
+                "least_answers": self.pay.least_answers,
                 "per_answer": str(self.pay.per_answer),
             },
             "language": self.language,
@@ -358,7 +376,7 @@ def _recruitment(stored: Any) -> Recruitment:
 def _pay(stored: Any) -> Pay:
     pay = _entries(stored, _PAY, "pay")
     per_session, per_answer = Decimal(pay["per_session"]), Decimal(pay["per_answer"])
-    return Pay(currency=pay["currency"], per_session=per_session, per_answer=per_answer)
+    return Pay(pay["currency"], per_session, pay["least_answers"], per_answer)
 
 
 def _lobby(stored: Any) -> Lobby:

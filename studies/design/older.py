@@ -8,7 +8,7 @@ from studies.kinds import KINDS, get_kind
 
 # The first part stands at the top as well: before `parts` it stood there alone, and older versions look for it there.
 ASKING = ("kind", "ask", "instructions")
-VERSION_2, VERSION_3 = 2, 3
+VERSION_2, VERSION_3, VERSION_4 = 2, 3, 4
 
 
 def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,16 +17,20 @@ def filled(stored: Mapping[str, Any]) -> dict[str, Any]:
     Designs had no version at first, and a line came now and then: `parts` and `max_answers`, `instances.from` and
     `sample`, then `purpose` and `dataset`, then `recruitment.any_ids`; version 2 knows `language`, `contact`,
     `time.more_minutes`, `answering` and `endings`, version 3 `eligibility`, `lobby`, `answering.record_writing`
-    and `pay.per_answer`, version 4 `conditions`.
+    and `pay.per_answer`, version 4 `conditions`, version 5 `pay.least_answers`.
     That one is missing means here what Lineup did then, not what it does for a new study file: whoever came with an id
-    of any form may go on, pages follow the reader's language, nobody was kept out by what they had done, and a
-    launch had no conditions.
+    of any form may go on, pages follow the reader's language, nobody was kept out by what they had done, a launch had
+    no conditions, and every finished session was paid in full.
     """
     whole = {name: value for name, value in stored.items() if name not in ASKING}
     given = stored.get("parts") or [{name: stored[name] for name in ASKING if name in stored}]
     whole["parts"] = parts = [_part(part) for part in given]
     if whole.get("version") == VERSION:
         return whole
+    if isinstance(whole.get("pay"), Mapping):
+        whole["pay"] = {"least_answers": 1} | dict(whole["pay"])
+    if stored.get("version") == VERSION_4:
+        return whole | {"version": VERSION}
     whole = {**whole, "conditions": {"blind_solvability": None}}
     if stored.get("version") == VERSION_3:
         return whole | {"version": VERSION}

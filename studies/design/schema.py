@@ -13,7 +13,7 @@ from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
 # `studies.design.older` fills what designs of the one before lack.
-VERSION = 4
+VERSION = 5
 
 # As many as one question gets, by a study file or by what is asked of it later.
 MOST_ANSWERS = 100
@@ -134,8 +134,9 @@ def _naming_properties() -> dict[str, Any]:
         },
         "dataset": {
             "type": "boolean",
-            "description": "Whether what it keeps is the dataset of the project. Default: true for a filter when "
-            "the project has no dataset yet, or when it takes its instances from the study that kept it so far.",
+            "description": "Whether the items that it accepts belong to the dataset of the project. true: beside other "
+            "studies of the dataset, in place of those that select some of its instances or feed it. Default: true for "
+            "a filter when the project has no dataset yet, or when a study of the dataset feeds it.",
         },
     }
 
@@ -226,6 +227,13 @@ def _pay_schema() -> dict[str, Any]:
                 "pattern": _AMOUNT,
                 "default": "0.00",
                 "description": 'In whole units, in quotes: "8.00".',
+            },
+            "least_answers": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 2000,
+                "description": "A finished session with fewer answers is paid that share of `per_session`. Default: "
+                "`surveys.size` where questions come from another study while this one is open, and 1 otherwise.",
             },
             "per_answer": {
                 "type": "string",

@@ -23,7 +23,8 @@ class Record:
     about, have before them now, or could look at before they gave up.
 
     `known`: how many of their counted answers are to questions whose right answer is known; `right`: how many of these
-    are right, at most `known`. `sittings`: both, in this order, of the answers that they gave in one sitting each.
+    are right, at most `known`, each as far as it is right. `sittings`: both, in this order, of the answers that they
+    gave in one sitting each.
 
     `accepted`, `rejected`: how many of their counted answers other studies asked about and accepted, or rejected; an
     answer that one rejects is rejected, whatever others say, and what is undecided is in neither. Whoever said that
@@ -33,8 +34,8 @@ class Record:
 
     answered: int = 0
     known: int = 0
-    right: int = 0
-    sittings: tuple[tuple[int, int], ...] = ()
+    right: float = 0
+    sittings: tuple[tuple[int, float], ...] = ()
     accepted: int = 0
     rejected: int = 0
     instances: frozenset[int] = frozenset()

@@ -1,7 +1,8 @@
 """ImageCoDe: sets of ten similar images, with or without descriptions that tell one of them apart.
 
 A file is an object of image sets by their folder, or a JSON object per set on each line; its companions say who wrote
-the descriptions, and what phenomena are in them. Which of these a file is, its content tells (docs/import-formats.md).
+the descriptions, what phenomena are in them, and which two images make a pair. Which of these a file is, its content
+tells (docs/import-formats.md).
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO
 from studies.descriptions import (
     AUTHOR,
     LOOKED_FOR,
+    PAIRED,
     PUBLIC,
     SET,
     SET_SIZE,
@@ -31,8 +33,10 @@ from studies.importing.rows import (
     BYTE_ORDER_MARK,
     LONGEST_LINE,
     Item,
+    Row,
     kind_of,
     read_items,
+    read_list,
     read_objects,
     read_yaml_items,
     text_of,
@@ -56,6 +60,7 @@ WORKERS = {TRAIN_WORKER, UNSEEN_WORKER}
 # The published tags: code -> how many descriptions, from the first, were looked at for it.
 LOOKED_AT = {"con": 1002, "n": 1002, "neg": 1002, "v": 1002}
 LOOKED_AT |= {"col": 200, "cor": 200, "img": 200, "q": 200, "s": 200, "t": 200}
+PAIR_SHAPE = 'A list holds pairs of images: {"directory", "pos_idx", "neg_idx", "caption"}.'
 _SPLIT = re.compile(r"(train|valid|val|test)(?![a-z])")
 _INDEX = re.compile(r"[0-9]")
 
@@ -72,7 +77,9 @@ def read(stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
     stream.seek(start)
     if _is_line(beginning):
         yield from _read_lines(stream, split)
-    elif beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"{", b"["}:
+    elif (opening := beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]) == b"[":
+        yield from _read_pairs(read_list(stream))
+    elif opening == b"{":
         yield from _read_items(read_items(stream), split)
     else:
         yield from _read_items(read_yaml_items(stream), split)
@@ -114,6 +121,43 @@ def _read_items(items: Iterator[Item | RowProblem], split: str) -> Iterator[Reco
 def _read_lines(stream: BinaryIO, split: str) -> Iterator[Record | RowProblem]:
     for item in read_objects(stream):
         yield from [item] if isinstance(item, RowProblem) else _read_set(*item, split)
+
+
+def _read_pairs(items: Iterator[Row | RowProblem]) -> Iterator[Note | RowProblem]:
+    """Read pairs of images (ImageCoDe-simple) and yield a note per set: the other image of each description's pair."""
+    rows: dict[str, int] = {}
+    about: dict[str, dict[str, dict[str, Any]]] = {}
+    for item in items:
+        pair = item if isinstance(item, RowProblem) else _pair(*item)
+        if isinstance(pair, RowProblem):
+            yield pair
+            continue
+        row, directory, target, other = pair
+        rows.setdefault(directory, row)
+        known = about.setdefault(directory, {}).setdefault(target, {PAIRED: other})[PAIRED]
+        if known != other:
+            yield RowProblem(
+                row, "neg_idx", f"Image {target} of {directory} has neg_idx {known} before. Keep one of them."
+            )
+    for directory, notes in about.items():
+        yield from _note(rows[directory], directory, notes)
+
+
+def _pair(row: int, fields: Mapping[str, Any]) -> tuple[int, str, str, int] | RowProblem:
+    """Return record number, directory, target and the place of the other image."""
+    directory = fields.get("directory")
+    if not isinstance(directory, str):
+        return RowProblem(row, "directory", f"The field must be a text, not {kind_of(directory)}. {PAIR_SHAPE}")
+    places: list[int] = []
+    for name in ("pos_idx", "neg_idx"):
+        place = fields.get(name)
+        if type(place) is not int or not 0 <= place < SET_SIZE:
+            return RowProblem(row, name, f"The field must be a number from 0 to {SET_SIZE - 1}. {PAIR_SHAPE}")
+        places.append(place)
+    target, other = places
+    if target == other:
+        return RowProblem(row, "neg_idx", "The field must differ from pos_idx: a pair has two images.")
+    return row, directory, str(target), other
 
 
 def _is_about_authors(value: Any) -> bool:

@@ -102,13 +102,16 @@ def _reference(
     return reference | ({"other": other} if other else {})
 
 
-def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]) -> str:
-    """Return the option that the source's reference calls right, or ""."""
+def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]) -> Any:
+    """Return the option that the source's reference calls right, or "". A list or an object stays as it is: kinds may
+    have right answers of any shape."""
     options = _options(images)
     index = given.get("chosen_index")
     right = f"{LISTED_ROLE}-{index}" if index is not None else given.get("right")
     if right is None:
         return ""
+    if index is None and isinstance(right, list | dict):
+        return right
     if isinstance(index, bool) or right not in [*options, NONE]:
         name = "chosen_index" if index is not None else "right"
         problems.append(

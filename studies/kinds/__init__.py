@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from studies.kinds.base import (
+    AgreementMeasure,
     Answer,
     Built,
     CannotAsk,
@@ -23,6 +24,7 @@ from studies.kinds.base import (
     Text,
     Writing,
     fields_of,
+    has_own_score,
     in_shown_order,
     last_keys,
     posted_values,
@@ -70,6 +72,7 @@ def finer_scores() -> Mapping[str, tuple[str, str]]:
 
 __all__ = [
     "KINDS",
+    "AgreementMeasure",
     "Answer",
     "Built",
     "CannotAsk",
@@ -91,6 +94,7 @@ __all__ = [
     "fields_of",
     "finer_scores",
     "get_kind",
+    "has_own_score",
     "in_shown_order",
     "last_keys",
     "matches",

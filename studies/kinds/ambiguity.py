@@ -23,6 +23,7 @@ class Ambiguity(SingleChoice):
     name = "ambiguity"
     title = "Say which of two images fits a caption, or both"
     rule = "unambiguous-v1"
+    rejecting_options = frozenset({GENERATED, BOTH})
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,

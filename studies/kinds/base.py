@@ -8,9 +8,9 @@ kind a question is of.
 import hashlib
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -68,7 +68,8 @@ class InstanceFacts:
     """An instance as kinds see it: captions by role, and the images of each role in order.
 
     `source`: the frozen content of what the question is made from besides, such as a description; empty without one.
-    `type`: what its source calls it, "" where that says nothing.
+    `type`: what its source calls it, "" where that says nothing. `reference`: what its source says of it besides, such
+    as which answer is right; the entries of a row that the importer does not know stand under "other".
     """
 
     key: str
@@ -76,6 +77,7 @@ class InstanceFacts:
     images: Mapping[str, Sequence[ImageFacts]] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
     type: str = ""
+    reference: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,19 @@ class Roles:
 @dataclass(frozen=True)
 class Built:
     """A question about an instance. `variant`: which of the kind's questions about it; `content`: what is frozen into
-    it, plain JSON; `right`: the label of the right answer, "" where none is known."""
+    it, plain JSON; `right`: the right answer, "" where none is known. It is a label where answers are one label each,
+    and otherwise plain JSON, such as the right value of an answer; the kind's `score` reads it. `item`: the part of
+    the instance that it is about, where the kind `asks_about_parts`, "" for all of it."""
 
     variant: str
     content: dict[str, Any]
-    right: str = ""
+    right: Any = ""
+    item: str = ""
+
+    @property
+    def right_option(self) -> str:
+        """The right answer where it is a label, else ""."""
+        return self.right if isinstance(self.right, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +189,37 @@ class Answer:
     label: str = ""
 
 
+class Measured(Protocol):
+    """A coefficient of agreement: its value, None exactly when `reason` says why."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def reason(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class AgreementMeasure:
+    """A measure of agreement that a kind brings.
+
+    `of_question`: the content of a question and the values of two or more answers to it -> their agreement, at most 1.
+    A report averages it over the questions that have one.
+    """
+
+    name: str
+    of_question: Callable[[Mapping[str, Any], Sequence[Any]], Measured]
+
+
 @dataclass(frozen=True)
 class Scale:
-    """How labels relate: not at all, by their order (that of the options), or as the numbers that `values` gives."""
+    """How labels relate: not at all, by their order (that of the options), or as the numbers that `values` gives.
+
+    `labels`: those on the scale, in its order; empty for all categories of the kind.
+    """
 
     level: Level = "nominal"
     values: Mapping[str, float] = field(default_factory=dict)
+    labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -221,11 +256,18 @@ class Kind(ABC):
     asks_about_answers: ClassVar[bool] = False
     """Whether its questions are made from answers of the study that its own takes its instances from or, without such a
     study, from descriptions that came with the instances."""
+    asks_about_parts: ClassVar[bool] = False
+    """Whether each question is about one part of its instance, such as one image of a set. Each part is accepted or
+    rejected by itself; several questions about it are attempts, of which one has to succeed."""
     is_for_strangers: ClassVar[bool] = False
     """Whether nobody is asked about an instance that they have met in the study that feeds theirs, because there they
     have seen what is to be found here."""
     scales_differ: ClassVar[bool] = False
     """Whether the answers to some of its questions compare otherwise than those to others."""
+    rejecting_options: ClassVar[frozenset[str]] = frozenset()
+    """The keys of its options by which an answer says that the instance should be rejected."""
+    answers_are_sources: ClassVar[bool] = False
+    """Whether studies of other kinds can ask about its answers."""
     collects: ClassVar[bool] = False
     """Whether its answers are collected, and accept or reject nothing unless a study says so."""
 
@@ -271,6 +313,12 @@ class Kind(ABC):
     @abstractmethod
     def shown(self, content: Mapping[str, Any]) -> Shown:
         """Return what a question is about."""
+
+    def picture_of(self, content: Mapping[str, Any], item: str) -> Picture | None:
+        """Return the picture that a part of the instance is, None where it is none."""
+        offered = (option.picture for option in self.options(content) if option.key == item)
+        marked = (picture for picture in self.shown(content).pictures if picture.mark == TARGET)
+        return next(offered, None) or next(marked, None)
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         """Return what can be chosen, in the order of the source; nothing where the answer is written."""
@@ -319,9 +367,37 @@ class Kind(ABC):
     def scale(self, content: Mapping[str, Any]) -> Scale:
         return Scale()
 
+    def unit_scales(self, content: Mapping[str, Any]) -> Mapping[str, Scale]:
+        """Return unit -> its scale with its `labels`, where an answer has several labels that are not all on `scale`;
+        every unit of `labels` is in it, or none."""
+        return {}
+
     def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
         """Return how labels are put together for agreement; the first is what its rule tells apart."""
         return ()
+
+    def measures(self) -> Sequence[AgreementMeasure]:
+        """Return the measures of agreement on whole answers that the kind brings, besides those of its labels."""
+        return ()
+
+    def score(self, content: Mapping[str, Any], right: Any, answer: Answer) -> float | None:
+        """Return how right `answer` is, from 0 to 1, where `right` is the right one; None where it cannot be told.
+
+        Human scores, models' scores and simulated annotators use it. Without one of its own, the right answer gets 1
+        and every other 0.
+        """
+        return float((answer.label if self.has_one_label else answer.value) == right)
+
+    def model_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        """Return what a model gives a score each: the options, and nothing where several things are asked at once. A
+        kind whose groups are ranked says its own."""
+        return () if self.groups(content) else self.options(content)
+
+    def predicted(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
+        """Return the answer that a model's scores of `model_options` amount to, higher is better; None where they do
+        not tell, such as for two options with the highest score."""
+        best = [key for key, score in scores.items() if score == max(scores.values())]
+        return Answer(best[0], best[0]) if self.has_one_label and len(best) == 1 else None
 
     def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
         """Return what an accepted answer adds to its instance: role -> image, width and height, or text."""
@@ -354,6 +430,11 @@ class Kind(ABC):
         The answer with `label`, or without one any of those there can be, as `dice` fall. Of a kind whose answers are
         written, `label` is the text.
         """
+
+
+def has_own_score(kind: Kind) -> bool:
+    """Tell whether the answers of `kind` are scored otherwise than by comparing their one label with the right one."""
+    return not kind.has_one_label or type(kind).score is not Kind.score
 
 
 def fields_of(kind: Kind, content: Mapping[str, Any]) -> dict[str, Group]:

@@ -26,6 +26,7 @@ class BestOfN(SingleChoice):
     name = "best_of_n"
     title = "Pick the best image for a caption, or none"
     rule = "chosen-v1"
+    rejecting_options = frozenset({NONE})
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,

@@ -85,6 +85,12 @@ class SeveralChoices(Kind):
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
         return {group.key: value[group.key] for group in self.groups(content)}
 
+    def score(self, content: Mapping[str, Any], right: Any, answer: Answer) -> float | None:
+        """Return the share of the things asked that were answered as `right` says: key of the group -> key of the
+        option. Those that it leaves out do not count."""
+        asked = [group.key for group in self.groups(content) if group.key in right]
+        return sum(answer.value[key] == right[key] for key in asked) / len(asked) if asked else None
+
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         by_value = posted_values(self, content, order)
         said = {group.key: posted.get(name, "") for name, group in fields_of(self, content).items()}

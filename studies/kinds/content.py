@@ -62,10 +62,8 @@ def matches(kind: Kind, content: Mapping[str, Any]) -> dict[str, Match]:
     several texts or pictures, several things at once, or by words alone.
     """
     shown = kind.shown(content)
-    if kind.groups(content):
-        return {}
     found: dict[str, Match] = {}
-    for option in kind.options(content):
+    for option in kind.model_options(content):
         if option.picture is not None and len(shown.texts) == 1 and not shown.pictures:
             found[option.key] = Match(shown.texts[0].text, option.picture.sha256)
         elif option.text and len(shown.pictures) == 1 and not shown.texts:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from studies.descriptions import SET, SET_SIZE, VIDEO
+from studies.descriptions import SET, SET_SIZE, VIDEO, image_of_set
 from studies.kinds.base import (
     IN_ORDER,
     TARGET,
@@ -98,7 +98,9 @@ class Describe(Kind):
     title = "Describe one of several similar images, so that others find it"
     rule = "collected-v1"
     collects = True
+    asks_about_parts = True
     has_one_label = False
+    answers_are_sources = True
     is_written = True
     said_before = gettext_noop(
         "Exactly this has been written about one of these images before. Say it in another way, with what else is only "
@@ -179,7 +181,7 @@ images in another order and nothing marked, finds the marked one.
         }
         targets = random.Random(f"{seed}|targets").sample(range(len(images)), ask["targets"])  # noqa: S311 (a lot)
         return [
-            Built(variant, about | {"target": place})
+            Built(variant, about | {"target": place}, item=image_of_set(place))
             for variant, place in zip(self.variants(ask), targets, strict=True)
         ]
 

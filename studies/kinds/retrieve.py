@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from studies.descriptions import SET, SET_SIZE, VIDEO, handed_on
+from studies.descriptions import SET, SET_SIZE, VIDEO, handed_on, image_of_set
 from studies.kinds.base import (
     IN_ORDER,
     TAKEN_BACK,
@@ -33,6 +33,7 @@ class Retrieve(SingleChoice):
     title = "Find the image that a description is about"
     rule = "retrieved-1-of-1-v1"
     asks_about_answers = True
+    asks_about_parts = True
     is_for_strangers = True
     scales_differ = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
@@ -62,7 +63,8 @@ description, look at all the images, and pick the **one image that it is about**
         target = instance.source.get("target")
         if not isinstance(target, int) or not 0 <= target < len(content["options"]):
             raise CannotAsk(f"Nobody knows which image of instance {instance.key} a description of it is about.")
-        return [Built("", content, _key(target))]
+        key = image_of_set(target)
+        return [Built("", content, key, item=key)]
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         text = instance.source.get("text")
@@ -74,7 +76,8 @@ description, look at all the images, and pick the **one image that it is about**
                 f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
                 f"retrieve needs {FEWEST_IMAGES} to {SET_SIZE}."
             )
-        options = [image_option(_key(place), image, instance=instance.key) for place, image in enumerate(images)]
+        keys = map(image_of_set, range(len(images)))
+        options = [image_option(key, image, instance=instance.key) for key, image in zip(keys, images, strict=True)]
         return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
 
     def can_ask_about(self, source: Mapping[str, Any]) -> bool:
@@ -88,8 +91,3 @@ description, look at all the images, and pick the **one image that it is about**
             return Scale()
         keys = [option["key"] for option in content["options"]]
         return Scale("interval", {key: float(place) for place, key in enumerate(keys, start=1)})
-
-
-def _key(place: int) -> str:
-    """Return the key of the image at `place`, which counts from 0."""
-    return f"image_{place + 1}"

@@ -19,7 +19,8 @@ class Project(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="The study that keeps the dataset: what it accepted. Null: all instances are the dataset.",
+        help_text="Unused since `Study.in_dataset`, by which a dataset can have several studies. It goes with the next "
+        "release, since the version before still reads it.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(

@@ -23,6 +23,16 @@ class Question(models.Model):
     part = models.PositiveSmallIntegerField(default=0, help_text="From 0: the part of the survey it stands in.")
     content: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     right = models.CharField(max_length=100, blank=True, help_text="The right option, where one is known.")
+    right_answer: models.JSONField[Any, Any] = models.JSONField(
+        null=True, blank=True, help_text="The right answer, where one is known that is no single option; else null."
+    )
+    item = models.CharField(
+        max_length=50,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The part of the instance that it is about, such as one image of a set; empty for all of it.",
+    )
     drawn_from = models.ForeignKey(
         "self",
         on_delete=models.PROTECT,
@@ -79,6 +89,11 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} about {self.instance_id}"
+
+    @property
+    def what_is_right(self) -> Any:
+        """The right answer as the score of its kind takes it, "" where none is known."""
+        return self.right if self.right_answer is None else self.right_answer
 
 
 class PracticeQuestion(models.Model):

@@ -39,6 +39,7 @@ class Outcome(models.TextChoices):
     STOPPED = "stopped", "Stopped before the end"
     TIME_OVER = "time_over", "Ran out of time"
     WAITED = "waited", "Waited, and nothing came"
+    FEW_ANSWERS = "few_answers", "Finished with few answers"
 
 
 class Purpose(models.TextChoices):
@@ -108,6 +109,11 @@ class Study(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    in_dataset = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether the items that it accepts belong to the dataset of its project.",
+    )
     more_answers = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,

@@ -13,6 +13,7 @@ RULES = {
     "chosen-v1": "studies.rules.chosen.Chosen",
     "unambiguous-v1": "studies.rules.unambiguous.Unambiguous",
     "majority-v1": "studies.rules.majority.Majority",
+    "majority-v2": "studies.rules.majority.MajorityV2",
     "collected-v1": "studies.rules.collected.Collected",
     "described-v1": "studies.rules.described.Described",
     "retrieved-1-of-1-v1": "studies.rules.retrieved_1_of_1.Retrieved1Of1",
@@ -45,6 +46,26 @@ def misfit(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
         return f"compares answers that are one label each, and those of {kind.name} are not"
     if rule.needs.right and not kind.knows_right(ask):
         return f"needs to know the right answer, which {kind.name} does not"
+    if rule.needs.became and not kind.answers_are_sources:
+        return f"decides by what other studies make of the answers, and no study can ask about answers of {kind.name}"
+    return _misread_option(rule, kind, ask)
+
+
+def _misread_option(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
+    """Return which option the rule takes for something else than `kind` does, words that end a sentence; "" for none.
+
+    A rule that compares labels is asked about single answers. It may accept an instance with an option only where the
+    kind says that the option is none of those that reject, and reject it only by those that do.
+    """
+    if not rule.needs.one_label or rule.needs.right:
+        return ""
+    for option in sorted(kind.always_offers(ask)):
+        rejects = option in kind.rejecting_options
+        verdict = rule.decide(Asked(wanted=1, rejecting=kind.rejecting_options), [Given(option, option)])
+        if rejects and verdict.winner == option:
+            return f"would accept an instance by the answer {option}, which rejects it in {kind.name}"
+        if not rejects and verdict.state is State.REJECTED:
+            return f"would reject an instance by the answer {option}, which does not reject it in {kind.name}"
     return ""
 
 

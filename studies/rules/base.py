@@ -2,22 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from analytics.outcomes import State
 
-__all__ = ["Asked", "Given", "Needs", "Rule", "State", "Verdict"]
+__all__ = ["Asked", "Given", "LabelSet", "Needs", "Rule", "State", "Verdict"]
+
+# What a rule compares answers by: the options as they are, or as the kind's first grouping puts them together.
+LabelSet = Literal["options", "groups"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What was asked: how many answers are `wanted` by now and how many there may be at `most` (at least 1 each), the
-    `right` answer's label ("" where none is known), and the `content` that the question shows."""
+    `right` answer's label ("" where none is known), the `content` that the question shows, and the keys of the options
+    that are `rejecting`, as its kind says."""
 
     wanted: int
     most: int = 1
     right: str = ""
     content: Mapping[str, Any] = field(default_factory=dict)
+    rejecting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,15 @@ class Needs:
     """What a rule needs of a kind of question, which is what decides where it fits.
 
     `options`: the keys of options that every question offers. `one_label`: answers that are one label each. `right`: a
-    right answer that is known. `became`: what became of the answers in studies that asked about them.
+    right answer that is known. `became`: what became of the answers in studies that asked about them; the kind's
+    answers must be sources for them. `compares`: by what it tells answers apart, the coarsest first.
     """
 
     options: frozenset[str] = frozenset()
     one_label: bool = False
     right: bool = False
     became: bool = False
+    compares: Sequence[LabelSet] = ("options",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ class Chosen:
     """
 
     name = "chosen-v1"
-    needs = Needs(options=frozenset({NONE}), one_label=True)
+    # Whether any option was chosen rejects; which one it is takes a majority where several answers are wanted.
+    needs = Needs(options=frozenset({NONE}), one_label=True, compares=("groups", "options"))
 
     def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
         return majority([given.label for given in answers], asked.wanted)

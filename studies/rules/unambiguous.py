@@ -21,7 +21,7 @@ class Unambiguous:
     """
 
     name = "unambiguous-v1"
-    needs = Needs(options=frozenset({ORIGINAL}), one_label=True)
+    needs = Needs(options=frozenset({ORIGINAL}), one_label=True, compares=("groups",))
 
     def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
         labels = [given.label if given.label == ORIGINAL else NONE for given in answers]

@@ -1,21 +1,27 @@
 """What several rules count alike."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from studies.kinds.base import NONE
 from studies.rules.base import Asked, State, Verdict
 
+ONLY_NONE = frozenset({NONE})
 
-def majority(labels: Sequence[str], wanted: int) -> Verdict:
-    """Return what the strict majority of `labels` says. Raises ValueError when fewer than 1 is wanted."""
+
+def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_NONE) -> Verdict:
+    """Return what the strict majority of `labels` says; those that are `rejecting` count together.
+
+    Raises ValueError when fewer than 1 is wanted.
+    """
     if wanted < 1:
         raise ValueError(f"wanted is {wanted}; a question wants at least 1 answer.")
     of = max(wanted, len(labels))
-    for label, votes in Counter(labels).most_common(1):
+    together = (None if label in rejecting else label for label in labels)
+    for label, votes in Counter(together).most_common(1):
         if votes >= of // 2 + 1:
             share = f"{votes} of {of} answers"
-            if label == NONE:
+            if label is None:
                 return Verdict(State.REJECTED, None, f"{share} say that no option will do.")
             return Verdict(State.ACCEPTED, label, f"{share} chose it.")
     missing = wanted - len(labels)

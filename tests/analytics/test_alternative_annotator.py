@@ -2,6 +2,7 @@ from math import atan, pi, sqrt
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from analytics.alternative_annotator import (
     NOBODY,
@@ -68,14 +69,33 @@ def test_false_discoveries_are_bounded_however_tests_depend(
 
 
 def test_who_says_what_everybody_says_wins_over_everybody() -> None:
-    same = {"ann": [0, 1] * 15, "ben": [0, 1] * 15}
+    same = {"ann": [0, 1] * 15, "ben": [0, 1] * 15, "cem": [0, 1] * 15}
     came_out = judged(same, dict(enumerate([0, 1] * 15)))
     assert (came_out.winning_rate, came_out.advantage, came_out.passes) == (1, 1, True)
     # Nothing varies: every difference is 0, under epsilon.
-    assert [each.p for each in came_out.people] == [0, 0]
+    assert [each.p for each in came_out.people] == [0, 0, 0]
     worst = judged(same, dict(enumerate([1, 0] * 15)))
     assert (worst.winning_rate, worst.advantage) == (0, 0)
-    assert [each.p for each in worst.people] == [1, 1]
+    assert [each.p for each in worst.people] == [1, 1, 1]
+
+
+def test_two_people_are_too_few_to_leave_one_out() -> None:
+    came_out = judged({"ann": [0, 1] * 15, "ben": [0, 1] * 15}, dict(enumerate([0, 1] * 15)))
+    assert (came_out.winning_rate, came_out.advantage, came_out.passes) == (None, None, None)
+    assert came_out.reason == "Needs at least 3 people who answered the same; there are 2."
+
+
+def test_questions_about_one_thing_are_tested_as_one() -> None:
+    # On half of thirty things the model alone agrees with the others, on both questions about each; on the others all
+    # do. d is -1 on 30 questions and 0 on 30: mean -.5. By thing 15 lie 1 above and 15 below, 30/29 of 30 over 60^2.
+    others = [0] * 60
+    came_out = judged(
+        {"ann": [1] * 30 + [0] * 30, "ben": others, "cem": others},
+        dict(enumerate(others)),
+        clusters={number: number // 2 for number in range(60)},
+    )
+    t = (-0.5 - 0.1) / sqrt(30 * 30 / 29 / 60**2)
+    assert came_out.people[0].p == pytest.approx(float(stats.t.cdf(t, 29)))
 
 
 def test_numbers_are_near_by_the_root_of_the_mean_square() -> None:
@@ -88,10 +108,10 @@ def test_numbers_are_near_by_the_root_of_the_mean_square() -> None:
 
 
 def test_what_one_person_alone_or_the_model_did_not_answer_counts_for_nothing() -> None:
-    people = {"ann": [1, 1, None, 1], "ben": [1, None, 1, 1]}
-    came_out = judged(people, {0: 1, 1: 1, 2: 1}, least_instances=2)
-    assert [(each.n, each.p) for each in came_out.people] == [(1, None), (1, None)]
-    assert came_out.people[0].reason == "Fewer than 2 instances say too little of one person."
+    people = {"ann": [1, 1, None, 1], "ben": [1, None, 1, 1], "cem": [1, 1, None, 1]}
+    came_out = judged(people, {0: 1, 1: 1, 2: 1}, least_instances=3)
+    assert [(each.n, each.p) for each in came_out.people] == [(2, None), (1, None), (2, None)]
+    assert came_out.people[0].reason == "Fewer than 3 instances say too little of one person."
     assert (came_out.winning_rate, came_out.advantage, came_out.passes, came_out.reason) == (None, None, None, NOBODY)
 
 

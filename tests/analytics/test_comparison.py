@@ -1,10 +1,11 @@
 """Paired comparisons against published and hand-computed numbers."""
 
-from math import atan, comb, erfc, pi, sqrt
+from math import comb, erfc, hypot, sqrt
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analytics.comparison import difference, holm, mcnemar, people_against
 from benchmarks.coverage import Design, rejections
@@ -63,23 +64,52 @@ def test_comparisons_need_the_same_questions() -> None:
         mcnemar([True], [True, False])
 
 
-def test_people_are_compared_with_a_model_by_their_own_differences() -> None:
-    # Ann 3 of 4, ben 2 of 4, the model 1 of 4 on each one's questions: .5 and .25, mean .375, t = .375 / .125 = 3. The
-    # distribution of t with one degree of freedom is Cauchy's: p = 1 - 2 atan(3) / pi.
+def wilson(share: float, n: float, degrees: float) -> tuple[float, float]:
+    """Wilson's interval with Student's t, in the form of Newcombe 1998."""
+    t = float(stats.t.ppf(0.975, degrees))
+    middle, half = 2 * n * share + t**2, t * sqrt(t**2 + 4 * n * share * (1 - share))
+    return (middle - half) / (2 * (n + t**2)), (middle + half) / (2 * (n + t**2))
+
+
+def test_people_are_compared_with_a_model_by_the_intervals_of_both_shares() -> None:
+    # Ann 3 of 4, ben 2 of 4, the model 1 of 4 on each one's questions. People: variance (1/32) / 2 of .625, less than
+    # that of 8 single answers, one degree of freedom. The model: 2 of 8 questions, worth 8 x 7/8 with 7 degrees.
     found = people_against([1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb"), range(8))
-    assert (found.value, found.test) == (0.375, "t over people")
-    assert found.p == pytest.approx(1 - 2 * atan(3) / pi)
+    assert (found.value, found.test) == (0.375, "clustered score test")
     assert (found.n_people, found.n_questions, found.n_answers) == (2, 8, 8)
-    assert (found.low, found.high) == (-1, 1)
+    (low, high), (its_low, its_high) = wilson(0.625, 8, 1), wilson(0.25, 7, 7)
+    # Question by question (y - .625)(x - .25) adds up to -.25; 8/7 of it over 64 is the covariance.
+    correlation = -0.25 / 64 * 8 / 7 / sqrt(1 / 64 * 1.5 / 64 * 8 / 7)
+    below = (0.625 - low) ** 2 + (its_high - 0.25) ** 2 - 2 * correlation * (0.625 - low) * (its_high - 0.25)
+    above = (high - 0.625) ** 2 + (0.25 - its_low) ** 2 - 2 * correlation * (high - 0.625) * (0.25 - its_low)
+    assert (found.low, found.high) == pytest.approx((0.375 - sqrt(below), 0.375 + sqrt(above)))
 
 
-def test_people_who_share_questions_differ_from_a_model_no_surer_than_questions_are_few() -> None:
-    # Ann is right on three of four questions, ben on two, the model on all: -0.25 and -0.5. Question by question the
-    # two are -0.5, -0.5, -0.5 and 0 from the model; their squares from -0.375 are 0.1875, so that with one question
-    # more for each side the variance is (0.1875 + 2) / 16 * (4 / 6)^2 = 35 / 576. One degree of freedom.
+def test_the_probability_is_the_level_at_which_the_interval_ends_at_0() -> None:
+    right, others, people = [1, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0], list("aaaabbbb")
+    p = people_against(right, others, people, range(8)).p
+    assert p is not None
+    assert people_against(right, others, people, range(8), level=1 - p).low == pytest.approx(0, abs=1e-6)
+
+
+def test_a_model_that_is_right_on_all_of_few_shared_questions_may_be_wrong_on_others() -> None:
+    # Ann is right on three of four questions, ben on two, the model on all: people .625 of 8 answers with one degree of
+    # freedom, the model 4 of 4 questions with 3.
     found = people_against([0, 1, 1, 1, 1, 0, 0, 1], [1] * 8, list("aaaabbbb"), [1, 2, 3, 4] * 2)
     assert found.value == -0.375
-    assert found.p == pytest.approx(1 - 2 * atan(0.375 * 24 / sqrt(35)) / pi)
+    above = hypot(wilson(0.625, 8, 1)[1] - 0.625, 1 - wilson(1, 4, 3)[0])
+    assert found.high == pytest.approx(-0.375 + above)
+
+
+def test_questions_about_one_instance_are_one_draw() -> None:
+    # Four people answer four questions about each of two instances. They are right about the first, the model about
+    # the second and one question of the first.
+    right, others = [1, 1, 1, 1, 0, 0, 0, 0] * 4, [1, 0, 0, 0, 1, 1, 1, 1] * 4
+    people, questions = [person for person in range(4) for _ in range(8)], list(range(8)) * 4
+    apart = people_against(right, others, people, questions)
+    together = people_against(right, others, people, questions, [question // 4 for question in questions])
+    assert apart.value == together.value == -0.125
+    assert (together.high or 0) - (together.low or 0) > 1.3 * ((apart.high or 0) - (apart.low or 0))
 
 
 def test_a_model_that_is_right_on_few_questions_that_all_answered_is_told_apart_as_rarely_as_promised() -> None:
@@ -95,7 +125,7 @@ def test_mcnemar_is_used_only_where_each_answer_is_somebody_elses_to_another_que
     alone = people_against(mine, its, range(35), range(35))
     assert alone.test == "McNemar"
     assert alone.p == pytest.approx(22 / 1024)
-    assert people_against(mine, its, [0] * 5 + list(range(1, 31)), range(35)).test == "t over people"
+    assert people_against(mine, its, [0] * 5 + list(range(1, 31)), range(35)).test == "clustered score test"
 
 
 def test_one_person_against_a_model_leaves_other_people_untold() -> None:
@@ -124,6 +154,36 @@ def test_people_as_good_as_a_model_are_told_apart_as_rarely_as_promised() -> Non
     assert naive >= 0.15
 
 
+@pytest.mark.parametrize(
+    ("design", "most"),
+    [
+        # 5 people who differ much: t over people rejected 8.5 times in 100.
+        (Design(5, 100, 1.0, 0.0, 0.8, same=False), 0.07),
+        (Design(5, 100, 1.0, 0.0, 0.95, same=False), 0.07),
+        (Design(20, 25, 0.5, 1.25, 0.75, same=True, per_instance=4), 0.07),
+        (Design(20, 50, 0.0, 1.25, 0.9, same=True, per_instance=2), 0.07),
+    ],
+    ids=str,
+)
+def test_few_people_and_questions_about_one_instance_do_not_make_the_test_reject_too_often(
+    design: Design, most: float
+) -> None:
+    ours, _ = rejections(design, 600, np.random.default_rng(8))
+    # A true 5 % of 600 data sets comes out over 7 % once in 70 times; these seeds are none of them.
+    assert ours <= most
+
+
 def test_several_tests_are_allowed_for() -> None:
     # Holm 1979: the smallest of three times 3, the next times 2, the last as the one before it, which is larger.
     assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
+
+
+def test_answers_that_are_right_in_part_are_compared_by_interval_even_where_everybody_answered_once() -> None:
+    # People .75 with the variance (1/16) / 3 = 1/48, as 9 single answers; two degrees. The model is half right on all
+    # three questions, which is believed of 3 single ones. Nothing varies together.
+    found = people_against([1, 0.75, 0.5], [0.5, 0.5, 0.5], ["ann", "ben", "cleo"], [1, 2, 3])
+    assert found.test == "clustered score test"
+    assert found.value == pytest.approx(0.25)
+    (low, high), (its_low, its_high) = wilson(0.75, 9, 2), wilson(0.5, 3, 2)
+    limits = 0.25 - hypot(0.75 - low, its_high - 0.5), 0.25 + hypot(high - 0.75, 0.5 - its_low)
+    assert (found.low, found.high) == pytest.approx(limits)

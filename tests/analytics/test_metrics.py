@@ -13,12 +13,12 @@ from analytics.imagecode import count_sets, phenomenon
 from analytics.results_files import read_correct, read_detections, read_outcomes, read_two_choice_answers
 from analytics.scores import (
     Score,
+    detection_accuracy,
     macro,
     outcomes_of_detectors,
     outcomes_of_scores,
     score,
     scores_by,
-    seen_as_natural,
 )
 from tests.analytics.published import shared_file, shared_json
 
@@ -131,7 +131,7 @@ def test_the_detectors_scores_come_out_of_their_file() -> None:
         check(came_out, expected[name], expected[name]["n"])
     for side, accuracy in ((file.text, "text_detection_accuracy"), (file.image, "image_detection_accuracy")):
         # The published accuracies are rounded to whole percents.
-        check(score(seen_as_natural(side) == [True, False]), expected[accuracy], expected["rows"])
+        check(detection_accuracy(side), expected[accuracy], expected["rows"])
 
 
 def test_the_text_detectors_pairs_come_out_of_its_file() -> None:

@@ -11,6 +11,7 @@ from analytics.pay import (
     platform_fee,
     projected_cost,
     rewards,
+    session_pay,
 )
 
 HALF = Fraction(1, 2)
@@ -135,3 +136,19 @@ def test_pay_by_the_hour_refuses_what_cannot_be() -> None:
         implied_hourly_pay(Decimal(1), Decimal(0), answers=1, minutes=0)
     with pytest.raises(ValueError, match="at least 0"):
         platform_fee(Decimal(-1), Decimal(1))
+
+
+@pytest.mark.parametrize(
+    ("answers", "paid"), [(0, "0.00"), (1, "0.08"), (4, "0.32"), (14, "1.12"), (15, "1.20"), (60, "1.20")]
+)
+def test_a_session_with_few_answers_is_paid_its_share(answers: int, paid: str) -> None:
+    # 1.20 / 15 = 0.08.
+    assert session_pay(Decimal("1.20"), answers, 15) == Decimal(paid)
+
+
+def test_a_share_is_rounded_to_the_cent_halves_up() -> None:
+    # 1.00 x 1 / 8 = 0.125.
+    assert session_pay(Decimal("1.00"), 1, 8) == Decimal("0.13")
+    assert session_pay(Decimal("1.00"), 0, 1) == Decimal("1.00")
+    with pytest.raises(ValueError, match="least answers of at least 1"):
+        session_pay(Decimal("1.00"), 1, 0)

@@ -15,6 +15,7 @@ from analytics.retrieval import (
     Fates,
     Retrieval,
     Taken,
+    accuracy_of_answers,
     accuracy_of_describers,
     accuracy_of_retrievers,
     alpha_intervals,
@@ -195,6 +196,15 @@ def test_accuracy_is_averaged_over_retrievers() -> None:
     assert found.low is not None
     assert found.high is not None
     assert 0 < found.low < 0.5 < found.high < 1
+
+
+def test_the_accuracy_of_answers_counts_each_once_and_may_leave_out_what_was_not_accepted() -> None:
+    # Right: ann 3 of 4, ben 1 of 4, cleo 1 of 2.
+    assert accuracy_of_answers(retrievals()) == Score(5, 10)
+    accepted = taken(retrievals(), Taken.ACCEPTED)
+    # d1 is found by 2 of 2 and d2 by 2 of 3.
+    assert accuracy_of_answers([one for one in accepted if one.description in {"d1", "d2"}]) == Score(4, 5)
+    assert accuracy_of_answers([]).share is None
 
 
 def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:

@@ -24,6 +24,7 @@ from analytics.scores import (
     right_choices,
     score,
     scores_by,
+    sum_of_scores,
     wilson_interval,
 )
 
@@ -241,3 +242,11 @@ def test_what_is_neither_true_nor_false_does_not_count_as_right(wrong: Any) -> N
 def test_numbers_one_and_zero_are_truth_values() -> None:
     assert score([1, 0, 1.0]) == Score(2, 3)
     assert score([]) == Score(0, 0)
+
+
+def test_scores_between_0_and_1_are_added_up() -> None:
+    found = sum_of_scores([1, 0.5, 0])
+    assert (found.count, found.n, found.share) == (1.5, 3, 0.5)
+    assert isinstance(sum_of_scores([True, False]).count, int)
+    with pytest.raises(ValueError, match=r"Value 1 .*2\.0, neither true nor false, nor a score from 0 to 1"):
+        sum_of_scores([0.5, 2])

@@ -9,7 +9,7 @@ from django.test import Client
 from annotation.actions import handing_back, leading_on, sessions
 from annotation.actions.taking_out import take_out
 from annotation.errors import CannotTakePart, NothingLeft
-from annotation.models import Session, SessionState
+from annotation.models import EntryEvent, Session, SessionState
 from studies.design import DesignRefused, read_design
 from studies.models import CompletionCode, Question, Study, StudyState
 from tests.annotation.test_entry import link_of
@@ -17,7 +17,7 @@ from tests.annotation.test_pipeline import launch_file, make_pipeline_project
 from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_instance
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -55,6 +55,27 @@ def test_without_a_lobby_whoever_comes_too_early_is_told_at_once() -> None:
     _, second = make_live(lobby={"minutes": 0})
     with pytest.raises(NothingLeft):
         arrive(second, "ben")
+
+
+@pytest.mark.parametrize("feeding", [StudyState.OPEN, StudyState.PAUSED])
+def test_whoever_comes_too_early_reads_that_nothing_is_ready_and_the_researcher_that_they_came(
+    client: Client, feeding: StudyState
+) -> None:
+    first, second = make_live(lobby={"minutes": 0})
+    Study.objects.filter(pk=first.pk).update(state=feeding)
+    page = client.post(link_of(second)).content.decode()
+    assert "Nothing is ready yet" in page
+    assert "what other people are still answering" in page
+    assert "taken" not in page
+    assert EntryEvent.objects.get(study=second).what == EntryEvent.What.NOTHING_YET
+
+
+def test_once_nothing_more_can_come_all_places_are_taken() -> None:
+    first, second = make_live(instances=1, lobby={"minutes": 0})
+    send(arrive_at_work(first, "ann"), next_slot(Session.objects.get(study=first)), "none")
+    with pytest.raises(NothingLeft) as left:
+        arrive(second, "ben")
+    assert "All places of this study are taken" in left.value.message
 
 
 def test_whoever_waits_is_led_on_as_soon_as_something_is_ready() -> None:
@@ -287,7 +308,18 @@ def test_nobody_waits_for_what_others_write_of_a_set_that_they_have_met_themselv
 
 
 def test_nobody_waits_for_what_the_study_does_not_ask_about() -> None:
-    describe, find = make_roles(selection={"split": ["train"]})
+    describe, _ = make_roles()
+    # Imported after the study that describes was launched.
+    make_instance(describe.project, "set-train", candidates=10, type="static", split="train")
+    find = launch_study(
+        describe.project,
+        study="find-train",
+        instances=0,
+        kind="retrieve",
+        ask={"images": "candidate"},
+        lobby=LOBBY,
+        selection={"from": describe.slug, "split": ["train"]},
+    )
     arrive_at_work(describe, "ann")
     with pytest.raises(NothingLeft):
         arrive(find, "ben")

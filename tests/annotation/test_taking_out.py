@@ -3,11 +3,11 @@
 import pytest
 
 from analytics.outcomes import Outcome
-from annotation.actions import adjudication, taking_out
+from annotation.actions import adjudication, leading_on, taking_out
 from annotation.actions.removals import Followed
 from annotation.actions.taking_out import CannotTakeOut
 from annotation.errors import NothingLeft
-from annotation.models import Decision, Response, Session, SessionState
+from annotation.models import Decision, Response, Session, SessionState, Slot
 from annotation.models.outcomes import accepted_decisions
 from studies.models import Question, Study
 from tests import removing
@@ -66,8 +66,6 @@ def test_whoever_has_it_before_them_goes_on_without_it() -> None:
     out(slot.question)
     session.refresh_from_db()
     assert (session.questions_total, session.state) == (2, SessionState.WORKING)
-    # An answer on its way is told so, and the page goes on.
-    assert send(session, slot).skipped
     send(session, next_slot(session))
     send(session, next_slot(session))
     session.refresh_from_db()
@@ -79,23 +77,50 @@ def test_whoever_has_it_before_them_goes_on_without_it() -> None:
     assert not Response.objects.filter(question=slot.question).exists()
 
 
+def test_an_answer_on_its_way_is_kept_aside_and_counts_once_the_question_is_put_back() -> None:
+    study = launch_study(instances=2)
+    session = arrive_at_work(study)
+    slot = next_slot(session)
+    out(slot.question)
+    receipt = send(session, slot)
+    assert (receipt.stored, receipt.withdrawn, receipt.skipped) == (True, True, False)
+    assert (receipt.answered, receipt.total) == (1, 2)
+    stored = Response.objects.get()
+    assert (stored.slot, stored.left_out, stored.is_counted) == (slot, "taken_out", False)
+    assert send(session, slot).first_kept
+    send(session, next_slot(session))
+    session.refresh_from_db()
+    assert (session.state, session.questions_answered) == (SessionState.FINISHED, 2)
+    assert back(slot.question).answers == 1
+    with pytest.raises(NothingLeft):
+        arrive(study, "ben")
+
+
 @pytest.mark.parametrize(
     ("answers", "ends_as"), [(1, SessionState.FINISHED), (0, SessionState.LEFT_OUT)], ids=["some", "none"]
 )
-def test_whoever_has_nothing_left_is_done(answers: int, ends_as: SessionState) -> None:
+def test_whoever_has_nothing_left_is_done_when_they_come_next(answers: int, ends_as: SessionState) -> None:
     session = arrive_at_work(launch_study(instances=answers + 1))
     for _ in range(answers):
         send(session, next_slot(session))
-    assert out(next_slot(session).question).sessions == 1
-    session.refresh_from_db()
+    assert out(next_slot(session).question).sessions == 0
+    leading_on.go_on(session=session, now=NOON)
     assert session.state == ends_as
 
 
-def test_a_sitting_that_had_not_begun_and_has_nothing_left_is_ended_kindly() -> None:
-    session = arrive(launch_study(instances=1))
-    out(Question.objects.get())
-    session.refresh_from_db()
-    assert session.state == SessionState.STOPPED
+def test_whoever_had_not_begun_and_has_nothing_left_gets_another_place_while_one_is_free() -> None:
+    study = launch_study(instances=2, surveys={"size": 1})
+    session = arrive(study)
+    for state in (SessionState.WORKING, SessionState.LEFT_OUT):
+        slot = Slot.objects.get(annotator__isnull=False, answered_at=None)
+        out(slot.question)
+        session.refresh_from_db()
+        assert session.questions_total == 0
+        if session.state == SessionState.INSTRUCTIONS:
+            leading_on.begin(session=session, part=0, now=NOON)
+        else:
+            leading_on.go_on(session=session, now=NOON)
+        assert session.state == state
 
 
 def test_who_is_let_back_brings_no_question_back_and_who_is_out_stays_out(answered: Question) -> None:

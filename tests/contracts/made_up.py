@@ -5,12 +5,16 @@ They are in the registry while the tests of this folder run, with templates of t
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, ClassVar
 
+from analytics.rankings import kendall_w, mean_kendall_tau
 from studies.kinds.base import (
+    AgreementMeasure,
     Answer,
     Built,
     CannotAsk,
+    Group,
     InstanceFacts,
     Kind,
     NotAnAnswer,
@@ -20,9 +24,11 @@ from studies.kinds.base import (
     Scale,
     Shown,
     Text,
+    fields_of,
     gettext_noop,
     one_caption,
     one_image,
+    posted_values,
     role_schema,
 )
 from studies.kinds.choices import SingleChoice
@@ -36,6 +42,8 @@ KINDS = {
         "same_or_not": "SameOrNot",
         "checklist": "Checklist",
         "describe_it": "DescribeIt",
+        "rank_texts": "RankTexts",
+        "two_scales": "TwoScales",
     }.items()
 }
 INSTRUCTIONS = """\
@@ -213,6 +221,7 @@ class DescribeIt(Kind):
     rule = "collected-v1"
     collects = True
     has_one_label = False
+    answers_are_sources = True
     is_written = True
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(image=role_schema("image", "The role of the image."))
 
@@ -241,3 +250,157 @@ class DescribeIt(Kind):
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {"text": label or f"A scene with {dice.randint(2, 99)} things."}
+
+
+class RankTexts(Kind):
+    """Four texts in random order, each with a rank from 1, ties allowed. The right ranking is known: that of the
+    instance's source or, where it says nothing, of the study. An answer is role of the text -> rank."""
+
+    name = "rank_texts"
+    title = "Rank texts by how well they fit an image"
+    instructions = INSTRUCTIONS
+    rule = "collected-v1"
+    has_one_label = False
+    RANKS = ("1", "2", "3", "4")
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(
+        image=role_schema("image", "The role of the image."),
+        texts={
+            "type": "array",
+            "items": {"type": "string", "minLength": 1},
+            "minItems": 4,
+            "maxItems": 4,
+            "uniqueItems": True,
+            "default": ["best", "good", "fair", "bad"],
+            "description": "The roles of the texts.",
+        },
+        ranks={
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": 4},
+            "minItems": 4,
+            "maxItems": 4,
+            "default": [1, 2, 2, 4],
+            "description": "The right rank of each text, where the source of its instance says none.",
+        },
+    )
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=ask["texts"], images=[ask["image"]])
+
+    def knows_right(self, ask: Mapping[str, Any]) -> bool:
+        return True
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        texts = [{"key": role, "text": one_caption(instance, role)} for role in ask["texts"]]
+        ranks = instance.reference.get("right") or ask["ranks"]
+        right = {text["key"]: str(rank) for text, rank in zip(texts, ranks, strict=True)}
+        return [Built("", {"about": one_image(instance, ask["image"]), "texts": texts}, right)]
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        image = content["about"]
+        return Shown(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
+
+    def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
+        return [Option(text["key"], text=text["text"]) for text in content["texts"]]
+
+    def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
+        return self.RANKS
+
+    def scale(self, content: Mapping[str, Any]) -> Scale:
+        return Scale("ordinal")
+
+    def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
+        return {text["key"]: value[text["key"]] for text in content["texts"]}
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        places = posted_values(self, content, order)
+        said = {key: posted.get(f"rank-{place}", "") for place, key in places.items()}
+        if set(said.values()) - set(self.RANKS):
+            raise NotAnAnswer(CHOOSE)
+        return Answer(said)
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {f"rank-{place}": value[key] for place, key in posted_values(self, content, order).items()}
+
+    def score(self, content: Mapping[str, Any], right: Any, answer: Answer) -> float | None:
+        """Return the share of pairs of texts that stand to each other as they should, tied pairs with them."""
+        pairs = list(combinations([text["key"] for text in content["texts"]], 2))
+        return sum(_order(answer.value, pair) == _order(right, pair) for pair in pairs) / len(pairs)
+
+    def predicted(self, content: Mapping[str, Any], scores: Mapping[str, float]) -> Answer | None:
+        return Answer({key: str(1 + sum(other > score for other in scores.values())) for key, score in scores.items()})
+
+    def measures(self) -> Sequence[AgreementMeasure]:
+        return [
+            AgreementMeasure("Kendall's W", lambda content, values: kendall_w(self._ranks(content, values))),
+            AgreementMeasure("Kendall's tau-b", lambda content, values: mean_kendall_tau(self._ranks(content, values))),
+        ]
+
+    def _ranks(self, content: Mapping[str, Any], values: Sequence[Any]) -> list[list[int]]:
+        return [[int(value[text["key"]]) for text in content["texts"]] for value in values]
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        ranks = [label] if label else self.RANKS
+        return self.posted(content, order, {text["key"]: dice.choice(ranks) for text in content["texts"]})
+
+
+def _order(ranks: Mapping[str, str], pair: tuple[str, str]) -> int:
+    """Return -1 where the first of `pair` ranks before the second, 1 where after it, 0 where they are tied."""
+    first, second = (int(ranks[key]) for key in pair)
+    return (first > second) - (first < second)
+
+
+class TwoScales(Kind):
+    """Two things are asked at once, one on an ordinal scale and one of two labels without an order."""
+
+    name = "two_scales"
+    title = "Say how sharp an image is, and where it was taken"
+    instructions = INSTRUCTIONS
+    rule = "collected-v1"
+    collects = True
+    has_one_label = False
+    SCALES: ClassVar[Mapping[str, Scale]] = {
+        "sharpness": Scale("ordinal", labels=("blurred", "fair", "sharp")),
+        "place": Scale(labels=("inside", "outside")),
+    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(image=role_schema("image", "The role of the image."))
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(images=[ask["image"]])
+
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+        return [Built("", {"about": one_image(instance, ask["image"])})]
+
+    def shown(self, content: Mapping[str, Any]) -> Shown:
+        image = content["about"]
+        return Shown(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
+
+    def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
+        return [Group(unit, unit.capitalize()) for unit in self.SCALES]
+
+    def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
+        return [label for scale in self.SCALES.values() for label in scale.labels]
+
+    def unit_scales(self, content: Mapping[str, Any]) -> Mapping[str, Scale]:
+        return self.SCALES
+
+    def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
+        return {unit: value[unit] for unit in self.SCALES}
+
+    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+        said = {group.key: posted.get(name, "") for name, group in fields_of(self, content).items()}
+        if any(label not in self.SCALES[unit].labels for unit, label in said.items()):
+            raise NotAnAnswer(CHOOSE)
+        return Answer(said)
+
+    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
+        return {name: value[group.key] for name, group in fields_of(self, content).items()}
+
+    def made_up(
+        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
+    ) -> Mapping[str, str]:
+        return {
+            name: label if label in self.SCALES[group.key].labels else dice.choice(self.SCALES[group.key].labels)
+            for name, group in fields_of(self, content).items()
+        }

@@ -199,6 +199,12 @@ class Annotator:
         order = responses.order_for(session=self.session, question=question)
         return dict(kind.made_up(question.content, order, dice=dice, label=label))
 
+    def posts_of(self, value: Any) -> dict[str, str]:
+        """Return what the question shown is answered with by the whole answer `value`."""
+        question = self.slot.question
+        order = responses.order_for(session=self.session, question=question)
+        return dict(get_kind(question.kind).posted(question.content, order, value))
+
     def answer(self, fields: Mapping[str, str], *, submission: str = "") -> int:
         """Send the question's form with `fields` in it; return the status of the page that comes after all."""
         form = self.question
@@ -244,16 +250,16 @@ def launched(name: str, **entries: Any) -> Study:
     return study
 
 
-Say = Callable[[str, int], str]
+Say = Callable[[str, int], Any]
 Look = Callable[[Annotator, Mapping[str, str]], None]
 
 
 def answered(study: Study, say: Say | None = None, look: Look | None = None) -> list[Annotator]:
     """Let two people answer everything.
 
-    say: (person, number of the question, from 1) -> the label. Without it: the same to the first question, each
-    another one to the second where there is another one, and to the others what their dice say. `look` is called
-    before each answer.
+    say: (person, number of the question, from 1) -> the label, or the whole answer where it is no text. Without it: the
+    same to the first question, each another one to the second where there is another one, and to the others what their
+    dice say. `look` is called before each answer.
     """
     people = [Annotator(person) for person in PEOPLE]
     for person in people:
@@ -261,7 +267,8 @@ def answered(study: Study, say: Say | None = None, look: Look | None = None) -> 
         number = 0
         while person.question is not None:
             number += 1
-            posts = person.posts(say(person.person, number) if say else _usual(person, number))
+            said = say(person.person, number) if say else _usual(person, number)
+            posts = person.posts(said) if isinstance(said, str) else person.posts_of(said)
             if look:
                 look(person, posts)
             assert person.answer(posts) == 200

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,56 @@ def test_the_right_answer_is_an_option_and_known_as_the_kind_says(name: str) -> 
     for built in questions:
         decided = kind.right_option(ask, built.variant)
         assert decided in ("", built.right)
-        assert built.right == "" or built.right in [option.key for option in kind.options(built.content)]
+        # A right answer of another shape is the score's business.
+        if isinstance(built.right, str) and kind.has_one_label:
+            assert built.right == "" or built.right in kind.categories(built.content)
+        json.dumps(built.right)
+
+
+@every_kind
+def test_an_answer_has_a_score_from_0_to_1_and_the_right_one_is_among_the_best(name: str) -> None:
+    kind, questions = asked(name)
+    dice = random.Random(2)
+    for built in questions:
+        if built.right == "":
+            continue
+        order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
+        answers = [
+            kind.parse(built.content, order, kind.made_up(built.content, order, dice=dice, label=label))
+            for label in [*kind.categories(built.content), *[""] * 200]
+        ]
+        # A right answer may be of another shape than an answer; then one that is made up must be right.
+        with suppress(NotAnAnswer, AttributeError, LookupError, TypeError, ValueError):
+            posted = kind.posted(built.content, order, built.right)
+            answers.append(kind.parse(built.content, order, posted))
+        scores = [kind.score(built.content, built.right, answer) for answer in answers]
+        known = [score for score in scores if score is not None]
+        assert known
+        assert all(0 <= score <= 1 for score in known)
+        # Simulated annotators answer rightly and wrongly as often as they are told to.
+        assert min(known) < 1
+        assert max(known) == pytest.approx(1)
+        by_model = kind.predicted(built.content, dict.fromkeys(matches(kind, built.content), 0.5))
+        assert (
+            by_model is None
+            or kind.parse(built.content, order, kind.posted(built.content, order, by_model.value)) == by_model
+        )
+
+
+@every_kind
+def test_its_measures_of_agreement_are_1_for_equal_answers_or_have_a_reason(name: str) -> None:
+    kind, questions = asked(name)
+    measures = kind.measures()
+    assert len({measure.name for measure in measures}) == len(measures)
+    dice = random.Random(3)
+    for built in questions:
+        order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
+        for measure in measures:
+            for _ in range(20):
+                value = kind.parse(built.content, order, kind.made_up(built.content, order, dice=dice)).value
+                found = measure.of_question(built.content, [value] * 3)
+                assert (found.value is None) == bool(found.reason)
+                assert found.value is None or found.value == pytest.approx(1)
 
 
 @every_kind
@@ -176,11 +226,14 @@ def test_its_scale_and_its_collapses_have_a_place_for_every_label(name: str) -> 
         for collapse in kind.collapses(built.content):
             assert {collapse.label(label) for label in categories} <= set(collapse.categories)
             assert len(collapse.categories) >= 2
+        of_units = kind.unit_scales(built.content)
+        assert all(each.labels and set(each.labels) <= set(categories) for each in of_units.values())
+        assert not (of_units and kind.has_one_label)
         if scale.level != "nominal":
             assert len(categories) >= 2
-            assert kind.stands_in_order(built.content) or not any(
-                option.shuffled for option in kind.options(built.content)
-            ), "steps keep their order"
+            # What stands at random may be ranked, but its ranks may not.
+            shuffled = {option.key for option in kind.options(built.content) if option.shuffled}
+            assert kind.stands_in_order(built.content) or not shuffled & set(categories), "steps keep their order"
         if scale.level == "interval":
             assert set(scale.values) == set(categories)
             assert sorted(scale.values.values()) == [scale.values[label] for label in categories]
@@ -275,7 +328,7 @@ def test_what_models_are_asked_is_about_its_own_options_pictures_and_texts(name:
     kind, questions = asked(name)
     for built in questions:
         found = matches(kind, built.content)
-        assert found.keys() <= {option.key for option in kind.options(built.content)}
+        assert found.keys() <= {option.key for option in kind.model_options(built.content)}
         assert {match.picture for match in found.values()} <= shas_in(built.content)
         whole = json.dumps(built.content, ensure_ascii=False)
         assert all(match.text and match.text in whole for match in found.values())

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
@@ -48,6 +49,7 @@ from tests.contracts.stage import (
 )
 from tests.factories import make_person
 from tests.pages import signed_in
+from tests.workspace.api.asking import API, script_of
 
 pytestmark = [
     pytest.mark.django_db,
@@ -127,8 +129,10 @@ def assert_nothing_is_betrayed(study: Study, seen: list[Seen]) -> None:
             fixed = {o.key for o in get_kind(question.kind).options(question.content) if not o.shuffled}
             assert question.right in fixed | {""} or question.right not in values
         for form in shown:
-            digits = [str(tag["data-digit"]) for tag in form.select("[data-digit]") if tag["data-digit"]]
-            assert len(set(digits)) == len(digits)
+            # Keys answer one group after another.
+            for group in form.select("[data-group]") or [form]:
+                digits = [str(tag["data-digit"]) for tag in group.select("[data-digit]") if tag["data-digit"]]
+                assert len(set(digits)) == len(digits)
             fields = form.select("input:not([type=hidden])[name], textarea[name], select[name]")
             assert fields, "without JavaScript there must be something to answer with"
             assert form.select("button")
@@ -225,6 +229,7 @@ def test_two_people_answer_on_pages_that_betray_nothing_and_whatever_shows_or_ho
     settle_everything(study, member)
     for address in pages:
         assert_fine(member, address)
+    assert_the_api_tells_it(study)
     report = report_of(project_facts(study.project))
     for format in REPORT_FORMATS:
         assert "things" in next(iter(get_files(format)(report).values()))
@@ -233,6 +238,14 @@ def test_two_people_answer_on_pages_that_betray_nothing_and_whatever_shows_or_ho
         write_export(study=study, format=format, folder=tmp_path / format, report=lambda done, total: None)
         assert_nobody_is_named(tmp_path / format)
     assert_somebody_in_a_release_is_forgotten(study, tmp_path / "released")
+
+
+def assert_the_api_tells_it(study: Study) -> None:
+    script = script_of(User.objects.get(username="researcher"))
+    for name in ("", "progress/", "responses/", "decisions/", "sessions/"):
+        told = script.get(f"{API}projects/shelves/studies/{study.slug}/{name}")
+        assert told.status_code == 200, name
+        assert b"NaN" not in told.content
 
 
 def settle_everything(study: Study, member: Client) -> None:

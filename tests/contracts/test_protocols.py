@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from analytics.scores import Floats, Score
 from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Block, evaluate, get_protocol
+from predictions.protocols.rococo import ALL_MADE
 from tests.predictions.protocols.written import write
 
 every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
@@ -120,10 +121,10 @@ def test_a_folder_without_its_files_and_one_that_is_not_there_are_named(name: st
 @every_protocol
 def test_what_was_made_already_is_not_made_again(name: str, tmp_path: Path) -> None:
     folder = example(name, tmp_path)
-    for inside in ("mix_0.9", "patch_0.9"):
-        (folder / inside).mkdir()
+    for made in ALL_MADE:
+        (folder / made.folder).mkdir()
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    said = get_protocol(name).prepare(folder, seed=1, embed=None)
+    said = get_protocol(name).prepare(folder, seed=1, encoders={})
     assert all(sentence.endswith(".") for sentence in said)
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 

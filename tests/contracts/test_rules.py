@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from annotation.actions.decisions import recount, votes_of
-from annotation.models import Decision
+from annotation.models import Decision, Response
 from studies.kinds import get_kind, shown_order
+from studies.models import Study
 from studies.rules import RULES, Asked, Given, State, decide, fitting, get_rule, misfit
-from tests.contracts.stage import NAMES, answered, launched, secret_ask, some_facts
+from tests.contracts.stage import NAMES, PEOPLE, answered, launched, secret_ask, some_facts
 from tests.factories import NOON
 
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -113,6 +114,21 @@ def test_counting_again_changes_nothing(rule: str) -> None:
     assert bool(decided) == (not get_rule(rule).needs.became)
     assert recount(questions=[decision["question"] for decision in before], now=NOON) == []
     assert list(Decision.objects.filter(study=study).order_by("pk").values(*fields)) == before
+
+
+@pytest.mark.django_db
+def test_majority_v2_rejects_what_a_study_launched_under_v1_keeps_accepting() -> None:
+    new = launched("ambiguity", answers=3, rule="majority-v2")
+    answered(new, say=lambda person, number: "both" if person == PEOPLE[0] else "generated")
+    assert set(Decision.objects.filter(study=new).values_list("state", "winner")) == {("rejected", "")}
+    # Launched before a rule that does not fit was refused.
+    Study.objects.filter(pk=new.pk).update(rule="majority-v1", design=new.design.to_stored() | {"rule": "majority-v1"})
+    Decision.objects.filter(study=new).update(rule="majority-v1")
+    old = Study.objects.get(pk=new.pk)
+    assert old.design.rule == "majority-v1"
+    Response.objects.filter(study=old).update(choice="both", answer="both")
+    assert len(recount(questions=list(old.questions.values_list("pk", flat=True)), now=NOON)) == 3
+    assert set(Decision.objects.filter(study=old).values_list("state", "winner")) == {("accepted", "both")}
 
 
 def test_answers_without_a_label_are_no_votes() -> None:

@@ -32,6 +32,7 @@ class Write(Kind):
     collects = True
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
     has_one_label = False
+    answers_are_sources = True
     TARGET = 2
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

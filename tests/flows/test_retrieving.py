@@ -266,7 +266,7 @@ def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_ab
 
 
 @pytest.mark.django_db
-def test_a_set_with_two_descriptions_is_one_instance_of_the_pipeline() -> None:
+def test_a_set_with_two_descriptions_is_two_items_of_the_pipeline() -> None:
     project = make_project()
     make_set(project, "kitchen", {"The full one.": 0, "The empty one.": 3})
     find = find_study(project, surveys={"size": 1})
@@ -274,4 +274,4 @@ def test_a_set_with_two_descriptions_is_one_instance_of_the_pipeline() -> None:
     choose(arrive_at_work(find, "ben"), place=0)
     assert states_of(find) == ["accepted", "rejected"]
     (step,) = funnel(project, [find]).steps
-    assert step.cell.counts.asked == 1
+    assert (step.cell.counts.asked, step.cell.counts.accepted) == (2, 1)

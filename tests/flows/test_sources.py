@@ -38,6 +38,7 @@ class Note(Kind):
     collects = True
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
     has_one_label = False
+    answers_are_sources = True
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles()

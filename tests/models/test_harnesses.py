@@ -1,7 +1,8 @@
-"""What a release holds for evaluation harnesses, loaded with them: where requirements-harness.txt is installed."""
+"""What a release holds for evaluation harnesses, loaded with them in an environment of its own: `make test-harness`."""
 
 import subprocess
 import sys
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import torch
 from results.exporting.rows import AcceptedInstance, ExportedImage
 from tests.models.conftest import noise
 
-ABSENT = "{} is not installed: pip install -r requirements-harness.txt into .venv-models"
+ABSENT = "{} is not installed: make test-harness"
 ROOT = Path(__file__).parents[2]
 PICTURES = {f"{number}" * 64: noise(number) for number in range(4)}
 
@@ -61,6 +62,16 @@ def release(format: str, folder: Path) -> Path:
             add(instance(number))
     writer.name_after(folder / "release", "pairs-v1")
     return folder / "release"
+
+
+def test_the_requirements_are_installed_together_and_none_is_broken() -> None:
+    pytest.importorskip("lmms_eval", reason=ABSENT.format("lmms-eval"))
+    lines = (ROOT / "requirements-harness.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    assert {"clip-benchmark", "lm-eval", "lmms-eval", "torch", "protobuf"} <= set(pinned)
+    assert {name: version(name).partition("+")[0] for name in pinned} == pinned
+    checked = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_clip_benchmark_reads_the_release_and_counts_it(folder: Path) -> None:

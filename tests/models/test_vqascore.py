@@ -2,7 +2,7 @@
 
 import json
 from copy import copy
-from math import exp
+from math import exp, log1p
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from transformers import (
     AutoProcessor,
     CLIPImageProcessor,
     CLIPVisionConfig,
+    CLIPVisionModel,
     GemmaConfig,
     LlamaConfig,
     LlavaConfig,
@@ -31,9 +32,12 @@ from transformers import (
     Qwen2VLVideoProcessor,
     SiglipImageProcessor,
     SiglipVisionConfig,
+    T5Config,
+    T5ForConditionalGeneration,
 )
 
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
+from predictions.scorers.clip_t5 import ClipT5
 from predictions.scorers.vqascore import VqaScore
 
 SPECIAL = ["<pad>", "<start>", "<end>", "<unk>", "<image>"]
@@ -261,7 +265,7 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(CannotLoad, match=r"no-such-model cannot be loaded .*a folder on the worker's machine\.$"):
         scorer_of("vqascore:nobody/no-such-model")
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "t5", "is_encoder_decoder": True}))
-    with pytest.raises(CannotLoad, match="writes anew what it has read; only models that continue a text can be asked"):
+    with pytest.raises(CannotLoad, match=r"has an encoder and a decoder\. Of these CLIP-FlanT5 can be asked"):
         scorer_of(f"vqascore:{tmp_path}")
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     with pytest.raises(CannotLoad, match="cannot be loaded"):
@@ -321,3 +325,88 @@ def bytes_of(model: torch.nn.Module) -> int:
     """Return how many bytes the numbers of a model take, one that two layers share counted once."""
     tensors = [*model.parameters(), *(kept for layer in model.modules() for kept in getattr(layer, "kept", ()))]
     return sum(each.numel() * each.element_size() for each in {id(each): each for each in tensors}.values())
+
+
+@pytest.fixture(scope="module")
+def clip_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a tiny CLIP-FlanT5 as its authors' checkpoint is: layers of the vision tower under their older names."""
+    folder, tower = tmp_path_factory.mktemp("clip-t5") / "tiny-clip-t5", tmp_path_factory.mktemp("tower")
+    torch.manual_seed(1)
+    vision = CLIPVisionConfig(**VISION)
+    vision.save_pretrained(tower)
+    CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(tower)
+    words = tokenizer()
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <end>", special_tokens=[("<end>", 2)]
+    )
+    words.save_pretrained(folder)
+    config = T5Config(
+        **{"d_model": 24, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2},
+        **{"vocab_size": TEXT["vocab_size"], "pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0},
+    )
+    language, clip = T5ForConditionalGeneration(config), CLIPVisionModel(vision)
+    project = torch.nn.Sequential(torch.nn.Linear(32, 24), torch.nn.GELU(), torch.nn.Linear(24, 24))
+    state = dict(language.state_dict())
+    state |= {f"vision_tower.vision_tower.vision_model.{name}": tensor for name, tensor in clip.state_dict().items()}
+    state |= {f"mm_projector.{name}": tensor for name, tensor in project.state_dict().items()}
+    torch.save(state, folder / "pytorch_model.bin")
+    said = config.to_dict() | {"model_type": "clip_t5", "architectures": ["CLIPT5ForConditionalGeneration"]}
+    said |= {"mm_vision_tower": str(tower), "mm_hidden_size": 32, "mm_projector_type": "mlp2x_gelu"}
+    (folder / "config.json").write_text(json.dumps(said | {"mm_vision_select_layer": -2}))
+    return folder
+
+
+def t5_score(scorer: ClipT5, text: str, picture: Image.Image) -> float:
+    """Return the mean log-probability of "Yes" and its end, asked as the authors do: their score is its exp."""
+    model, words = scorer.model, scorer.tokenizer
+    side = max(picture.size)
+    square = Image.new("RGB", (side, side), tuple(int(255 * mean) for mean in scorer.process.image_mean))
+    square.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
+    pixels = scorer.process(square, return_tensors="pt")["pixel_values"]
+    with torch.inference_mode():
+        states = model.vision_tower["vision_tower"](pixels, output_hidden_states=True).hidden_states[-2]
+        seen = model.mm_projector(states[:, 1:])
+        question = f'Does this figure show "{text}"? Please answer yes or no.'
+        system = "A chat between a curious user and an artificial intelligence assistant. The assistant gives helpful, "
+        system += "detailed, and polite answers to the user's questions. USER: "
+        before, behind = (words(part, return_tensors="pt").input_ids for part in (system, f"\n{question} ASSISTANT: "))
+        read = torch.cat([model.shared(before), seen, model.shared(behind)], dim=1)
+        labels = words("Yes", return_tensors="pt").input_ids
+        assert labels.shape == (1, 2)
+        loss = model(inputs_embeds=read, labels=labels).loss
+    return -float(loss)
+
+
+def test_clip_flant5_says_how_probable_the_answer_and_its_end_are(
+    clip_t5: Path, pictures: dict[str, Image.Image]
+) -> None:
+    scorer = scorer_of(f"vqascore:{clip_t5}")
+    assert isinstance(scorer, ClipT5)
+    pairs = [(text, name) for text in TEXTS for name in pictures]
+    scores = scorer.score(pairs, pictures.__getitem__)
+    expected = [t5_score(scorer, text, pictures[name]) for text, name in pairs]
+    # The log of p from ln(p / (1 - p)).
+    found = [-log1p(exp(-score)) for score in scores if isinstance(score, float)]
+    assert found == pytest.approx(expected, abs=ROUNDING)
+    assert len({round(value, 2) for value in expected}) > len(pictures)
+    # In other company, and one by one, a score is the same.
+    assert [scorer.score([pair], pictures.__getitem__)[0] for pair in pairs] == list(scores)
+    conditions = scorer.conditions()
+    assert json.loads(json.dumps(conditions)) == conditions
+    assert (conditions["scorer"], conditions["answer"]) == ("vqascore clip_t5", ["Yes", "<end>"])
+    assert scorer.identity.name == "tiny-clip-t5"
+    assert scorer.pictures_per_second() > 0
+    half = scorer.in_half("bfloat16")
+    assert half is not None
+    assert half.conditions()["dtype"] == "bfloat16"
+
+
+def test_a_clip_flant5_without_its_vision_tower_is_refused(clip_t5: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((clip_t5 / name).read_bytes())
+    state = torch.load(clip_t5 / "pytorch_model.bin")
+    torch.save(
+        {name: each for name, each in state.items() if "vision_tower" not in name}, tmp_path / "pytorch_model.bin"
+    )
+    with pytest.raises(CannotLoad, match=r"lacks weights that are needed .* whole, with their vision tower"):
+        scorer_of(f"vqascore:{tmp_path}")

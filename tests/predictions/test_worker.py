@@ -3,12 +3,15 @@
 import ast
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from unittest import mock
 
@@ -253,6 +256,63 @@ def test_pictures_come_from_the_site_where_the_worker_has_a_token_and_no_folder(
     everything_is_there_once(run)
 
 
+class Switched:
+    """A web server that gives the pictures of the site, on one port, and can be away."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        self.given: list[str] = []
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        given = self.given
+
+        class Pictures(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                name = self.path.rpartition("/")[2]
+                with default_storage.open(original_name(name)) as file:
+                    content = file.read()
+                given.append(name)
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", self.port), Pictures) as server:
+            thread = Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                yield
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+@said_by_the_worker
+def test_a_web_server_that_is_away_in_the_middle_of_a_run_costs_no_question(project: Project, tmp_path: Path) -> None:
+    web = Switched()
+    place = {"LINEUP_IMAGES": f"http://127.0.0.1:{web.port}", "LINEUP_WORKER_TOKEN": "a long random text"}
+    gate = {"PLAIN_GATE": str(tmp_path)}
+    with sending_to(EMBEDDED_BROKER, tmp_path), celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
+        run = ask(project, SPEC)
+        with model_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **place, **gate):
+            with web.up():
+                wait_until(lambda: (tmp_path / "reached").exists(), tmp_path)
+            (tmp_path / "open").touch()
+            wait_until(lambda: Run.objects.get(pk=run.pk).unreachable_since is not None, tmp_path)
+            run.refresh_from_db()
+            assert run.unreachable.startswith(f"http://127.0.0.1:{web.port} did not answer")
+            given = len(web.given)
+            with web.up():
+                wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
+    assert len(web.given) > given > 0
+    everything_is_there_once(run)
+
+
 def python(program: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -297,7 +357,7 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
     nowhere = {"LINEUP_IMAGES": str(tmp_path / "no-pictures")}
     assert ast.literal_eval(python(program, tmp_path, **folder, **nowhere).stdout) == scores
     # Without the folder it has to look.
-    assert "cannot be read on the worker" in python(program, tmp_path, **nowhere).stdout
+    assert "The worker cannot read the folder" in python(program, tmp_path, **nowhere).stderr
 
 
 @said_by_the_worker

@@ -22,13 +22,17 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker, Settings
 
+from analytics.outcomes import Outcome
 from annotation.models import Decision, Response, Seat, Session, SessionState
+from annotation.models.outcomes import count_items
 from predictions.models import Prediction, Run
 from predictions.scorers.onnx import DEMO_FILE
 from rehearsal.demo.scenes import describe_instances
 from rehearsal.demo.study import practice_instances, study_file
+from results.queries.reporting import project_facts
+from results.reports.funnel import accepted_items_of
 from studies.design import read_design
-from studies.models import Image, Instance, Question, Study, StudyState
+from studies.models import Image, Instance, Project, Question, Study, StudyState
 from tests.databases import connected_to, rolled_back
 from tests.servers import spare_port
 from tests.waiting import wait_until
@@ -173,6 +177,21 @@ def test_the_demo_has_image_sets_that_people_describe_and_find(demo_folder: Path
         assert response.annotator_id not in writers
     states = set(Decision.objects.filter(study__slug="drawn-sets-retrieve").values_list("state", flat=True))
     assert Decision.State.ACCEPTED in states
+
+
+@of_the_demo
+@pytest.mark.parametrize("project", ["demo", "demo-sets"])
+def test_every_export_of_the_demo_has_a_row_for_each_accepted_item(
+    demo_folder: Path, project: str, tmp_path: Path
+) -> None:
+    facts = project_facts(Project.objects.get(slug=project))
+    counted = {study.slug: len(accepted_items_of(study)) if study.accepts else 0 for study in facts.studies}
+    assert any(counted.values())
+    call_command("export", project, format="jsonl", out=tmp_path, stdout=StringIO())
+    written = {slug: (tmp_path / f"{slug}-instances.jsonl").read_text("utf-8").splitlines() for slug in counted}
+    assert {slug: len(lines) for slug, lines in written.items()} == counted
+    for slug, n in counted.items():
+        assert count_items(Study.objects.get(slug=slug)).get(Outcome.ACCEPTED, 0) == n
 
 
 @of_the_demo

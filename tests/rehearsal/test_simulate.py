@@ -88,7 +88,7 @@ def test_questions_without_a_reference_are_answered_at_random_and_counted_as_suc
 
     assert Response.objects.count() == 6
     assert "As the reference says" not in said
-    assert "Without a reference, answered at random: 6" in said
+    assert "Without a known right answer, made up by the kind: 6" in said
 
 
 def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -> None:

@@ -10,7 +10,7 @@ from annotation.actions import responses, sessions
 from annotation.actions.launching import launch
 from annotation.models import Response, Session, SessionState
 from studies.actions.studies import create_study
-from studies.descriptions import SET, SET_SIZE
+from studies.descriptions import SET, SET_SIZE, image_of_set
 from studies.kinds import Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
 from studies.kinds.base import Kind
 from studies.models import Instance, InstanceImage, Project, Study
@@ -29,7 +29,9 @@ class Tell(Kind):
     rule = "collected-v1"
     collects = True
     has_one_label = False
+    answers_are_sources = True
     is_written = True
+    asks_about_parts = True
     ask_schema: ClassVar[Mapping[str, Any]] = NOTHING
     TARGETS: ClassVar[Mapping[str, int]] = {"one": 0, "five": 4}
 
@@ -40,7 +42,8 @@ class Tell(Kind):
         return list(self.TARGETS)
 
     def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        return [Built(variant, {"target": target}) for variant, target in self.TARGETS.items()]
+        places = self.TARGETS.items()
+        return [Built(variant, {"target": target}, item=image_of_set(target)) for variant, target in places]
 
     def shown(self, content: Mapping[str, Any]) -> Shown:
         return Shown([Text(f"Image {content['target']}")])

@@ -56,7 +56,7 @@ def fill() -> str:
         project, study="tell", kind="tell", purpose="filter", rule="described-v1", answers=1, max_answers=3, pay=pay
     )
     searching = {"kind": "retrieve", "purpose": "filter", "rule": "retrieved-2-of-3-v1", "answers": 2, "max_answers": 3}
-    pay = '{currency: USD, per_session: "2.00", per_answer: "0.10"}'
+    pay = '{currency: USD, per_session: "2.00", per_answer: "0.10", least_answers: 1}'
     search = launched(project, study="find", instances="{from: tell}", pay=pay, **searching)
     second = launched(
         project,
@@ -148,22 +148,23 @@ def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:
 
 
 def test_the_funnel(filled: str, client: Client, tmp_path: Path) -> None:
-    # tell: both questions of a are accepted; of b the second has no answer that counts, and of c the first waits for
-    # another. find: of a T2 is rejected; of b T6 is undone; T5, the only one of c, is accepted. second accepts nothing,
-    # and lacks answers about a and c; T6 is undone there too.
+    # Items are images. tell: b-five has no answer that counts, and c-one waits for another. find: a-one, b-one, c-five,
+    # and a-five by T4 after T2 was rejected; of b-five T6 is undone. second accepts nothing, and asks about the same
+    # images, of which it lacks c-five, and for ratings of the three whole sets, of which one of six is there; what T6
+    # brought is undone, the image and the rating.
     said = {
         row["Study"]: [row["Instances asked"], row["None yet"], row["Accepted"], row["Rejected"], row["Undone"]]
         for row in report_of(tmp_path)["funnel"]
         if row["Type"] == "all"
     }
-    assert said["tell"] == [3, 2, 1, 0, 0]
-    assert said["find"] == [3, 0, 1, 1, 1]
-    assert said["second"] == [3, 2, None, None, 1]
+    assert said["tell"] == [3, 2, 4, 0, 0]
+    assert said["find"] == [3, 0, 4, 0, 1]
+    assert said["second"] == [3, 3, None, None, 2]
     steps = {step.study.slug: step.cell for step in client.get("/projects/sets/").context["funnel"].steps}
     assert {slug: (cell.counts.asked, cell.counts.accepted) for slug, cell in steps.items()} == {
-        "tell": (3, 1),
-        "find": (3, 1),
-        "second": (3, 0),
+        "tell": (6, 4),
+        "find": (5, 4),
+        "second": (8, 0),
     }
 
 
@@ -246,15 +247,15 @@ def test_alphas_three_ways(filled: str, tmp_path: Path) -> None:
 
 
 def test_pay(filled: str, tmp_path: Path) -> None:
-    # Answers that count: in tell ann's four and fay's two; in find ben's and cleo's six each (those about T6 too: they
-    # gave them) and dora's two. Finished: fay once; ben and cleo twice, dora once.
+    # Answers that were given: in tell ann's four, fay's two and hal's, who withdrew later; in find ben's and cleo's six
+    # each and dora's two. Finished: fay once; ben and cleo twice, dora once.
     found = {row["Study"]: row for row in report_of(tmp_path)["cost"]}
     columns = ("Annotators", "Sessions finished", "Answers paid", "Cost of sessions", "Cost of answers")
-    assert [float(found["tell"][name]) for name in columns] == [2, 1, 6, 1.00, 1.20]
+    assert [float(found["tell"][name]) for name in columns] == [2, 1, 7, 1.00, 1.40]
     assert [float(found["find"][name]) for name in columns] == [3, 5, 14, 10.00, 1.40]
     assert [float(found["second"][name]) for name in columns] == [1, 0, 0, 0, 0]
     assert {slug: float(row["Cost without fees"]) for slug, row in found.items()} == {
-        "tell": 2.20,
+        "tell": 2.40,
         "find": 11.40,
         "second": 0,
     }
@@ -288,8 +289,8 @@ def test_what_is_exported(filled: str, tmp_path: Path) -> None:
     call_command("export", "sets", format="imagecode", out=out)
     (data,) = out.rglob("train_data.json")
     assert json.loads(data.read_text()) == {
-        "static-a": {"0": T1, "4": T4},
-        "static-b": {"0": T3},
+        "static-open-images--static-a": {"0": T1, "4": T4},
+        "static-open-images--static-b": {"0": T3},
         "video-c": {"4": T5},
     }
     counted = {

@@ -10,10 +10,17 @@ from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import decision_record, response_record
 from results.queries.exported import counted_responses, decisions_after
 from results.queries.progress import named_sessions, session_line
+from results.queries.reporting import study_facts
+from results.reports.ratings import Rated, ratings_of
 from studies.permissions import Verb
 from workspace.api.endpoints import StudyEndpoint, needs
 from workspace.api.pages import PageQuery, answer, asked, listed, page_of
-from workspace.api.serializers import DecisionSerializer, ResponseSerializer, SessionSerializer
+from workspace.api.serializers import (
+    AllRatingsSerializer,
+    DecisionSerializer,
+    ResponseSerializer,
+    SessionSerializer,
+)
 
 
 class Sessions(StudyEndpoint):
@@ -71,3 +78,34 @@ class Decisions(StudyEndpoint):
         found = decisions_after(self.study, after=wanted.after, limit=wanted.limit + 1)
         records = [(pk, decision_record(row) | {"id": pk}) for pk, row in found]
         return answer(request, records, wanted, lambda rows: DecisionSerializer(rows, many=True).data)
+
+
+class Ratings(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_ratings", responses=AllRatingsSerializer)
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """Mean, spread and distribution of ratings by image role and category, as the study's results have them."""
+        found = [_rated(each) for each in ratings_of(study_facts(self.study))]
+        return Response(AllRatingsSerializer({"ratings": found}).data)
+
+
+def _rated(each: Rated) -> dict[str, Any]:
+    mean = each.mean
+    return {
+        "kind": each.kind,
+        "role": each.role,
+        "asked": each.unit,
+        "type": each.category[0],
+        "subtype": each.category[1],
+        "answers": mean.n_answers,
+        "people": mean.n_people,
+        "instances": mean.n_instances,
+        "mean": mean.value,
+        "low": mean.low,
+        "high": mean.high,
+        "reason": mean.reason,
+        "sd": mean.sd,
+        "steps": dict(zip(each.steps, each.distribution.counts, strict=True)),
+    }

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from background.tasks import send
 from results.actions.exports import cancel_export, download_name, job_of, request_export
-from results.actions.releases import RELEASE_FORMATS, prepare_release
+from results.actions.releases import RELEASE_FORMATS, prepare_release, released_with
 from results.exporting import FORMATS
 from results.exporting.dossier import About
 from results.models import Export, Release
@@ -179,6 +179,11 @@ class ReleaseWantedSerializer(serializers.Serializer[Any]):
     description = serializers.CharField(required=False, default="", allow_blank=True)
     licence = serializers.CharField(required=False, default="", allow_blank=True)
     citation = serializers.CharField(required=False, default="", allow_blank=True)
+    dataset = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Whether it holds the whole dataset of the project, of which the study is a part.",
+    )
 
 
 class Releases(StudyEndpoint):
@@ -187,8 +192,9 @@ class Releases(StudyEndpoint):
 
     @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=listed(ReleaseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """The releases of a study, newest first, with their files."""
-        releases = Release.objects.filter(study=self.study).select_related("study")
+        """The releases that hold what a study accepted, newest first, with their files."""
+        of_study = Q(study=self.study) | Q(beside=self.study)
+        releases = Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside")
         return page_of(request, releases, lambda rows: self._told(request, rows), newest_first=True)
 
     def _told(self, request: Request, releases: list[Release]) -> Any:
@@ -196,9 +202,11 @@ class Releases(StudyEndpoint):
         by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
         for offered in offered_exports(written):
             by_release[offered.export.release_id or 0].append(_told(request, offered))
-        names = [name for name in names_of(ReleaseSerializer) if name not in {"study", "exports"}]
+        names = [name for name in names_of(ReleaseSerializer) if name not in {"study", "studies", "exports"}]
         told = [
-            {name: getattr(each, name) for name in names} | {"study": each.study.slug, "exports": by_release[each.pk]}
+            {name: getattr(each, name) for name in names}
+            | {"study": each.study.slug, "studies": [one.slug for one in each.studies()]}
+            | {"exports": by_release[each.pk]}
             for each in releases
         ]
         return ReleaseSerializer(told, many=True).data
@@ -218,9 +226,10 @@ class Releases(StudyEndpoint):
         form = ReleaseWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         told, now = dict(form.validated_data), timezone.now()
-        format = told.pop("format")
+        format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)
-        release, _ = prepare_release(study=self.study, about=about, by=self.user, now=now)
+        beside = released_with(self.study) if whole else []
+        release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
         export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
         send(job_of(export=export))
         return _accepted(request, export)

@@ -22,13 +22,14 @@ from results.actions import people
 from results.actions.changes import ACTS
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from results.queries.owed import came_to, owed_to
 from results.queries.people import removals_of
 from results.sentences import told
 from studies.permissions import Verb
 from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.serializers import FollowedSerializer, PersonSerializer, SettledSerializer
+from workspace.api.serializers import FollowedSerializer, OwedSerializer, PersonSerializer, SettledSerializer
 
 LONGEST_REASON = LONGEST_NOTE = 2000
 
@@ -53,6 +54,20 @@ class People(ProjectEndpoint):
             why, since = (removal.why, removal.at) if removal else ("", None)
             lines.append({"name": each.name, "counts": removal is None, "why_not": why, "since": since})
         return PersonSerializer(lines, many=True).data
+
+
+class Owed(StudyEndpoint):
+    about = "Answers"
+    verbs = needs(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="list_owed", parameters=[PageQuery], responses=listed(OwedSerializer))
+    def get(self, request: Request, project: str, study: str) -> Response:
+        """What is owed to whom for a study, by pseudonym, and why."""
+        name_annotators(project=self.project)
+        return page_of(request, came_to(self.study), self._told)
+
+    def _told(self, named: list[Pseudonym]) -> Any:
+        return OwedSerializer(owed_to(self.study, named), many=True).data
 
 
 class ReasonSerializer(serializers.Serializer[Any]):

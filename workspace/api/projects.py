@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -15,7 +15,7 @@ from results.queries.events import lines_of
 from results.queries.overview import project_counts
 from studies.actions.members import may_make_projects
 from studies.actions.projects import archive_project, make_project, rename_project, reopen_project
-from studies.models import Event, Project
+from studies.models import Event, Project, Study
 from studies.permissions import Verb
 from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
 from workspace.api.once import KEY, once
@@ -41,16 +41,19 @@ class Me(Endpoint):
 
 
 def _shown(projects: QuerySet[Project]) -> QuerySet[Project]:
-    return project_counts(projects.select_related("dataset"))
+    datasets = Prefetch("studies", Study.objects.filter(in_dataset=True).order_by("launched_at", "pk"), "datasets")
+    return project_counts(projects.prefetch_related(datasets))
 
 
 def _told(project: Any) -> dict[str, Any]:
+    datasets = [study.slug for study in project.datasets]
     return {
         "slug": project.slug,
         "name": project.name,
         "created_at": project.created_at,
         "archived_at": project.archived_at,
-        "dataset": project.dataset.slug if project.dataset else None,
+        "dataset": datasets[0] if len(datasets) == 1 else None,
+        "datasets": datasets,
         "instances": project.instance_count,
         "studies": project.study_count,
         "answers": project.answer_count,

@@ -34,6 +34,10 @@ class RunSerializer(Plain):
     wrong = serializers.IntegerField(help_text="Questions that could not be scored.")
     already_there = serializers.IntegerField(help_text="Questions that had a score before.")
     left_out = serializers.IntegerField(help_text="Questions that cannot be asked of a model.")
+    unreachable_since = serializers.DateTimeField(
+        allow_null=True, help_text="Since when its pictures cannot be reached. The run waits and tries again."
+    )
+    unreachable = serializers.CharField(allow_blank=True, help_text="Why its pictures cannot be reached.")
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.owed import PayItem
 from studies.models import StudyState
 from workspace.models import DeliveryState, Scope
 
@@ -35,7 +36,11 @@ class ProjectSerializer(Plain):
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when it is put away; null: it is not.")
     dataset = serializers.CharField(
-        allow_null=True, help_text="The study that keeps the dataset; null: all instances are the dataset."
+        allow_null=True, help_text="The study that keeps the dataset; null where none does, or several: see `datasets`."
+    )
+    datasets = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The studies whose accepted items are the dataset; none: all instances are.",
     )
     instances = serializers.IntegerField()
     studies = serializers.IntegerField()
@@ -69,6 +74,33 @@ class PersonSerializer(Plain):
     counts = serializers.BooleanField(help_text="Whether their answers count.")
     why_not = serializers.CharField(allow_blank=True, help_text="`withdrawn`, `excluded`, or nothing.")
     since = serializers.DateTimeField(allow_null=True)
+
+
+class OwedItemSerializer(Plain):
+    """One amount that is owed for a session."""
+
+    session = serializers.IntegerField(help_text="The `id` of the session in the list of sessions.")
+    item = serializers.ChoiceField(choices=[item.value for item in PayItem])
+    times = serializers.IntegerField(help_text="How many sessions, answers or waits it is for.")
+    amount = serializers.DecimalField(max_digits=12, decimal_places=2)
+    why = serializers.CharField(help_text="How the session ended, and what follows for its pay.")
+
+
+class OwedSerializer(Plain):
+    """What is owed to one person for a study. Amounts are in `currency`, without fees and taxes."""
+
+    name = serializers.CharField(help_text="Their pseudonym in the project.")
+    sessions = serializers.IntegerField()
+    answers = serializers.IntegerField(help_text="Answers that were stored; each is paid `pay.per_answer`.")
+    counted = serializers.IntegerField(help_text="Answers that count.")
+    kept_aside = serializers.IntegerField(help_text="Answers that were stored and do not count.")
+    endings = serializers.DictField(child=serializers.IntegerField(), help_text="How sessions ended -> how many.")
+    currency = serializers.CharField()
+    amount = serializers.DecimalField(max_digits=12, decimal_places=2, help_text="The sum of `items`.")
+    to_decide = serializers.IntegerField(help_text="Sessions about whose pay a researcher decides besides.")
+    simulated = serializers.BooleanField(help_text="A program played this annotator.")
+    why = serializers.CharField()
+    items = OwedItemSerializer(many=True, help_text="What `amount` is made of, session by session.")
 
 
 class FollowedSerializer(Plain):
@@ -266,6 +298,11 @@ class ProgressSerializer(Plain):
     answers = GivenSerializer(allow_null=True)
     seats = SeatsSerializer(allow_null=True)
     questions = QuestionsSerializer(allow_null=True)
+    items = serializers.DictField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Items by their outcome: instances or, where the study asks about parts of these, the parts.",
+    )
     as_of = serializers.DateTimeField(allow_null=True)
 
 
@@ -333,6 +370,29 @@ class DecisionSerializer(Plain):
     key = serializers.CharField()
 
 
+class RatingsSerializer(Plain):
+    """The ratings of one kind of question, image role and category of instances; mean and spread in steps."""
+
+    kind = serializers.CharField()
+    role = serializers.CharField(help_text="The image role that was rated.")
+    asked = serializers.CharField(allow_blank=True, help_text="Which of several things asked at once.")
+    type = serializers.CharField(allow_blank=True, help_text="`all` for all instances.")
+    subtype = serializers.CharField(allow_blank=True)
+    answers = serializers.IntegerField()
+    people = serializers.IntegerField()
+    instances = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True, help_text="95 % interval, by person and instance.")
+    high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why there is no interval.")
+    sd = serializers.FloatField(allow_null=True, help_text="Sample standard deviation.")
+    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Step -> how often it was chosen.")
+
+
+class AllRatingsSerializer(Plain):
+    ratings = RatingsSerializer(many=True)
+
+
 class PredictionSerializer(Plain):
     """What a model said, under the columns of the export `predictions` (docs/exports.md).
 
@@ -385,12 +445,15 @@ class ExportSerializer(Plain):
 class ReleaseSerializer(Plain):
     name = serializers.CharField()
     study = serializers.CharField()
+    studies = serializers.ListField(
+        child=serializers.CharField(), help_text="The studies whose accepted items it holds: several of one dataset."
+    )
     made_at = serializers.DateTimeField()
     description = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(allow_blank=True)
     citation = serializers.CharField(allow_blank=True)
     sha256 = serializers.CharField(allow_blank=True, help_text="Of its rows; empty until they are frozen.")
-    instances = serializers.IntegerField()
+    instances = serializers.IntegerField(help_text="Accepted items: instances, or parts of them.")
     responses = serializers.IntegerField()
     exports = ExportSerializer(many=True)
 

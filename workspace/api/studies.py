@@ -24,7 +24,7 @@ from annotation.actions import asking_more, launching
 from results.actions.people import foresee
 from results.models import KeptNumbers
 from results.queries.overview import answers_sent
-from results.queries.progress import progress_of, study_progress
+from results.queries.progress import StudyProgress, progress_of, study_progress
 from results.views.kept_numbers import numbers_for
 from studies.actions.conditions import untried
 from studies.actions.drafts import delete_draft, update_draft
@@ -274,6 +274,12 @@ class Progress(StudyEndpoint):
         """How far a study is: the numbers of its page."""
         kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, self.project, self.study, answers=answers_sent(self.study))
         if kept is None:
-            return Response(ProgressSerializer(asdict(study_progress(self.study)) | {"as_of": None}).data)
-        told = asdict(progress_of(kept.content)) if kept.content else dict.fromkeys(("answers", "seats", "questions"))
-        return Response(ProgressSerializer(told | {"as_of": kept.as_of}).data)
+            return self._answer(study_progress(self.study), None)
+        return self._answer(progress_of(kept.content) if kept.content else None, kept.as_of)
+
+    def _answer(self, progress: StudyProgress | None, as_of: datetime | None) -> Response:
+        if progress is None:
+            told: dict[str, Any] = dict.fromkeys(("answers", "seats", "questions", "items"))
+        else:
+            told = asdict(progress) | {"items": progress.items.outcomes}
+        return Response(ProgressSerializer(told | {"as_of": as_of}).data)

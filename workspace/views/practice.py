@@ -80,13 +80,13 @@ def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
     if request.method != "POST" and _is_practised(study, found):
         why_not = "It is practised already. Take it out above to choose another answer."
     shown = kind.shown(built.content)
-    right = request.POST.get("right") or built.right
+    right = request.POST.get("right") or built.right_option
     return {
         "picked": found,
         "shown": shown,
         "options": options,
         "right": right,
-        "known": bool(built.right),
+        "known": bool(built.right_option),
         "feedback": request.POST.get("feedback", ""),
         "why_not": why_not,
     }

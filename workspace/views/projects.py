@@ -17,8 +17,7 @@ from results.queries.overview import categories, project_counts, study_lines, wa
 from results.queries.pipeline import funnel, studies_in_order
 from results.queries.simulated import simulated_in_project
 from results.views.guards import may_do, project_view, signed_in, visible_projects
-from results.views.typed import typed
-from studies.actions.datasets import may_keep, set_dataset
+from studies.actions.datasets import may_keep, set_dataset, told_of
 from studies.actions.finding import find_study_of
 from studies.actions.members import may_make_projects
 from studies.errors import StudyError
@@ -56,6 +55,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "studies": lines,
         "funnel": funnel(project, studies),
         "keepers": [study for study in studies if may_keep(study)],
+        "dataset": told_of([study for study in studies if study.in_dataset]),
         "categories": counted,
         "waiting": waiting,
         "near_duplicates": near_duplicates_of(project).count(),
@@ -69,16 +69,20 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.DESIGN)
 @require_POST
 def dataset(request: HttpRequest, project: Project) -> HttpResponse:
-    """Declare which study keeps the dataset of the project; none: all its instances are the dataset."""
-    name = typed(request.POST, "study")
+    """Declare which studies keep the dataset of the project; none: all its instances are the dataset."""
     try:
-        study = find_study_of(project, name) if name else None
-        set_dataset(project=project, study=study, by=signed_in(request), now=timezone.now())
+        studies = [find_study_of(project, name) for name in _names(request)]
+        set_dataset(project=project, studies=studies, by=signed_in(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The dataset is {f'what {study.slug} kept' if study else 'all instances'}.")
+        messages.success(request, f"The dataset is {told_of(studies)}.")
     return redirect(f"{reverse('project', args=[project.slug])}#dataset")
+
+
+def _names(request: HttpRequest) -> list[str]:
+    typed = (name.replace("\0", "").strip() for name in request.POST.getlist("study"))
+    return [name for name in dict.fromkeys(typed) if name]
 
 
 @project_view(Verb.VIEW)

@@ -39,6 +39,7 @@ from results.queries.progress import (
 from results.queries.reported import study_reports
 from results.queries.simulated import simulated_in_study
 from results.queries.skips import study_skips
+from results.queries.waiting import waits_for
 from results.reports.base import Report
 from results.reports.findings import findings_of
 from results.reports.outlook import Kind, ToCome, outlook_table
@@ -152,6 +153,7 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
+        "waits_for": waits_for(study, now=timezone.now()),
     }
 
 
@@ -174,6 +176,10 @@ DOOR_SENTENCES = {
     EntryEvent.What.NO_SEAT: (
         "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
         "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.NOTHING_YET: (
+        "came before anything was ready for them. Send people once the study that this one takes from has answers, or "
+        "let them wait: `lobby.minutes` in the study file."
     ),
     EntryEvent.What.TOO_MANY: (
         "was asked to wait, because many new people had come from their network. If they were real people of one "

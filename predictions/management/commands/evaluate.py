@@ -12,6 +12,7 @@ from predictions.blind import fitted, problem_with
 from predictions.blind.benchmarks import evaluate_blind
 from predictions.blind.pictures import Look
 from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
+from predictions.protocols.base import scored_by
 from predictions.protocols.loaded import Loaded, ScoresPairs, text_embedder
 from predictions.protocols.pictures import Pictures
 from predictions.protocols.rendering import Line, as_json, as_text
@@ -40,6 +41,12 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, metavar="FILE", help="Write the tables there too, as JSON with counts.")
         parser.add_argument("--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored there, as CSV.")
         parser.add_argument(
+            "--answers",
+            type=Path,
+            metavar="FILE",
+            help="Write there what the model chooses, as a leaderboard takes it, and count nothing.",
+        )
+        parser.add_argument(
             "--prepare",
             action="store_true",
             help="Make what the paper makes of the data by chance, into the data folder.",
@@ -55,8 +62,9 @@ class Command(BaseCommand):
         try:
             loaded = loaded_for([spec for spec in options["model"] if not spec.startswith(FILE)])
             if options["prepare"]:
-                embed = next(filter(None, map(text_embedder, loaded.values())), None)
-                for sentence in protocol.prepare(folder, seed=options["seed"], embed=embed):
+                found = {spec: text_embedder(model) for spec, model in loaded.items()}
+                encoders = {spec: embed for spec, embed in found.items() if embed is not None}
+                for sentence in protocol.prepare(folder, seed=options["seed"], encoders=encoders):
                     self.stdout.write(sentence)
             if not (options["model"] or options["pairs"]):
                 return
@@ -64,6 +72,9 @@ class Command(BaseCommand):
             if options["pairs"]:
                 self._write_pairs(protocol, data, options["pairs"])
             pictures = Pictures(options["images"] or folder)
+            if options["answers"]:
+                self._write_answers(protocol, data, options["model"], loaded, pictures, options["answers"])
+                return
             lines = [
                 Line(called(spec), evaluated_from_file(protocol, data, Path(spec.removeprefix(FILE))))
                 if spec.startswith(FILE)
@@ -86,6 +97,25 @@ class Command(BaseCommand):
         if out is not None:
             what = {"benchmark": protocol.name, "paper": protocol.paper} | as_json(lines, chance)
             out.write_text(json.dumps(what, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def _write_answers(
+        self,
+        protocol: Benchmark[Any, Any],
+        data: Any,
+        specs: Sequence[str],
+        loaded: Mapping[str, ScoresPairs],
+        pictures: Pictures,
+        path: Path,
+    ) -> None:
+        if len(specs) != 1 or fitted(specs[0]):
+            raise BenchmarkError(["--answers is for one model. Name a scorer or a file of scores with --model."])
+        (spec,) = specs
+        file = Path(spec.removeprefix(FILE))
+        if spec.startswith(FILE) and not file.exists():
+            raise BenchmarkError([f"There is no file {file}."])
+        scorer = ScoreFile(file) if spec.startswith(FILE) else Loaded(loaded[spec], pictures)
+        path.write_text(protocol.answers(data, scored_by(scorer, protocol.blocks(data))) + "\n", encoding="utf-8")
+        self.stdout.write(f"What {called(spec)} chooses is in {path}.")
 
     def _write_pairs(self, protocol: Benchmark[Any, Any], data: Any, path: Path) -> None:
         count = 0

@@ -14,6 +14,7 @@ from rehearsal.management.replays import (
     without_waiting_for_the_disk,
 )
 from rehearsal.replay.imagecode.pipeline import WRITTEN, Setting, run
+from rehearsal.replay.imagecode.published import ACCURACY
 from rehearsal.replay.imagecode.tables import closing, differences, report
 from rehearsal.replay.progress import Progress
 from rehearsal.replay.script import CannotReplay
@@ -44,7 +45,11 @@ class Command(BaseCommand):
             help="draw pictures that stand in for the images (what happens in any case: the files name no images)",
         )
         parser.add_argument(
-            "--accuracy", type=share, default=0.909, metavar="P", help="chance to find an image (default 0.909)"
+            "--accuracy",
+            type=share,
+            default=ACCURACY,
+            metavar="P",
+            help=f"chance to find an image (default {ACCURACY}, which gives the paper's accuracy and alpha)",
         )
         parser.add_argument("--seed", default="imagecode", metavar="S", help="the same seed is the same replay")
         parser.add_argument(
@@ -80,7 +85,7 @@ class Command(BaseCommand):
                 written = project_facts(replay.written.project) if replay.written else None
                 text = get_files("md")(report(replay, facts, written))["report.md"]
             self.stdout.write(f"{text}\n{closing(replay)}")
-            if wrong := differences(facts):
+            if wrong := differences(replay.sets):
                 raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
         except REFUSALS as error:
             raise CommandError(str(error)) from error

@@ -95,10 +95,12 @@ class Command(BaseCommand):
         if known:
             right = sum(sitting.right for sitting in sittings)
             self.stdout.write(f"  As the reference says: {right} of {known} ({right / known:.1%})")
+        if scores := [score for sitting in sittings for score in sitting.scores]:
+            self.stdout.write(f"  Mean score: {sum(scores) / len(scores):.3f}, n = {len(scores)}")
         written = sum(sitting.written for sitting in sittings)
         if written:
             self.stdout.write(f"  Written as the source has it: {written}")
         if answers > known + written:
-            self.stdout.write(f"  Without a reference, answered at random: {answers - known - written}")
+            self.stdout.write(f"  Without a known right answer, made up by the kind: {answers - known - written}")
         for said, count in Counter(sitting.turned_away for sitting in sittings if sitting.turned_away).items():
             self.stdout.write(f"  Turned away: {count} ({said})")

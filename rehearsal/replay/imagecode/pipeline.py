@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import yaml
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from analytics.imagecode import SetCounts, count_sets
 from rehearsal.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, retriever
 from rehearsal.replay.imagecode.writing import Written, write_again
 from rehearsal.replay.playing import Crowd, Played, play
@@ -18,6 +20,7 @@ from rehearsal.replay.progress import Progress
 from rehearsal.replay.script import CannotReplay
 from rehearsal.replay.stand_ins import fill_with_stand_ins
 from studies.actions.importing import import_files
+from studies.descriptions import descriptions_of
 from studies.models import Instance, Project, Study
 
 # Split -> the study file that ships for its retrievers.
@@ -44,9 +47,14 @@ class Setting:
 
 @dataclass
 class Replay:
-    """What a replay has made. `studies`, `played`: by split; `seconds`: stage -> how long it took."""
+    """What a replay has made. `sets`, `texts`, `studies`, `played`: by split, the first two as they were stored;
+    `annotations`: the codes of each annotated description, in the order of the file; `seconds`: stage -> how long it
+    took."""
 
     setting: Setting
+    sets: dict[str, SetCounts] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    annotations: list[str] = field(default_factory=list)
     stand_ins: int = 0
     studies: dict[str, Study] = field(default_factory=dict)
     played: dict[str, Played] = field(default_factory=dict)
@@ -65,6 +73,9 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
     replay = Replay(setting)
     with replay.timed("import"):
         _import(replay, progress)
+        for split in RETRIEVE:
+            _count(replay, split)
+        replay.annotations = annotations_in(setting.tags)
     with replay.timed("stand-ins"):
         replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress, most=PICTURES)
     with replay.timed("launch"):
@@ -126,6 +137,27 @@ def _import(replay: Replay, progress: Progress) -> None:
         owner=setting.by,
         progress=show,
     )
+
+
+def _count(replay: Replay, split: str) -> None:
+    """Count the sets and descriptions of a split that were stored. Raises CannotReplay for sets of other names."""
+    rows = Instance.objects.filter(project=replay.setting.project, split=split).order_by("pk")
+    found = {
+        key: [each.text for each in descriptions_of(captions, reference)]
+        for key, captions, reference in rows.values_list("key", "captions", "reference")
+    }
+    try:
+        replay.sets[split] = count_sets(found)
+    except ValueError as error:
+        raise CannotReplay(f"Not a set of ImageCoDe: {error}") from error
+    replay.texts[split] = [text for texts in found.values() for text in texts]
+
+
+def annotations_in(file: Path) -> list[str]:
+    """Return the codes of each annotated description, a comma list, in the order of the file."""
+    # The base loader makes texts, lists and mappings only.
+    sets = yaml.load(file.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506
+    return [about["annotation"] for of_set in sets.values() for about in of_set.values()]
 
 
 def slug(replay: Replay, split: str) -> str:

@@ -17,20 +17,28 @@ from results.actions.releases import (
 from results.errors import CannotExport
 from results.exporting.dossier import About
 from results.models import Release
+from studies.actions.datasets import dataset_studies
 from studies.actions.events import Actor
 from studies.management.named import actor_named, add_by, project_called
+from studies.models import Project, Study
 from studies.permissions import Verb
+from studies.wording import counted
 
 
 class Command(BaseCommand):
     help = (
-        "Freezes what a study accepted, with every answer behind it, and writes it with its card and description. "
+        "Freezes what a study accepted, or the dataset of a project, with every answer behind it, and writes it with "
+        "its card and description. "
         "Made again under the same name it is the same release, byte for byte."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("--study", required=True, metavar="SLUG", help="whose accepted instances are released")
+        parser.add_argument(
+            "--study",
+            metavar="SLUG",
+            help="whose accepted items are released; by default those of the project's dataset",
+        )
         parser.add_argument("--name", required=True, help="what the release is called: v1, for instance")
         parser.add_argument("--format", default="hf", choices=RELEASE_FORMATS, help="hf, with images, by default")
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write into")
@@ -51,8 +59,8 @@ class Command(BaseCommand):
             actor_named(options, Verb.IDENTIFY_PEOPLE, project)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
-            study = exportable_study(project=project, name=options["study"])
-            release, created = prepare_release(study=study, about=about, by=by, now=timezone.now())
+            study, *beside = _studies(project, options["study"])
+            release, created = prepare_release(study=study, beside=beside, about=about, by=by, now=timezone.now())
             freeze_release(release=release, now=timezone.now())
             self._write(release, options["format"], options["out"], by, created=created)
             if options["with_provider_ids"]:
@@ -62,7 +70,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _write(self, release: Release, format: str, folder: Path, by: Actor, *, created: bool) -> None:
-        with tqdm(desc=release.name, unit=" instances", file=self.stderr, disable=None) as bar:
+        with tqdm(desc=release.name, unit=" items", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:
                 bar.total = total
@@ -73,5 +81,18 @@ class Command(BaseCommand):
             )
         when = "frozen now" if created else f"frozen {release.made_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(
-            f"{written.path}: {release.dossier['size']:,} instances, {release.responses:,} responses, {when}"
+            f"{written.path}: {counted(release.dossier['size'], 'accepted item')}, "
+            f"{counted(release.responses, 'response')}, {when}"
         )
+
+
+def _studies(project: Project, name: str | None) -> list[Study]:
+    """Return the study called `name`, or those of the dataset. Raises CannotExport."""
+    if name is not None:
+        return [exportable_study(project=project, name=name)]
+    if studies := dataset_studies(project):
+        return studies
+    raise CannotExport(
+        f"No study of {project.slug} is declared to keep its dataset. Name a study with --study, or declare the "
+        "dataset with set_dataset."
+    )

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from studies.actions.datasets import set_dataset
+from studies.actions.datasets import set_dataset, told_of
 from studies.actions.finding import find_study_of
 from studies.errors import StudyError
 from studies.management.named import actor_named, add_by, project_called
@@ -11,21 +11,19 @@ from studies.permissions import Verb
 
 
 class Command(BaseCommand):
-    help = "Declare which study keeps the dataset of a project; without a study, all instances are the dataset."
+    help = "Declare which studies keep the dataset of a project; without a study, all instances are the dataset."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-        parser.add_argument("study", metavar="STUDY", nargs="?", help="slug of one of its studies that accepts")
+        parser.add_argument("study", metavar="STUDY", nargs="*", help="slugs of its studies that accept")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         by = actor_named(options, Verb.DESIGN, project)
         try:
-            study = find_study_of(project, options["study"]) if options["study"] else None
-            set_dataset(project=project, study=study, by=by, now=timezone.now())
+            studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
+            set_dataset(project=project, studies=studies, by=by, now=timezone.now())
         except StudyError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(
-            f"The dataset of {project.slug} is {f'what {study.slug} kept' if study else 'all instances'}."
-        )
+        self.stdout.write(f"The dataset of {project.slug} is {told_of(studies)}.")

@@ -35,8 +35,9 @@ pytestmark = pytest.mark.django_db
 TEXT, IMAGE = "text-only:ngrams", "image-only:colour-and-gradient"
 INSTANCES = 12
 ASK_TEXT = f"on the page of the study, or with: manage.py predict birds --model {TEXT} --study which-bird"
-# Right every time on INSTANCES questions of their own: the low end of Clopper and Pearson 1934 is 0.025 ** (1 / 12).
-LOW = 0.025 ** (1 / INSTANCES)
+# Right every time on INSTANCES questions of their own: the low end of Wilson's interval is n / (n + t^2), where t is
+# the 97.5 % point of Student's t with 11 degrees of freedom, 2.200985, from a table.
+LOW = INSTANCES / (INSTANCES + 2.200985**2)
 
 
 @pytest.fixture

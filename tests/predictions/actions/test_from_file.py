@@ -7,8 +7,9 @@ from predictions.actions.from_file import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
 from predictions.importing import FORMATS
 from predictions.models import Model, Prediction
-from studies.models import Project
-from tests.factories import NOON, TESTS, make_project
+from studies.kinds import ImageFacts, InstanceFacts, get_kind
+from studies.models import InstanceImage, Project, Question, Study, StudyState
+from tests.factories import NOON, TESTS, make_project, make_study
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.studies.source_files import json_lines
 
@@ -186,6 +187,147 @@ def test_scores_are_about_the_captions_as_people_read_them(project: Project, tmp
     file.write_bytes(json_lines(*rows))
     bring_in(project, file, format="scores")
     assert list(Prediction.objects.values_list("caption_rule", flat=True)) == ["keep-case-v1", "bivlc-release-v1"]
+
+
+def write_scores(tmp_path: Path, *rows: dict[str, Any]) -> Path:
+    file = tmp_path / "scores.jsonl"
+    file.write_bytes(json_lines(*({"kind": "image_to_text", "variant": "image", **row} for row in rows)))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("kind", "variant", "scores", "is_right"),
+    [
+        ("image_to_text", "image", {"caption": 0.31, "negative_caption": 0.3}, True),
+        ("image_to_text", "image", {"negative_caption": 0.31, "caption": 0.3}, False),
+        ("image_to_text", "negative_image", {"caption": -2, "negative_caption": 1}, True),
+        ("text_to_image", "caption", {"image": 0.5, "negative_image": 0.5}, False),
+        ("text_to_image", "negative_caption", {"image": 0.4, "negative_image": 0.5}, True),
+    ],
+)
+def test_the_right_option_must_beat_all_others(
+    project: Project, kind: str, variant: str, scores: dict[str, float], is_right: bool, tmp_path: Path
+) -> None:
+    row = {"key": "1", "kind": kind, "variant": variant, "scores": scores}
+    bring_in(project, write_scores(tmp_path, row), format="scores")
+    assert Prediction.objects.get().is_right is is_right
+
+
+def test_other_options_than_those_of_the_question_are_refused_row_by_row(project: Project, tmp_path: Path) -> None:
+    good = {"caption": 0.1, "negative_caption": 0.2}
+    file = write_scores(
+        tmp_path,
+        {"key": "1", "scores": {"caption": 0.1, "zz": 0.0}},
+        {"key": "2", "scores": good},
+        {"key": "3", "scores": {**good, "third": 1.0}},
+        {"key": "2", "variant": "negative_image", "scores": {"captoin": 0.1, "negative_caption": 0.2}},
+        {"key": "3", "variant": "third", "scores": good},
+    )
+    options = "(its options: caption, negative_caption)."
+    assert refusal(project, file, format="scores") == [
+        f"Record 1: image_to_text image of 1: the scores lack negative_caption; zz is not an option {options}",
+        f"Record 3: image_to_text image of 3: third is not an option {options}",
+        f"Record 4: image_to_text negative_image of 2: the scores lack caption; captoin is not an option {options}",
+        "Record 5: image_to_text third of 3: nothing asks this variant of image_to_text; use one of 'image', "
+        "'negative_image'.",
+    ]
+
+
+def test_a_question_that_nothing_asks_is_refused(project: Project, tmp_path: Path) -> None:
+    file = write_scores(tmp_path, {"key": "1", "kind": "best_of_n", "variant": "", "scores": {"a": 1, "b": 2}})
+    assert refusal(project, file, format="scores") == [
+        "Record 1: best_of_n of 1: Instance 1 has 0 images in the role candidate; best_of_n needs 2 to 9."
+    ]
+
+
+@pytest.mark.parametrize("none", [{}, {"none": 0.5}])
+def test_images_that_are_awaited_are_options_and_none_may_be_left_out(
+    project: Project, none: dict[str, float], tmp_path: Path
+) -> None:
+    instance = project.instances.get(key="1")
+    for place in range(2):
+        InstanceImage.objects.create(instance=instance, role="candidate", position=place, filename=f"{place}.png")
+    scores = {"candidate-0": 0.5, "candidate-1": 0.6, **none}
+    file = write_scores(tmp_path, {"key": "1", "kind": "best_of_n", "variant": "", "scores": scores})
+    bring_in(project, file, format="scores")
+    assert Prediction.objects.get().is_right is None
+
+
+def ask_with(captions: list[str], images: list[str]) -> dict[str, Any]:
+    ask = {"captions": captions, "images": images}
+    return {"parts": [{"kind": "image_to_text", "ask": ask, "instructions": "Choose."}]}
+
+
+def launch(project: Project, slug: str, captions: list[str], images: list[str]) -> Study:
+    """Return a launched study that asks about every instance of the project, whose images are placeholders."""
+    study = make_study(project, slug, **ask_with(captions, images))
+    study.state, study.launched_at = StudyState.OPEN, NOON
+    study.save()
+    kind, picture = get_kind("image_to_text"), ImageFacts("0" * 64, 8, 6)
+    for instance in project.instances.all():
+        facts = InstanceFacts(instance.key, instance.captions, {role: [picture] for role in images})
+        for built in kind.questions(facts, study.design.parts[0].ask, seed=""):
+            fields = {"variant": built.variant, "content": built.content, "right": built.right, "answers_wanted": 1}
+            Question.objects.create(study=study, instance=instance, kind=kind.name, **fields)
+    return study
+
+
+def test_the_options_are_those_of_the_studies_that_ask(project: Project, tmp_path: Path) -> None:
+    """One study asks with two captions, one with three; a third caption is right for its own image."""
+    for instance in project.instances.all():
+        instance.captions |= {"third": "A cat in the air"}
+        instance.save()
+    two, three = ["caption", "negative_caption"], ["caption", "negative_caption", "third"]
+    launch(project, "two", two, ["image"])
+    launch(project, "three", three, ["image", "negative_image", "other_image"])
+    scores = {"caption": 1.0, "negative_caption": 2.0, "third": 3.0}
+    of_two = {role: scores[role] for role in two}
+    file = write_scores(
+        tmp_path,
+        {"key": "1", "scores": scores},
+        {"key": "2", "scores": of_two},
+        {"key": "3", "variant": "other_image", "scores": scores},
+    )
+    bring_in(project, file, format="scores")
+    found = Prediction.objects.order_by("source_row").values_list("instance__key", "variant", "is_right")
+    assert list(found) == [("1", "image", False), ("2", "image", False), ("3", "other_image", True)]
+    only_three = write_scores(tmp_path, {"key": "1", "variant": "negative_image", "scores": of_two})
+    assert refusal(project, only_three, format="scores") == [
+        "Record 1: image_to_text negative_image of 1: the scores lack third (its options: caption, negative_caption, "
+        "third)."
+    ]
+
+
+def test_a_draft_says_what_will_be_asked(project: Project, tmp_path: Path) -> None:
+    for instance in project.instances.all():
+        instance.captions |= {"third": "A cat in the air"}
+        instance.save()
+    make_study(project, "draft", **ask_with(["caption", "third"], ["image"]))
+    file = write_scores(tmp_path, {"key": "1", "scores": {"caption": 1.0, "third": 0.5}})
+    bring_in(project, file, format="scores")
+    assert Prediction.objects.get().is_right is True
+
+
+def test_outcomes_are_about_the_default_options_alone(project: Project, file: Path) -> None:
+    """A study asks with three captions, so whether a model chose right among two says nothing about it."""
+    for instance in project.instances.all():
+        instance.captions |= {"third": "A cat in the air"}
+        instance.save()
+    launch(project, "three", ["caption", "negative_caption", "third"], ["image"])
+    problems = refusal(project, file)
+    assert [problem.split(" (its")[0] for problem in problems] == [
+        "Record 1: image_to_text image of 2: the scores lack third",
+        "Record 2: image_to_text image of 1: the scores lack third",
+    ]
+
+
+def test_the_corrected_row_replaces_a_mismatched_one(project: Project, tmp_path: Path) -> None:
+    good = {"key": "1", "scores": {"caption": 1.0, "negative_caption": 2.0}}
+    bring_in(project, write_scores(tmp_path, good), format="scores")
+    Prediction.objects.update(problem="the scores lack caption", scores={"zz": 1}, is_right=True)
+    assert bring_in(project, write_scores(tmp_path, good), format="scores").added == 1
+    prediction = Prediction.objects.get()
+    assert (prediction.problem, prediction.is_right) == ("", False)
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

@@ -306,7 +306,15 @@ def test_a_question_that_cannot_be_scored_costs_itself_only_and_can_be_gone_on_w
 
 @pytest.mark.parametrize(
     "scores",
-    [{"candidate-0": 0.5}, {}, None, {"candidate-0": "high", "candidate-1": 0.1}, {"candidate-0": True, "b": 1}],
+    [
+        {"candidate-0": 0.5},
+        {},
+        None,
+        {"candidate-0": "high", "candidate-1": 0.1},
+        {"candidate-0": True, "b": 1},
+        {"candidate-0": float("nan"), "candidate-1": 0.1},
+        {"candidate-0": float("inf"), "candidate-1": 0.1},
+    ],
 )
 def test_an_answer_that_is_none_is_not_stored(project: Project, scores: Any) -> None:
     run = loaded(ask(project), questions_per_chunk=INSTANCES)
@@ -316,7 +324,111 @@ def test_an_answer_that_is_none_is_not_stored(project: Project, scores: Any) -> 
     store(chunk, answer)
     run.refresh_from_db()
     assert (run.stored, run.wrong) == (11, 1)
-    assert progress_of(run, now=NOON).problems == [(f"row-1: {storing.NOT_ANSWERED}", 1)]
+    assert progress_of(run, now=NOON).problems == [(f"row-1: {storing.NOT_A_NUMBER}", 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"zz": 0.0}, "zz is not an option"),
+        ({"zz": 0.0, "candidate-0": None}, "the scores lack candidate-0; zz is not an option"),
+        ({"candidate-0": None, "candidate-O": 0.5}, "the scores lack candidate-0; candidate-O is not an option"),
+    ],
+)
+def test_an_answer_to_other_options_is_not_stored(
+    project: Project, change: dict[str, float | None], problem: str
+) -> None:
+    run = loaded(ask(project), questions_per_chunk=INSTANCES)
+    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
+    answer = scored(runs.items_of(chunk=chunk))
+    changed = {**answer["results"][0]["scores"], **change}
+    answer["results"][0]["scores"] = {option: score for option, score in changed.items() if score is not None}
+    store(chunk, answer)
+    run.refresh_from_db()
+    assert (run.stored, run.wrong) == (11, 1)
+    ((sentence, _),) = progress_of(run, now=NOON).problems
+    assert sentence.startswith(f"row-1: The worker did not answer the question: {problem} (its options: candidate-0, ")
+
+
+def test_a_mismatched_prediction_is_computed_again(project: Project) -> None:
+    run = do_all(loaded(ask(project)))
+    wrong = Prediction.objects.order_by("pk")[0]
+    wrong.problem, wrong.scores = "the scores lack candidate-0", {"zz": 1.0, "candidate-1": 0.5}
+    wrong.save()
+    again = do_all(loaded(ask(project)))
+    assert (again.already_there, again.stored) == (run.stored - 1, 1)
+    assert not Prediction.objects.mismatched().exists()
+    scores = Prediction.objects.get(instance=wrong.instance).scores
+    assert scores is not None
+    assert "zz" not in scores
+
+
+DOWN = "https://lineup.example answered 502. Check that the site runs, and the worker's LINEUP_IMAGES."
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
+
+
+def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(project: Project) -> None:
+    run = loaded(ask(project))
+    now, waits = NOON, []
+    for chunk in runs.due(run_id=run.pk, now=now).chunks:
+        storing.note_begun(run_id=run.pk, chunk_id=chunk.pk)
+        storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
+    for _ in range(8):
+        run.refresh_from_db()
+        assert run.paused_until is not None
+        waits.append((run.paused_until - now).total_seconds())
+        assert runs.due(run_id=run.pk, now=run.paused_until - seconds(0.001)) == runs.Due()
+        now = run.paused_until
+        # One chunk tries for all of them.
+        (chunk,) = runs.due(run_id=run.pk, now=now).chunks
+        assert runs.due(run_id=run.pk, now=now) == runs.Due()
+        storing.note_begun(run_id=run.pk, chunk_id=chunk.pk)
+        storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
+    assert waits == [5, 10, 20, 40, 80, 160, 300, 300]
+    run.refresh_from_db()
+    assert (run.state, run.wrong, run.unreachable_since, run.unreachable) == (Run.State.RUNNING, 0, NOON, DOWN)
+    assert run.paused_until is not None
+    later = run.paused_until
+    (chunk,) = runs.due(run_id=run.pk, now=later).chunks
+    store(chunk)
+    told = Run.objects.values_list("unreachable_since", "unreachable", "paused_until", "pauses").get(pk=run.pk)
+    assert told == (None, "", None, 0)
+    assert len(runs.due(run_id=run.pk, now=later).chunks) == WINDOW
+    for chunk in run.chunks.filter(stored_at=None, sent_at__isnull=False):
+        store(chunk)
+    run = do_all(run)
+    assert (run.state, run.stored, run.wrong) == (Run.State.DONE, INSTANCES, 0)
+
+
+def test_a_run_that_waits_for_pictures_holds_up_no_other(project: Project) -> None:
+    waiting, other = loaded(ask(project)), loaded(ask(project, "plain:w2"))
+    (chunk, *_) = runs.due(run_id=waiting.pk, now=NOON).chunks
+    storing.note_unreachable(run_id=waiting.pk, chunk_id=chunk.pk, why=DOWN, now=NOON)
+    assert runs.due(run_id=waiting.pk, now=NOON) == runs.Due()
+    assert len(runs.due(run_id=other.pk, now=NOON).chunks) == WINDOW
+
+
+def test_pictures_of_what_is_over_are_waited_for_by_nobody(project: Project) -> None:
+    run = loaded(ask(project), questions_per_chunk=INSTANCES)
+    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
+    store(chunk)
+    before = stored()
+    assert storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) is None
+    assert storing.note_unreachable(run_id=run.pk, chunk_id=0, why=DOWN, now=NOON) is None
+    assert stored() == before
+
+
+def test_a_cancelled_run_that_goes_on_does_not_wait_any_more(project: Project) -> None:
+    run = loaded(ask(project))
+    (chunk, *_) = runs.due(run_id=run.pk, now=NOON).chunks
+    assert storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) == seconds(5)
+    cancel_run(run=run, by=TESTS, now=NOON)
+    resume_run(run=run, by=TESTS, now=NOON)
+    run.refresh_from_db()
+    assert (run.unreachable_since, run.paused_until) == (None, None)
 
 
 def test_a_question_that_shows_something_else_by_now_is_not_scored(project: Project) -> None:

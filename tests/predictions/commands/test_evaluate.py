@@ -140,8 +140,9 @@ def test_captions_are_altered_with_the_model_that_is_named(tmp_path: Path, score
         Image.new("RGB", (4, 4), COLOURS[name]).save(tmp_path / f"{name}.png")
     printed = run(benchmark="rococo", data=tmp_path, prepare=True, model=["two:towers"])
     assert "danger.json: captions of 2 images altered; 0 left out" in printed
-    # All captions of both images are alike, so that nothing can be found.
-    assert "| two:towers |    0.00 |" in printed
+    # All captions of both images are alike: the last one comes first to the authors, none to us.
+    assert "| two:towers |   50.00 |" in printed
+    assert "I2T R@1, strict" in printed
     assert json.loads((tmp_path / "danger.json").read_text())[0]["caption"][5] == "A man on a minefield ."
 
 
@@ -202,3 +203,28 @@ def test_a_model_without_vectors_of_images_is_refused_as_what_a_blind_baseline_s
     scorers["onnx:painter"] = Painter()
     with pytest.raises(CommandError, match="The model gives pictures no vectors of their own"):
         run(benchmark="bivlc", data=folder, model=["image-only:onnx:painter"])
+
+
+def test_answers_to_descriptions_whose_images_are_kept_back_are_written_for_the_leaderboard(tmp_path: Path) -> None:
+    texts = {"open-images-1_a": ["A deer. ", "No deer."]}
+    write(tmp_path, {"test_data_unlabeled.json": json.dumps(texts)})
+    given = {"benchmark": "imagecode", "data": tmp_path, "stdout": io.StringIO()}
+    np.save(tmp_path / "scores.npy", np.zeros((2, 10, 1)))
+    with pytest.raises(CommandError, match="Write what a model chooses with --answers"):
+        call_command("evaluate", model=[f"file:{tmp_path / 'scores.npy'}"], **given)
+    scores = np.zeros((2, 10, 1))
+    scores[0, 4, 0] = scores[1, 7, 0] = 1
+    np.save(tmp_path / "scores.npy", scores)
+    out = tmp_path / "answers.json"
+    call_command("evaluate", model=[f"file:{tmp_path / 'scores.npy'}"], answers=out, **given)
+    assert json.loads(out.read_text(encoding="utf-8")) == {"open-images-1_a": [4, 7]}
+
+
+def test_answers_are_of_one_model_and_of_a_benchmark_with_a_leaderboard(folder: Path, scorers: dict[str, Any]) -> None:
+    scorers["painter:a"] = Painter()
+    given = {"benchmark": "bivlc", "data": folder, "answers": folder / "answers.json"}
+    with pytest.raises(CommandError, match="BiVLC has no leaderboard that takes a file of answers"):
+        call_command("evaluate", model=["painter:a"], **given)
+    with pytest.raises(CommandError, match="--answers is for one model"):
+        call_command("evaluate", model=["painter:a", "painter:a"], **given)
+    assert not (folder / "answers.json").exists()

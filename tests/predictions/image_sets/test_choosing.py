@@ -1,13 +1,23 @@
 """The expected values are computed by hand."""
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from predictions.image_sets.choosing import Alike, how_alike, nearest_sets, sets_of_frames, sharpness
+from predictions.image_sets.choosing import (
+    Alike,
+    Bounds,
+    LeftOut,
+    how_alike,
+    nearest_sets,
+    sets_of_frames,
+    sharpness,
+    why_left_out,
+)
 from predictions.image_sets.embedding import ColourAndGradient, Vectors, distances
 
 
@@ -38,24 +48,58 @@ def test_one_picture_is_not_far_from_anything() -> None:
 def test_a_photo_stands_with_those_nearest_to_it_and_in_one_set_only() -> None:
     vectors = at(0, 10, 25, 100, 112, 131, 60)
     # From 0: 10 and 25 degrees. From 100: 112 and 131 are 12 and 31 away, 60 is 40 away. 60 has nobody left.
-    assert list(nearest_sets(vectors, range(7), size=3, same_below=0)) == [[0, 1, 2], [3, 4, 5]]
+    assert list(nearest_sets(vectors, range(7), Bounds(3, 0))) == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_whoever_is_asked_first_takes_the_nearest() -> None:
     vectors = at(0, 10, 25, 100, 112, 131, 60)
     # 60 takes 25 (35 away) and 100 (40 away); then 0 has only 10, and 131 only 112 beside 10.
-    assert list(nearest_sets(vectors, [6, 0, 5], size=3, same_below=0)) == [[6, 2, 3], [0, 1, 4]]
+    assert list(nearest_sets(vectors, [6, 0, 5], Bounds(3, 0))) == [[6, 2, 3], [0, 1, 4]]
 
 
 def test_photos_that_nobody_can_tell_apart_are_never_in_one_set() -> None:
     vectors = at(0, 1, 30, 31, 60)
     # Less than 1 - cos 2 degrees apart is the same: of 0 and 1, and of 30 and 31, one each.
     same = 1 - math.cos(math.radians(2))
-    assert list(nearest_sets(vectors, range(5), size=3, same_below=same)) == [[0, 2, 4]]
+    assert list(nearest_sets(vectors, range(5), Bounds(3, same))) == [[0, 2, 4]]
+
+
+def away(degrees: float) -> float:
+    """Return the distance of directions that are so many degrees apart."""
+    return 1 - math.cos(math.radians(degrees))
+
+
+def test_photos_that_are_too_far_from_any_of_a_set_are_not_in_it() -> None:
+    vectors = at(0, 20, -20, 30, 90)
+    # From 0 the nearest are 20 and -20, which are 40 from each other; 30 is 10 from 20 and 30 from 0.
+    assert list(nearest_sets(vectors, range(5), Bounds(3, 0, away(35)))) == [[0, 1, 3]]
+    assert list(nearest_sets(vectors, range(5), Bounds(3, 0, away(41)))) == [[0, 1, 2]]
+    assert list(nearest_sets(vectors, range(5), Bounds(3, 0, away(25)))) == []
+
+
+def test_why_photos_are_in_no_set() -> None:
+    vectors = at(0, 20, 30, 1, -20, 25, 120, 125, 60)
+    bounds = Bounds(3, away(2), away(35))
+    assert list(nearest_sets(vectors, range(9), bounds)) == [[0, 1, 5]]
+    found = {row: (reason, nearest) for row, reason, nearest in why_left_out(vectors, [0, 1, 5], bounds)}
+    assert {row: reason for row, (reason, _) in found.items()} == {
+        # 20, 25, 60 and 0 are within 35 degrees of 30, but taken or too far from each other.
+        2: LeftOut.TAKEN,
+        # 1 degree from 0.
+        3: LeftOut.SAME,
+        # 0 and 1 are near -20, and in a set or the same.
+        4: LeftOut.TAKEN,
+        # Each has one other near it.
+        6: LeftOut.FEW_ALIKE,
+        7: LeftOut.FEW_ALIKE,
+        # 30 and 25 are near 60.
+        8: LeftOut.TAKEN,
+    }
+    assert found[6][1] == pytest.approx(away(5), abs=1e-6)
 
 
 def test_a_photo_that_too_few_are_left_for_opens_no_set() -> None:
-    assert list(nearest_sets(at(0, 10), range(2), size=3, same_below=0)) == []
+    assert list(nearest_sets(at(0, 10), range(2), Bounds(3, 0))) == []
 
 
 def test_a_frame_is_kept_when_it_is_far_from_every_frame_of_the_set() -> None:
@@ -70,6 +114,15 @@ def test_a_frame_is_kept_when_it_is_far_from_every_frame_of_the_set() -> None:
 def test_after_a_full_set_the_next_frame_begins_another() -> None:
     frames: Any = list(zip("abcd", at(0, 40, 0, 40), strict=True))
     assert [names for names, _ in sets_of_frames(frames, size=2, least_distance=0.1)] == [["a", "b"], ["c", "d"]]
+
+
+def test_a_frame_that_differs_too_much_ends_the_set_before_it() -> None:
+    frames: Any = list(zip("abcdefgh", at(0, 2, 20, 80, 100, 120, 121, 140), strict=True))
+    left_out: Counter[LeftOut] = Counter()
+    found = sets_of_frames(frames, size=3, least_distance=away(5), most_distance=away(50), left_out=left_out)
+    # b is 2 from a. d is 80 from a, so that a and c are dropped. g is 1 from f, but after the full set d, e, f.
+    assert [names for names, _ in found] == [["d", "e", "f"]]
+    assert left_out == {LeftOut.TOO_CLOSE: 1, LeftOut.TOO_FAR: 2, LeftOut.UNFINISHED: 2}
 
 
 def test_what_is_flat_is_not_sharp_at_all() -> None:

@@ -1,9 +1,13 @@
+import csv
 import json
+from collections import Counter
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from PIL import Image
 
 from predictions.image_sets import reading_text
 from studies.models import Instance, Project
@@ -46,7 +50,7 @@ def test_frames_become_video_sets_and_what_was_not_looked_for_is_said(tmp_path: 
     frames_of(tmp_path / "films/roll", [ball(10 * number) for number in range(11)])
     said = run("--videos", str(tmp_path / "films"), out=tmp_path / "out")
     assert "1 sets of ten from 11 frames" in said
-    assert "not looked for text: no OCR" in said
+    assert "Text in frames was not looked for: install tesseract-ocr." in said
     assert list(Instance.objects.values_list("key", "type")) == [("video-roll-1-shot0_0", "video")]
 
 
@@ -77,3 +81,134 @@ def test_where_no_set_was_made_nothing_is_imported(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="is no folder"):
         run("--photos", str(tmp_path / "nowhere"), out=tmp_path / "out")
+
+
+def photos_of_balls(folder: Path, copies: int = 1) -> Path:
+    """Put ten photos of each of `copies` scenes into a folder, at most 8, each on a ground of its own."""
+    folder.mkdir()
+    for copy, (red, green, blue) in zip(range(copies), product((0, 255), repeat=3), strict=False):
+        for number in range(10):
+            ball(11 * number, ground=(red, green, blue)).save(folder / f"{copy}-{number}.png")
+    return folder
+
+
+def splits_in(out: Path) -> list[str]:
+    lines = (out / "sets.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line).get("split", "") for line in lines]
+
+
+def test_sets_are_put_into_splits_that_studies_then_ask_for(tmp_path: Path) -> None:
+    make_person("ada")
+    # With no bounds all 80 photos are in sets.
+    asked = ["--photos", str(photos_of_balls(tmp_path / "photos", 8)), "--same-below", "0", "--most-distance", "2"]
+    asked += ["--split", "train=.7,valid=.15,test=.15"]
+    said = run(*asked, out=tmp_path / "out")
+    # 5.6, 1.2 and 1.2 of 8: the one that is left over goes to the largest remainder.
+    assert "Splits: train 6, valid 1, test 1." in said
+    assert "Wanted" not in said
+    assert Counter(Instance.objects.values_list("split", flat=True)) == {"train": 6, "valid": 1, "test": 1}
+    again = splits_in(tmp_path / "out")
+    run(*asked, out=tmp_path / "out")
+    assert splits_in(tmp_path / "out") == again
+    found = set()
+    for seed in "abcdef":
+        run(*asked, "--only-make", "--seed", seed, out=tmp_path / seed)
+        found.add(tuple(sorted(zip(directories_in(tmp_path / seed), splits_in(tmp_path / seed), strict=True))))
+    assert len(found) > 1
+
+
+def directories_in(out: Path) -> list[str]:
+    lines = (out / "sets.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["directory"] for line in lines]
+
+
+def test_without_shares_sets_have_no_split(tmp_path: Path) -> None:
+    make_person("ada")
+    run("--photos", str(photos_of_balls(tmp_path / "photos")), out=tmp_path / "out")
+    assert splits_in(tmp_path / "out") == [""]
+    assert list(Instance.objects.values_list("split", flat=True)) == [""]
+
+
+def test_the_shots_of_one_video_are_in_one_split_and_the_counts_that_were_wanted_are_told(tmp_path: Path) -> None:
+    make_person("ada")
+    for shot in range(3):
+        pictures = [ball(10 * number, ground=(30, 80 * shot, 90)) for number in range(11)]
+        frames_of(tmp_path / f"films/walk-shot{shot}_0", pictures)
+    frames_of(tmp_path / "films/run-shot0_0", [ball(10 * number, ground=(250, 250, 90)) for number in range(11)])
+    said = run("--videos", str(tmp_path / "films"), "--split", "train=.5,test=.5", out=tmp_path / "out")
+    found = dict(zip(directories_in(tmp_path / "out"), splits_in(tmp_path / "out"), strict=True))
+    of_walk = {split for name, split in found.items() if "walk" in name}
+    of_run = {split for name, split in found.items() if "run" in name}
+    assert len(found) == 4
+    assert len(of_walk) == len(of_run) == 1
+    assert of_walk.isdisjoint(of_run)
+    assert "Wanted: train 2, test 2. Sets of one video, or with nearly the same picture, stay in one split" in said
+
+
+def test_a_video_that_is_there_twice_is_in_one_split(tmp_path: Path) -> None:
+    make_person("ada")
+    for name, ground in (("a", 0), ("copy of a", 0), ("b", 120), ("c", 240)):
+        frames_of(tmp_path / "films" / name, [ball(10 * number, ground=(ground, 90, 30)) for number in range(11)])
+    said = run("--videos", str(tmp_path / "films"), "--split", "train=.5,test=.5", out=tmp_path / "out")
+    found = dict(zip(directories_in(tmp_path / "out"), splits_in(tmp_path / "out"), strict=True))
+    assert found["video-a-1-shot0_0"] == found["video-copy_of_a-4-shot0_0"]
+    assert found["video-b-2-shot0_0"] == found["video-c-3-shot0_0"] != found["video-a-1-shot0_0"]
+    assert "Splits: train 2, test 2." in said
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ("train=.8,valid=.1", "The shares of --split add up to 0.9. They must add up to 1."),
+        ("train=.8,dev=.2", "--split names 'dev'. The splits are train, valid, test."),
+        ("train=.5,train=.5", "--split names train twice. Name each split once."),
+        ("train=most,test=.1", "--split gives train the share 'most'. It must be a number over 0, such as .8."),
+        ("train=1,test=0", "--split gives test the share '0'. It must be a number over 0, such as .8."),
+        ("train=1.1,test=-.1", "--split gives test the share '-.1'. It must be a number over 0, such as .8."),
+        ("train", "--split gives train the share ''. It must be a number over 0, such as .8."),
+    ],
+)
+def test_shares_that_cannot_be_used_are_refused_before_anything_is_made(tmp_path: Path, shares: str, said: str) -> None:
+    photos = photos_of_balls(tmp_path / "photos")
+    with pytest.raises(CommandError) as refused:
+        run("--photos", str(photos), "--split", shares, out=tmp_path / "out")
+    assert str(refused.value) == said
+    assert not (tmp_path / "out").exists()
+
+
+def test_photos_that_are_too_unlike_are_left_out_with_the_reason(tmp_path: Path) -> None:
+    photos = photos_of_balls(tmp_path / "photos")
+    ball(0, ground=(0, 0, 0)).save(photos / "again.png")
+    for number, colour in enumerate(("red", "white", "black")):
+        Image.new("RGB", (160, 120), colour).save(photos / f"plain-{number}.png")
+    said = run("--photos", str(photos), "--only-make", out=tmp_path / "out")
+    assert "1 sets of ten from 14 photos" in said
+    assert "Left out: 1 (the same as a photo that is in a set), 3 (too few photos are alike)." in said
+    with (tmp_path / "out/left_out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["photo"]: row["reason"] for row in rows if "plain" in row["photo"]} == dict.fromkeys(
+        ("plain-0.png", "plain-1.png", "plain-2.png"), "too few photos are alike"
+    )
+    assert {row["nearest_distance"] for row in rows if row["reason"].startswith("the same")} == {"0.0"}
+
+
+@pytest.mark.parametrize("bounds", [("--same-below", "0.4"), ("--most-distance", "0.005"), ("--most-distance", "3")])
+def test_bounds_that_leave_nothing_between_them_are_refused(tmp_path: Path, bounds: tuple[str, str]) -> None:
+    photos = photos_of_balls(tmp_path / "photos")
+    with pytest.raises(CommandError, match="leave no distance between them"):
+        run("--photos", str(photos), *bounds, out=tmp_path / "out")
+
+
+PHOTOS = SHARED_SETS.parent / "photos"
+
+
+@pytest.mark.skipif(not PHOTOS.is_dir(), reason="the real photos are not there")
+def test_real_photos_of_different_things_are_not_in_one_set(tmp_path: Path) -> None:
+    said = run("--photos", str(PHOTOS), "--only-make", "--split", "train=.8,valid=.1,test=.1", out=tmp_path / "out")
+    with (tmp_path / "out/sets.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert 0 < len(rows) < 30
+    assert all(float(row["least_distance"]) >= 0.01 and float(row["most_distance"]) <= 0.4 for row in rows)
+    with (tmp_path / "out/left_out.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 304 - 10 * len(rows)
+    assert "from 304 photos" in said

@@ -133,5 +133,5 @@ def test_sets_are_made_with_the_embedding_of_a_model(tmp_path: Path) -> None:
     assert "1 sets of ten from 10 photos, by mean colour 1 wwwwwwwwwwww." in said
     table = (tmp_path / "out/sets.csv").read_text(encoding="utf-8")
     assert "mean colour 1 wwwwwwwwwwww" in table
-    with pytest.raises(CommandError, match="was begun with other wishes"):
+    with pytest.raises(CommandError, match="was begun with other options"):
         make(tmp_path / "photos", tmp_path / "out", "--same-below", "0", "--embedding", "made-up:v")

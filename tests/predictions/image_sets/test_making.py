@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
 from predictions.image_sets import making, reading_text, videos
+from predictions.image_sets.choosing import LeftOut
 from predictions.image_sets.embedding import ColourAndGradient
 from predictions.image_sets.making import CannotMake, Wishes, from_photos, from_videos
 from predictions.image_sets.videos import CannotRead, FramesFolder, Shot, Video, films_in
@@ -64,6 +66,22 @@ def test_photos_stand_with_those_that_look_like_them(tmp_path: Path) -> None:
         colours.append({corner(tmp_path / "out/sets" / name) for name in images})
     assert {(30, 30, 160)} in colours
     assert {(30, 90, 30)} in colours
+
+
+def test_the_scripts_of_the_paper_take_photos_for_static_and_frames_for_video(tmp_path: Path) -> None:
+    photos, films = photos_of(tmp_path / "photos"), tmp_path / "films"
+    frames_of(films / "open-images-walk", [ball(place) for place in (5, 40, 75, 110)])
+    from_photos(photos, tmp_path / "one", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
+    from_videos(films, tmp_path / "two", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
+    # `'open-images' in img_dir` of baselines/clip/dataset.py in McGill-NLP/imagecode.
+    assert [("open-images" in name) for name in sets_in(tmp_path / "one")] == [True, True]
+    assert [("open-images" in name) for name in sets_in(tmp_path / "two")] == [False]
+
+
+def test_sets_of_photos_are_not_taken_for_published_ones(tmp_path: Path) -> None:
+    from_photos(photos_of(tmp_path / "photos"), tmp_path / "out", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
+    for name in sets_in(tmp_path / "out"):
+        assert re.fullmatch("static-open-images-[0-9a-f]{12}", name)
 
 
 def test_how_alike_the_pictures_are_is_a_table(tmp_path: Path) -> None:
@@ -131,7 +149,7 @@ def test_a_folder_begun_with_other_wishes_is_not_gone_on_with(tmp_path: Path) ->
     photos = photos_of(tmp_path / "photos")
     from_photos(photos, tmp_path / "out", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
     other = replace(WISHES, same_below=0.5)
-    with pytest.raises(CannotMake, match="begun with other wishes"):
+    with pytest.raises(CannotMake, match="begun with other options"):
         from_photos(photos, tmp_path / "out", embedding=EMBEDDING, wishes=other, progress=nothing)
 
 
@@ -145,7 +163,8 @@ def test_frames_stand_in_the_order_of_time_far_enough_from_each_other(tmp_path: 
     # The ball stands still for a while at first; of four places a set is made, of the fifth none.
     frames_of(tmp_path / "films/walk", [ball(place) for place in (5, 5, 5, 40, 75, 110, 20)])
     summary = from_videos(tmp_path / "films", tmp_path / "out", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
-    assert (summary.sets, summary.looked_at, summary.blurred) == (1, 7, 0)
+    assert (summary.sets, summary.looked_at) == (1, 7)
+    assert summary.left_out == {LeftOut.TOO_CLOSE: 2, LeftOut.UNFINISHED: 1}
     assert sets_in(tmp_path / "out") == {
         "video-walk-1-shot0_0": [f"video-walk-1-shot0_0/img{number}.jpg" for number in (0, 12, 16, 20)]
     }
@@ -160,7 +179,8 @@ def test_blurred_frames_and_frames_full_of_text_are_left_out(tmp_path: Path, mon
     title = ball(60, ground=(255, 255, 255))
     frames_of(tmp_path / "films/walk", [ball(5), blurred, title, ball(40), ball(75), ball(110)])
     summary = from_videos(tmp_path / "films", tmp_path / "out", embedding=EMBEDDING, wishes=WISHES, progress=nothing)
-    assert (summary.sets, summary.looked_at, summary.blurred, summary.full_of_text) == (1, 6, 1, 1)
+    assert (summary.sets, summary.looked_at) == (1, 6)
+    assert summary.left_out == {LeftOut.BLURRED: 1, LeftOut.TEXT: 1, LeftOut.UNFINISHED: 0}
     (images,) = sets_in(tmp_path / "out").values()
     assert [Path(name).name for name in images] == ["img0.jpg", "img12.jpg", "img16.jpg", "img20.jpg"]
 

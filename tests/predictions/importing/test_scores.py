@@ -23,25 +23,11 @@ def write(tmp_path: Path, *rows: Any) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("kind", "variant", "scores", "is_right"),
-    [
-        ("image_to_text", "image", {"caption": 0.31, "negative_caption": 0.3}, True),
-        ("image_to_text", "image", {"negative_caption": 0.31, "caption": 0.3}, False),
-        ("image_to_text", "negative_image", {"caption": -2, "negative_caption": 1}, True),
-        ("text_to_image", "caption", {"image": 0.5, "negative_image": 0.5}, False),
-        ("text_to_image", "negative_caption", {"image": 0.4, "negative_image": 0.5}, True),
-        ("image_to_text", "image", {"caption": 3, "negative_caption": 1, "other_caption": 3}, False),
-        ("best_of_n", "", {"candidate-0": 0.5, "candidate-1": 0.6}, None),
-    ],
-)
-def test_the_right_option_must_beat_all_others(
-    kind: str, variant: str, scores: dict[str, float], is_right: bool | None, tmp_path: Path
-) -> None:
-    fields = {"key": 7, "kind": kind, "variant": variant, "scores": scores}
-    (row,) = read(write(tmp_path, fields))
+def test_a_row_has_scores_and_whether_it_is_right_follows_from_its_question(tmp_path: Path) -> None:
+    scores = {"caption": 3, "negative_caption": -1.5, "other_caption": 3}
+    (row,) = read(write(tmp_path, {**ROW, "key": 7, "scores": scores}))
     assert (row.number, row.instance.key) == (1, "7")
-    assert row.answers == (Answer(kind, variant, is_right, scores),)
+    assert row.answers == (Answer("image_to_text", "image", None, scores),)
 
 
 def test_a_kind_of_one_question_needs_no_variant(tmp_path: Path) -> None:
@@ -68,13 +54,17 @@ MALFORMED: list[tuple[str, Any, str]] = [
         {**ROW, "kind": "rank"},
         f"Record 1: The kind 'rank' is unknown. Use one of {', '.join(KINDS)}.",
     ),
-    ("a variant of another kind", {**ROW, "variant": "caption"}, "Record 1: The variant 'caption' of image_to_text is"),
     ("no scores", {**ROW, "scores": None}, "Record 1: The field scores must be an object with a number for every"),
     ("one option", {**ROW, "scores": {"caption": 1}}, "Record 1: The field scores must be an object with a number"),
     ("a text", {**ROW, "scores": {"caption": "1", "negative_caption": 0}}, "Record 1: The score of caption is a text,"),
     ("truth", {**ROW, "scores": {"caption": True, "negative_caption": 0}}, "Record 1: The score of caption is true or"),
     ("huge", {**ROW, "scores": {"caption": 10**400, "negative_caption": 0}}, "Record 1: The score of caption is too l"),
-    ("not the right option", {**ROW, "scores": {"a": 1, "b": 2}}, "Record 1: The scores lack the right option, captio"),
+    (
+        "infinity",
+        b'{"key": "7", "kind": "best_of_n", "scores": {"a": 1e999, "b": 1}}',
+        "Record 1: The number 1e999 is too large.",
+    ),
+    ("Infinity", b'{"key": "7", "scores": {"a": Infinity, "b": 1}}', "Record 1: Infinity is not JSON."),
     ("an unknown rule", ROW | {"caption_rule": "mine"}, "Record 1: The caption rule 'mine' is unknown. Use one of as"),
     ("a NUL", {**ROW, "scores": {"a\x00": 1, "caption": 2}}, "Record 1: 'a\\x00' names no option."),
 ]

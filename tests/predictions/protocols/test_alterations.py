@@ -47,9 +47,25 @@ def last_word_matters(texts: Any) -> Any:
 
 
 def test_the_noun_with_the_least_influence_is_replaced_and_the_first_of_equals() -> None:
-    made = altered("A cat and a man see a dog", SUBSTITUTES, ["danger"], embed=last_word_matters, rng=random.Random(1))
+    made = altered(
+        "A cat and a man see a dog", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)
+    )
     assert made == {"danger": "A weapon and a man see a dog"}
-    assert altered("Nobody", SUBSTITUTES, ["danger"], embed=last_word_matters, rng=random.Random(1)) == {}
+    assert altered("Nobody", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)) == {}
+
+
+def test_the_noun_is_replaced_that_most_encoders_choose() -> None:
+    """Two of three choose the man, whose word turns the third encoder's embedding most."""
+
+    def turned_by(*words: str) -> Any:
+        return lambda texts: np.array([[1.0, *(9.0 * (word in text.split()) for word in words)] for text in texts])
+
+    encoders = [turned_by("cat", "dog"), turned_by("cat", "dog"), turned_by("man", "dog")]
+    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
+    assert made == {"danger": "A cat , a criminal and a dog"}
+    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders[1:], rng=random.Random(1))
+    # One vote each: the influences, added up, are the same, so the first is taken.
+    assert made == {"danger": "A weapon , a man and a dog"}
 
 
 @pytest.mark.parametrize(
@@ -77,8 +93,8 @@ def test_a_patched_image_has_a_tenth_of_the_other_at_most_and_all_of_it_where_it
         pixels = np.asarray(patched(plane(200), plane(100), rng=random.Random(seed)))
         assert set(np.unique(pixels)) <= {100, 200}
         shares.append(float((pixels == 100).mean()))
-    # The side is the whole part of 384 x sqrt(0.1) = 121.4.
-    assert max(shares) == 121**2 / 384**2
+    # 384 x sqrt(0.1) = 121.4, of which the authors' code takes the half as a whole number, 60, on either side.
+    assert max(shares) == 120**2 / 384**2
     assert min(shares) > 0
 
 

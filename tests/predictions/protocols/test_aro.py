@@ -109,14 +109,16 @@ def test_orders_are_made_once_and_the_same_for_the_same_seed(
     made = {}
     for name, seed in (("first", 1), ("again", 1), ("other", 2)):
         folder = write(tmp_path / name, CAPTIONS)
-        said = protocol.prepare(folder, seed=seed, embed=None)
+        said = protocol.prepare(folder, seed=seed, encoders={})
         assert said[0].startswith("coco_order.json: 2 captions in other orders.")
         assert said[0].endswith("no tagger (en_core_web_sm of spaCy).") == (tagger is None)
         assert said[1] == "Flickr30k-Order is not made: there is no flickr30k_test.json."
         made[name] = (folder / "coco_order.json").read_text()
         protocol.read(folder)
     assert made["first"] == made["again"] != made["other"]
-    assert protocol.prepare(tmp_path / "first", seed=2, embed=None)[0] == "coco_order.json is there already, and stays."
+    assert (
+        protocol.prepare(tmp_path / "first", seed=2, encoders={})[0] == "coco_order.json is there already, and stays."
+    )
     assert (tmp_path / "first" / "coco_order.json").read_text() == made["first"]
 
 
@@ -155,4 +157,4 @@ def test_what_is_wrong_with_the_files_is_a_sentence(tmp_path: Path, files: dict[
 def test_captions_without_an_image_cannot_be_put_into_other_orders(tmp_path: Path) -> None:
     folder = write(tmp_path, {"coco_karpathy_test.json": '[{"caption": ["A cat."]}]'})
     with pytest.raises(BenchmarkError, match="Record 1: It has no image with a list of texts under caption"):
-        protocol.prepare(folder, seed=1, embed=None)
+        protocol.prepare(folder, seed=1, encoders={})

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from predictions.protocols import BenchmarkError, get_protocol
+from predictions.protocols.base import scored_by
 from tests.analytics.published import shared_json
 from tests.predictions.protocols.written import evaluated, matrices, plain, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -43,6 +44,24 @@ def test_results_say_for_every_description_whether_it_is_right(tmp_path: Path) -
     with pytest.raises(BenchmarkError, match="does not say whether MSR-VTT-b, index 9, is right"):
         protocol.published(data, results)
     assert protocol.published(data, tmp_path / "scores.csv") is None
+
+
+UNLABELLED = {"YouCook-c": ["Pan.", "Pan.", " No pan. "], "open-images-1_a": ["A deer."]}
+
+
+def test_what_a_model_chooses_is_written_as_the_leaderboard_takes_it(tmp_path: Path) -> None:
+    # Indices by folder, in the order of the descriptions: README of McGill-NLP/imagecode, under "Leaderboard".
+    data = protocol.read(write(tmp_path, {"test_data_unlabeled.json": json.dumps(UNLABELLED)}))
+    assert [one.text for one in data] == ["Pan.", "Pan.", "No pan.", "A deer."]
+    scorer = matrices(peak(3), peak(3, also=1), peak(9), peak(0))
+    answers = json.loads(protocol.answers(data, scored_by(scorer, protocol.blocks(data))), object_pairs_hook=list)
+    assert answers == [("YouCook-c", [3, 1, 9]), ("open-images-1_a", [0])]
+
+
+def test_of_unlabelled_descriptions_nothing_is_counted(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"test_data_unlabeled.json": json.dumps(UNLABELLED)})
+    with pytest.raises(BenchmarkError, match=r"unlabeled\.json does not say which images"):
+        evaluated("imagecode", folder, matrices(*[peak(0)] * 4))
 
 
 @pytest.mark.parametrize(

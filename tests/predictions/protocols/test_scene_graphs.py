@@ -68,10 +68,12 @@ def test_the_command_makes_both_files_of_scene_graphs_and_reads_them(tmp_path: P
     graphs = {"7": scene(**{"1": HORSE, "2": GRASS})}
     folder = write(tmp_path, {"val_sceneGraphs.json": json.dumps(graphs)})
     protocol = get_protocol("aro")
-    assert protocol.prepare(folder, seed=1, embed=None)[:2] == [
+    assert protocol.prepare(folder, seed=1, encoders={})[:2] == [
         "visual_genome_relation.json: 1 cases of 1 scenes.",
         "visual_genome_attribution.json: 1 cases of 1 scenes.",
     ]
     blocks = list(protocol.blocks(protocol.read(folder)))
     assert [block.images for block in blocks] == [("7.jpg#xywh=50,40,300,150",)] * 2
-    assert protocol.prepare(folder, seed=1, embed=None)[0] == "visual_genome_relation.json is there already, and stays."
+    assert (
+        protocol.prepare(folder, seed=1, encoders={})[0] == "visual_genome_relation.json is there already, and stays."
+    )

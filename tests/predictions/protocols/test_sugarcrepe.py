@@ -2,9 +2,12 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from analytics.results_files import Described
 from predictions.protocols import BenchmarkError, get_protocol
+from predictions.protocols.sugarcrepe import Choices, Items
 from tests.analytics.published import shared_json
 from tests.predictions.protocols.written import evaluated, matrices, plain, write
 from tests.studies.real_data import REAL_DATA, needs_real_data
@@ -75,10 +78,22 @@ def test_answers_in_words_are_counted_for_each_order_and_for_both(tmp_path: Path
         "Micro, negative-first": (1, 3),
         "Micro, positive-first": (3, 3),
         "Micro, both orders": (1, 3),
+        "Micro, average of orders": pytest.approx(2 / 3),
         "Macro, negative-first": pytest.approx(1 / 3),
         "Macro, positive-first": 1.0,
+        "Macro, average of orders": pytest.approx(2 / 3),
     }
     assert set(cells) <= set(protocol.chance(data))
+
+
+def test_the_average_of_gpt_4v_is_the_mean_of_its_two_orders() -> None:
+    """swap-att in gpt-4v-results/readme.md of RAIVNLab/sugar-crepe: 593 and 607 of 666, average .9009."""
+    described = [Described(f"A {n}.", f"Not a {n}.", "swap", "att") for n in range(666)]
+    correct = {"negative-first": np.arange(666) < 593, "positive-first": np.arange(666) >= 666 - 607}
+    came_out = protocol.tables(Items(described, [""] * 666), Choices(correct))
+    assert plain(came_out.whole)["Micro, average of orders"] == pytest.approx(0.9009, abs=0.5e-4)
+    # 59 are wrong in one order only, 73 in the other only.
+    assert plain(came_out.whole)["Micro, both orders"] == (534, 666)
 
 
 def test_a_folder_of_one_order_is_that_order_and_an_empty_one_is_nothing(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def evaluated(name: str, folder: Path, scorer: Any) -> Evaluation:
     return evaluate(protocol, protocol.read(folder), scorer)
 
 
-def plain(part: Breakdown) -> dict[str, tuple[int, int] | float | None]:
+def plain(part: Breakdown) -> dict[str, tuple[float, int] | float | None]:
     """Return the cells as (count, n), means as their value, and None where nothing is defined."""
     return {
         name: (cell.count, cell.n) if isinstance(cell, Score) else value_of(cell) for name, cell in part.cells.items()

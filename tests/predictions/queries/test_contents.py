@@ -1,9 +1,11 @@
 """A model's answer is never compared over other pictures than people saw."""
 
+from typing import Any
+
 import pytest
 
 from predictions.models import Model, Prediction
-from predictions.queries.contents import stale_predictions
+from predictions.queries.contents import predicted_otherwise, stale_predictions
 from results.queries.reporting import model_facts
 from studies.kinds import content_hash, get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
@@ -34,8 +36,10 @@ def shown(instance: Instance, caption: str = "A bird on 1 roofs.") -> str:
     return content_hash(get_kind(T2I), {"caption": caption, "options": options})
 
 
-def predict(instance: Instance, content: str, *, is_right: bool, kind: str = T2I, variant: str = "caption") -> int:
-    model = Model.objects.called(instance.project, now=NOON, name="CLIP")
+def predict(
+    instance: Instance, content: str, *, is_right: bool, kind: str = T2I, variant: str = "caption", **fields: Any
+) -> int:
+    model = Model.objects.called(instance.project, now=NOON, name=fields.pop("model", "CLIP"))
     return Prediction.objects.create(
         model=model,
         instance=instance,
@@ -46,21 +50,24 @@ def predict(instance: Instance, content: str, *, is_right: bool, kind: str = T2I
         is_right=is_right,
         source_row=0,
         created_at=NOON,
+        **fields,
     ).pk
 
 
-def ask_people(instance: Instance, image: str, name: str = "baseline") -> None:
-    """Ask people which picture the caption belongs to, the other one being `image`."""
+def ask_people(instance: Instance, image: str, name: str = "baseline", *others: str) -> Study:
+    """Ask people which picture the caption belongs to, the other one being `image`, or one of `others`."""
     study: Study = make_launched(make_study(instance.project, name))
     study.questions.all().delete()
     original = instance.images.get(role="image").image_id
     shown = {"image": original, "negative_image": image}
+    shown |= {f"other_image-{place}": other for place, other in enumerate(others)}
     content = {
         "caption": "A bird on 1 roofs.",
         "options": [{"key": key, "image": picture, "width": 8, "height": 6} for key, picture in shown.items()],
     }
     fields = {"kind": T2I, "variant": "caption", "right": "image", "answers_wanted": 1}
     Question.objects.create(study=study, instance=instance, content=content, **fields)
+    return study
 
 
 def test_what_declares_no_content_and_the_only_content_there_is_are_compared(
@@ -112,3 +119,26 @@ def test_a_model_of_a_file_that_names_no_pictures_is_declared(project: Project, 
     predict(instance, "", is_right=True, kind=I2T, variant="image")
     (facts,) = model_facts(project)
     assert facts.is_declared
+
+
+TWO = {"image": 1.0, "negative_image": 0.5}
+THREE = {**TWO, "other_image-0": 0.2}
+
+
+def test_a_declared_prediction_counts_in_the_study_whose_options_it_has(project: Project, instance: Instance) -> None:
+    with_two = ask_people(instance, draw_image(91).sha256)
+    with_three = ask_people(instance, draw_image(91).sha256, "three", draw_image(92).sha256)
+    two = predict(instance, "", is_right=True, scores=TWO, model="two")
+    three = predict(instance, "", is_right=True, scores=THREE, model="three")
+    outcome = predict(instance, "", is_right=True, model="outcome")
+    assert stale_predictions(project) == set()
+    assert predicted_otherwise(with_two) == {"three": {instance.pk}}
+    assert predicted_otherwise(with_three) == {"two": {instance.pk}, "outcome": {instance.pk}}
+    with_two.questions.all().delete()
+    assert stale_predictions(project) == {two, outcome}
+    assert three not in stale_predictions(project)
+
+
+def test_a_mismatched_prediction_is_in_no_table(project: Project, instance: Instance) -> None:
+    predict(instance, "", is_right=True, kind=I2T, variant="image", scores={"caption": 1, "zz": 0}, problem="zz")
+    assert list(model_facts(project)) == []

@@ -7,6 +7,7 @@ about, one text names a place and is not taken, and 4 are looked for by two peop
 
 import json
 from collections import defaultdict
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response
+from rehearsal.replay.imagecode.published import ACCURACY, ALPHA_NOMINAL, HUMANS_VALID
 from studies.models import Image, Instance, Project, Question, Study
 from tests.databases import kept
 
@@ -45,7 +47,7 @@ AUTHORS = {
     "MSR-VTT-videoTestVideo_7-shot1_0": {"3": "train_worker", "6": "train_worker"},
     "video-storytelling-4-shot1_0": {"7": "unseen_worker"},
 }
-# Six descriptions: context in two of them, temporal, quantities and negation in one.
+# Six descriptions, and one that is not in the split: context in two and that one, the others in one each.
 TAGS = """\
 "open-images-3_c":
   "0": {"description": "", "annotation": "con,q"}
@@ -56,6 +58,7 @@ TAGS = """\
   "6": {"description": "", "annotation": ""}
 "video-storytelling-4-shot1_0":
   "7": {"description": "", "annotation": "neg"}
+  "8": {"description": "", "annotation": "con"}
 """
 on_sqlite = pytest.mark.once(on="sqlite", because="the replay of which this is a variant is run and looked at on both")
 
@@ -86,15 +89,26 @@ played = kept(play)
 
 def test_the_tables_of_a_small_replay_are_those_counted_by_hand(played: str) -> None:
     # Sets and descriptions, each beside what was released.
+    assert "| train | all | 4 | 7,317 | 8 | 16,594 |" in played
     assert "| train | static | 2 | 1,281 | 4 | 3,501 |" in played
+    assert "| train | MSR-VTT | 1 | 2,641 |" in played
+    assert "| train | video-storytelling | 0 | 3,274 |" in played
+    assert "| valid | YouCook | 0 | 80 |" in played
     assert "| train | video | 2 | 6,036 | 4 | 13,093 |" in played
     assert "| valid | static | 1 | 155 | 3 | 430 |" in played
     assert "| valid | video | 2 | 884 | 3 | 1,872 |" in played
-    assert "| context | 2 | 6 | 33.3 | 47.3 |" in played
-    assert "| quantities | 1 | 6 | 16.7 | 48.5 |" in played
-    assert "| spatial | 0 | 6 | 0.0 | 70.5 |" in played
+    # The file says seven descriptions, the last of them of an image that is not described.
+    assert "| context | 3 | 7 | 42.9 | 47.3 | 2 | 6 |" in played
+    assert "| quantities | 1 | 7 | 14.3 | 48.5 | 1 | 6 |" in played
+    assert "| spatial | 0 | 7 | 0.0 | 70.5 | 0 | 6 |" in played
+    # Words, commas and full stops: 7 + 7 + 5 + 3 + 7 + 6 + 7 + 7 = 49 of 8, and 6 + 6 + 6 + 5 + 5 + 4 = 32 of 6.
+    assert "| train | 8 | 6.1 |  | 1.0 |  |" in played
+    assert "| valid | 6 | 5.3 |  | 1.0 |  |" in played
+    assert "| both | 14 | 5.8 | 23.3 | 1.0 | 1.6 |" in played
     valid = "| imagecode-retrieve-valid | all |"
-    assert f"{valid} found, percent, averaged over retrievers | 100.0 | 12 | 90.9 |" in played
+    assert f"{valid} found, percent of answers, after acceptance | 100.0 | 12 | 90.9 |" in played
+    assert f"{valid} found, percent, averaged over retrievers, all answers | 100.0 | 12 |  |" in played
+    assert "| Accuracy of people on the test split | 90.8 % | needs the answers, never released |" in played
     assert f"{valid} filtered out, percent | 0.0 | 6 | 26.5 |" in played
     assert f"{valid} Krippendorff's alpha after acceptance, nominal | 1.000 | 6 | 0.797 |" in played
     assert f"{valid} Krippendorff's alpha after acceptance, interval | 1.000 | 6 | 0.872 |" in played
@@ -147,6 +161,31 @@ def test_whoever_never_finds_anything_has_everything_filtered_out_without_a_thir
     assert "| imagecode-retrieve-valid | all | filtered out, percent | 100.0 | 6 | 26.5 |" in said
     assert "20 answers of 3 annotators" in said.splitlines()[-1]
     assert not Project.objects.filter(slug="imagecode-written").exists()
+
+
+@on_sqlite
+@pytest.mark.django_db
+def test_accuracy_is_counted_over_the_answers_to_accepted_descriptions(tmp_path: Path) -> None:
+    said = replay(tmp_path, accuracy=0.6, seed="some", described=0)
+    rights: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    for each in Response.objects.filter(study__slug="imagecode-retrieve-valid").select_related("question__instance"):
+        rights[each.question.instance.key, each.question.source_id].append(each.choice == each.question.right)
+    accepted = [right for each in rights.values() if sum(each) >= 2 for right in each]
+    everything = [right for each in rights.values() for right in each]
+    assert sum(accepted) / len(accepted) != sum(everything) / len(everything)
+    percent = f"{100 * sum(accepted) / len(accepted):.1f}"
+    all_sets = "| imagecode-retrieve-valid | all | found, percent of answers, after acceptance"
+    assert f"{all_sets} | {percent} | {len(accepted)} | 90.9 |" in said
+
+
+def test_the_default_accuracy_gives_the_papers_accuracy_and_alpha() -> None:
+    p = Fraction(ACCURACY)
+    two, three = p**2, 2 * p**2 * (1 - p)
+    answers = 2 * two + 3 * three
+    assert round(float(2 * (two + three) / answers), 3) == HUMANS_VALID / 100
+    # Ten images, each described as often: of two answers at random 9 in 10 differ. In three answers with one wrong, two
+    # of the three pairs differ, and each pair weighs 2 / (3 - 1) (Krippendorff's alpha with missing answers).
+    assert float(1 - three * 2 / answers / Fraction(9, 10)) == pytest.approx(ALPHA_NOMINAL, abs=0.002)
 
 
 @on_sqlite

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rehearsal.replay.result_files import text_detectors_table
+from rehearsal.replay.result_files import detectors_table, text_detectors_table
 
 
 def test_a_detector_of_captions_is_right_where_the_natural_one_looks_less_synthetic_and_a_tie_is_wrong(
@@ -17,3 +17,13 @@ def test_a_detector_of_captions_is_right_where_the_natural_one_looks_less_synthe
 
 def test_a_folder_without_such_files_has_nothing_to_tell(tmp_path: Path) -> None:
     assert text_detectors_table(tmp_path).rows == []
+
+
+def test_detectors_are_told_with_how_often_each_takes_texts_and_images_for_what_they_are(tmp_path: Path) -> None:
+    # Of four captions one is taken for what it is not, of four images none. The second instance's captions are not
+    # told apart.
+    rows = ["0.1,0.1,0", "0.4,0.1,0", "0.9,0.9,1", "0.3,0.9,1"]
+    file = tmp_path / "BiVLC_Classifier_CORRECT_x.csv"
+    file.write_text("\n".join(["text_pred,img_pred,label", *rows]) + "\n")
+    (row,) = detectors_table(tmp_path).rows
+    assert list(row) == ["x", 2, 0.5, 0.5, 0.5, 0.75, 1.0]

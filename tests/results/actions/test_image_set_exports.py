@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Decision
 from results.actions.forgetting import forget
 from results.queries.events import SENTENCES
+from studies.actions.datasets import set_dataset
 from studies.actions.events import What
 from studies.actions.importing import import_files
 from studies.models import Event, Instance, Project, Question, Study
@@ -29,6 +30,8 @@ TRAIN = {
     "open-images-a_2": {"5": "T"},
     "MSR-VTT-c_1": {},
 }
+# The directory of the static set static-a in what leaves.
+NAMED = "static-open-images--static-a"
 TEST = {"YouCook-z": ["The same text.", "Another.", "The same text."], "open-images-y": ["One."]}
 
 
@@ -73,6 +76,24 @@ def test_a_project_that_has_launched_nothing_gives_its_descriptions_back(tmp_pat
     assert (event.study, event.details) == (None, {"format": "imagecode", "rows": 8})
 
 
+def test_the_published_pairs_come_out_as_they_were_published(tmp_path: Path) -> None:
+    train = written(tmp_path, "train_data.json", TRAIN)
+    pairs = [
+        {"directory": "video-storytelling-b_10", "pos_idx": 7, "neg_idx": 9, "caption": "trailing space "},
+        {"directory": "video-storytelling-b_10", "pos_idx": 0, "neg_idx": 2, "caption": "T"},
+        {"directory": "video-storytelling-b_10", "pos_idx": 3, "neg_idx": 5, "caption": 'A "quote", …'},
+        {"directory": "open-images-a_2", "pos_idx": 5, "neg_idx": 3, "caption": "T"},
+    ]
+    for number in range(2):
+        # Either side, so that a draw cannot have made both.
+        pairs[0]["neg_idx"], pairs[2]["neg_idx"], pairs[3]["neg_idx"] = [(5, 1, 7), (9, 5, 3)][number]
+        published = tmp_path / f"train_simple_{number}.json"
+        published.write_text(json.dumps(pairs, indent=4), encoding="utf-8")
+        imported(f"deer-{number}", published, train)
+        made = exported(tmp_path / f"out-{number}", f"deer-{number}")
+        assert (made / "train_simple.json").read_bytes() == published.read_bytes()
+
+
 def test_events_tell_what_companions_brought_and_what_left(tmp_path: Path) -> None:
     train = written(tmp_path, "train_data.json", TRAIN)
     authors = written(tmp_path, "authors.json", {"open-images-a_2": {"5": "train_worker"}})
@@ -102,7 +123,7 @@ def test_descriptions_leave_as_the_caption_rule_made_them(tmp_path: Path) -> Non
 
 
 def study_about_two_sets() -> None:
-    """Launch a study over two described instances; a third, described too, comes after that."""
+    """Launch a study over two described instances, which it accepts; a third, described too, comes after that."""
     project = make_project("deer")
     for number in (1, 2, 3):
         instance = draw_instance(project, number)
@@ -111,7 +132,8 @@ def study_about_two_sets() -> None:
             captions=captions, split="train", reference={"targets": [number]}
         )
         if number == 2:
-            make_launched(make_study(project))
+            study = make_launched(make_study(project))
+    Decision.objects.filter(study=study).update(state="accepted", winner="candidate-0")
 
 
 def test_a_study_gives_out_only_what_it_asks_about_and_so_does_its_release(tmp_path: Path) -> None:
@@ -170,13 +192,19 @@ def accepted(describing: None) -> Study:
     return search
 
 
-def test_what_was_accepted_leaves_with_the_project_and_loses_nothing(accepted: Study, tmp_path: Path) -> None:
-    made = exported(tmp_path, "sets")
+def test_the_dataset_leaves_with_the_project_and_without_a_dataset_everything_that_was_accepted(
+    accepted: Study, tmp_path: Path
+) -> None:
+    made = exported(tmp_path / "dataset", "sets")
+    assert in_order(made / "train_data.json")[0] == (NAMED, [("0", "By ann.")])
+    assert not (made / "train_further.json").exists()
+    set_dataset(project=accepted.project, studies=[], by=TESTS, now=REMOVED)
+    made = exported(tmp_path / "all", "sets")
     assert in_order(made / "train_data.json") == [
-        ("static-a", [("0", "By ann.")]),
-        ("static-b", [("0", "Ann's other.")]),
+        (NAMED, [("0", "By ann.")]),
+        ("static-open-images--static-b", [("0", "Ann's other.")]),
     ]
-    assert in_order(made / "train_further.json") == [("static-a", [("0", ["By emil."])])]
+    assert in_order(made / "train_further.json") == [(NAMED, [("0", ["By emil."])])]
 
 
 def test_what_is_asked_about_each_description_has_a_name_of_its_own(accepted: Study, tmp_path: Path) -> None:
@@ -211,7 +239,7 @@ def test_a_description_whose_retriever_is_forgotten_is_accepted_no_more(accepted
     forget(annotator=dora, project=accepted.project, by=TESTS, now=REMOVED)
     again = released("find", tmp_path / "after")
     # Dora was one of the two who found ann's other description; the first is found by ben and cleo.
-    assert in_order(again / "train_data.json") == [("static-a", [("0", "By ann.")])]
+    assert in_order(again / "train_data.json") == [(NAMED, [("0", "By ann.")])]
 
 
 def test_descriptions_that_were_only_imported_are_reported(tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_somebody_who_comes_while_an_export_is_written_is_not_in_it(pipeline: Pr
 
 def test_a_name_belongs_to_one_study(pipeline: Project, tmp_path: Path) -> None:
     release(tmp_path, format="jsonl")
-    with pytest.raises(CommandError, match=r"is one of the study step-4\. Choose another name"):
+    with pytest.raises(CommandError, match=r"is one of step-4\. Choose another name"):
         release(tmp_path, study="best-vase", format="jsonl")
 
 
@@ -421,6 +421,8 @@ def predict_all_sorts(pipeline: Project) -> str:
     predict(pipeline, "vase-0", OTHER, scores={"caption": 0.1, "negative_caption": 0.9})
     declared = next(name for name in ("vase-1", "vase-2") if name != key)
     predict(pipeline, declared, "")
+    mismatched = predict(pipeline, key, "", scores={"caption": 0.1, "zz": 0})
+    Prediction.objects.filter(pk=mismatched.pk).update(problem="zz is not an option")
     return key
 
 

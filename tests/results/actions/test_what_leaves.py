@@ -11,7 +11,8 @@ from django.test import Client
 from annotation.actions.removals import exclude, withdraw
 from annotation.models import Annotator, Decision, Removal, Response, Session, Skip
 from results.actions.exports import write_export
-from results.queries.exported import accepted_instances, decided_questions, given_responses
+from results.queries.accepted_items import accepted_instances
+from results.queries.exported import decided_questions, given_responses
 from results.queries.reporting import project_facts
 from results.reports.build import report_of
 from studies.models import InstanceImage, Project, Study
@@ -136,7 +137,7 @@ def test_the_card_says_what_studies_are_for_and_what_is_not_in_the_data(pipeline
     call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=tmp_path)
     card = (tmp_path / "step-4-v1" / "README.md").read_text(encoding="utf-8").replace("\\", "")
     assert "People who withdrew from the project vases: 1. People whom researchers excluded: 1." in card
-    assert "What the study step-4 accepts is the dataset of the project." in card
+    assert "What the study step-4 accepts is the dataset." in card
     left = "Instances that left the study step-4, because the acceptance that they came from was undone: 5."
     assert left in card
     assert "Study best-vase (a filter, which accepts and rejects; best_of_n) asked 6 questions" in card

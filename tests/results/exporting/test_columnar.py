@@ -20,7 +20,7 @@ from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, ExportedI
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 
 # Those of the released BiVLC, and what tells the rows apart.
-COLUMNS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "key", "simulated"]
+COLUMNS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "key", "simulated", "item"]
 
 
 def png(shade: int) -> bytes:

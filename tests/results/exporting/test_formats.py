@@ -15,8 +15,10 @@ from results.exporting.rows import (
     PREDICTION_COLUMNS,
     RESPONSE_COLUMNS,
     AcceptedInstance,
+    AcceptedQuestion,
     ExportedImage,
     GivenResponse,
+    RatingSummary,
 )
 from results.exporting.spreadsheets import cell
 
@@ -47,6 +49,7 @@ INSTANCE = AcceptedInstance(
     source_file="manifest.csv",
     source_row=18,
     simulated=True,
+    questions=(AcceptedQuestion("17", "best_of_n", "", "chosen-v1", "candidate-2", False, 1, {"candidate-2": 1}),),
 )
 
 RESPONSE = GivenResponse(
@@ -112,6 +115,19 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         "study": "step-3",
         "kind": "best_of_n",
         "task": "17",
+        "item": "",
+        "questions": [
+            {
+                "task": "17",
+                "kind": "best_of_n",
+                "variant": "",
+                "rule": "chosen-v1",
+                "winner": "candidate-2",
+                "settled": False,
+                "answers": 1,
+                "votes": {"candidate-2": 1},
+            }
+        ],
         "source_file": "manifest.csv",
         "source_row": 18,
     }
@@ -221,7 +237,10 @@ def test_other_cells_stay_as_they_are(value: Any) -> None:
     assert cell(value) == value
 
 
-@pytest.mark.parametrize("columns", [INSTANCE_COLUMNS, RESPONSE_COLUMNS, DECISION_COLUMNS, PREDICTION_COLUMNS])
+@pytest.mark.parametrize(
+    "columns",
+    [INSTANCE_COLUMNS, RESPONSE_COLUMNS, DECISION_COLUMNS, PREDICTION_COLUMNS, RatingSummary.__slots__],
+)
 def test_the_guide_names_every_column(columns: tuple[str, ...]) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "exports.md").read_text(encoding="utf-8")
     assert [name for name in columns if f"`{name}`" not in guide] == []

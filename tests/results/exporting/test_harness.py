@@ -47,6 +47,11 @@ def test_an_instance_stands_there_once_as_four_questions(tmp_path: Path) -> None
     }
 
 
+def test_the_questions_that_are_written_are_counted(tmp_path: Path) -> None:
+    with get_writer("harness").open(tmp_path / "made", PICTURES.__getitem__) as add:
+        assert [add(INSTANCE), add(INSTANCE)] == [4, 0]
+
+
 def test_the_prompt_says_what_is_chosen_from_and_a_line_break_of_a_caption_does_not_look_like_its_end(
     tmp_path: Path,
 ) -> None:

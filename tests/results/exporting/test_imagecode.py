@@ -1,12 +1,15 @@
 import io
 import json
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from results.exporting import get_writer
+from results.exporting.imagecode import directory_of
 from results.exporting.rows import DescribedImage
 from studies.descriptions import descriptions_of
 from studies.importing import Record, get_importer
@@ -157,6 +160,77 @@ def test_the_real_phenomena_are_the_same_when_they_come_back(tmp_path: Path) -> 
     written(tmp_path / "out", left)
     again = notes(tmp_path / "out" / "manual_annotation_valid.yaml")
     assert again == {key: of_set for key, of_set in found.items() if key != next(iter(found))}
+
+
+def test_a_pair_that_was_published_is_written_as_it_was_published(tmp_path: Path) -> None:
+    # The first entry of the released valid_simple.json, as the README of McGill-NLP/imagecode prints it.
+    key, text = "open-images-1815_f91d6f546e63f20d", "A deer head is mounted horizontally next to a painting"
+    sides = []
+    for paired in (3, 7):
+        row = DescribedImage(key, "valid", 1, text, 5, type="static", paired=paired)
+        sides.append(written(tmp_path / str(paired), [row])["valid_simple.json"])
+    assert sides[0] == (
+        '[\n    {\n        "directory": "open-images-1815_f91d6f546e63f20d",\n        "pos_idx": 5,\n'
+        '        "neg_idx": 3,\n        "caption": "A deer head is mounted horizontally next to a painting"\n    }\n]'
+    )
+    assert json.loads(sides[1])[0]["neg_idx"] == 7
+
+
+def test_a_release_that_an_older_version_froze_keeps_its_bytes(tmp_path: Path) -> None:
+    files = written(tmp_path / "out", [DescribedImage("cups", "valid", 1, "T", 0)])
+    assert set(files) == {"valid_data.json", "valid_simple.json"}
+    assert files["valid_simple.json"] == (
+        '[\n  {\n    "directory": "cups",\n    "pos_idx": 0,\n    "neg_idx": 2,\n    "caption": "T"\n  }\n]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "type", "directory"),
+    [
+        ("open-images-7_a", "static", "open-images-7_a"),
+        ("static-open-images-0a1b", "static", "static-open-images-0a1b"),
+        ("cups", "static", "static-open-images--cups"),
+        ("static-open-images--cups", "static", "static-open-images--static-open-images--cups"),
+        ("cups", "", "static-open-images--cups"),
+        ("MSR-VTT-a", "video", "MSR-VTT-a"),
+        ("video-open-images-7", "video", "video-open--images-7"),
+        ("video-open--images-7", "video", "video-open---images-7"),
+        ("cups", None, "cups"),
+    ],
+)
+def test_the_name_of_a_directory_tells_static_from_video_as_the_scripts_of_the_paper_read_it(
+    key: str, type: str | None, directory: str
+) -> None:
+    assert directory_of(key, type) == directory
+
+
+def test_no_two_sets_leave_under_one_name_and_each_is_read_as_what_it_is() -> None:
+    parts = ("open", "images", "-", "--", "static-open-images--", "a")
+    keys = sorted({"".join(some) for n in range(1, 6) for some in product(parts, repeat=n)})
+    # A key is that of one set: here every other one is a video, so that neither name is far from the other's.
+    types = ["video" if number % 2 else "static" for number, _ in enumerate(keys)]
+    names = [directory_of(key, type) for key, type in zip(keys, types, strict=True)]
+    assert len(keys) > 3000
+    assert len(set(names)) == len(names)
+    # `'open-images' in img_dir` of baselines/clip/dataset.py in McGill-NLP/imagecode.
+    assert ["open-images" in name for name in names] == [type == "static" for type in types]
+    for type in ("static", "video"):
+        assert len({directory_of(key, type) for key in keys}) == len(keys)
+
+
+def test_sets_under_another_name_are_listed_with_their_keys(tmp_path: Path) -> None:
+    rows = [
+        DescribedImage("cups", "valid", 1, "a", 5, "unseen_worker", type="static"),
+        DescribedImage("cups", "valid", 2, "b", 5, type="static"),
+        DescribedImage(DEER, "valid", 1, "c", 1, type="static"),
+    ]
+    files = written(tmp_path / "out", rows)
+    named = "static-open-images--cups"
+    assert pairs(files["directories.json"]) == [(named, "cups")]
+    assert pairs(files["valid_data.json"]) == [(named, [("5", "a")]), (DEER, [("1", "c")])]
+    assert pairs(files["valid_further.json"]) == [(named, [("5", ["b"])])]
+    assert pairs(files["annotator_split_valid.json"]) == [(named, [("5", "unseen_worker")])]
+    assert [pair["directory"] for pair in json.loads(files["valid_simple.json"])] == [named, named, DEER]
 
 
 def test_a_pair_is_the_image_and_the_second_next_of_the_same_set(tmp_path: Path) -> None:

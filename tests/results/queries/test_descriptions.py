@@ -15,11 +15,12 @@ from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
 from results.models import KeptNumbers
 from results.queries.annotators import persons_answers
-from results.queries.descriptions import descriptions_of_project, descriptions_of_study
+from results.queries.descriptions import descriptions_of_project, descriptions_of_studies
 from results.queries.kinds import answerable_in
 from results.queries.reporting import project_facts, study_facts
 from results.reports.build import report_of
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
+from studies.actions.datasets import set_dataset
 from studies.models import Instance, Study
 from tests.factories import NOON, TESTS, make_project
 from tests.removing import REMOVED as LATER
@@ -54,9 +55,13 @@ def some_of_each() -> tuple[Study, Study]:
 
 def test_what_was_accepted_leaves_and_nothing_else() -> None:
     tell, search = some_of_each()
-    expected = [("static-a", 1, "The red one.", 0)]
-    for study in (tell, search):
-        assert told(list(descriptions_of_study(study))) == expected
+    assert told(list(descriptions_of_studies([search]))) == [("static-a", 1, "The red one.", 0)]
+    # The study that collects texts accepts each, and knows nothing of "not possible" that could leave.
+    assert told(list(descriptions_of_studies([tell]))) == [
+        ("static-a", 1, "The red one.", 0),
+        ("static-a", 2, "The blue one.", 4),
+        ("video-b", 1, "Before it falls.", 0),
+    ]
     (row,) = descriptions_of_project(tell.project)
     assert (row.study, row.worker, row.split) == ("find", "", "train")
     asked = Decision.objects.get(study=search, state="accepted").question
@@ -66,7 +71,7 @@ def test_what_was_accepted_leaves_and_nothing_else() -> None:
 def test_writers_leave_under_the_names_that_are_given() -> None:
     _, search = some_of_each()
     ann = Annotator.objects.get(provider_id="ann")
-    assert [row.worker for row in descriptions_of_study(search, {ann.pk: "A-1"})] == ["A-1"]
+    assert [row.worker for row in descriptions_of_studies([search], {ann.pk: "A-1"})] == ["A-1"]
 
 
 def test_what_somebody_wrote_who_withdrew_leaves_no_more() -> None:
@@ -83,6 +88,9 @@ def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> N
         reference={"targets": [7, 0], "noted": {"7": {"tags": ["s"], "looked_for": ["con", "s"]}}},
     )
     make_set(tell.project, "static-c", captions={"description_1": "Alone."}, reference={"targets": [2]})
+    assert told(list(descriptions_of_studies([search]))) == [("static-a", 3, "The red one.", 0)]
+    assert told(list(descriptions_of_project(tell.project))) == [("static-a", 3, "The red one.", 0)]
+    set_dataset(project=tell.project, studies=[], by=TESTS, now=LATER)
     rows = list(descriptions_of_project(tell.project))
     assert told(rows) == [
         ("static-a", 1, "Old.", 7),
@@ -91,8 +99,6 @@ def test_accepted_descriptions_stand_after_the_imported_ones_of_their_set() -> N
         ("static-c", 1, "Alone.", 2),
     ]
     assert [(row.tags, row.looked_for) for row in rows] == [(("s",), ("con", "s")), ((), ()), ((), ()), ((), ())]
-    # The studies do not ask about the last.
-    assert told(list(descriptions_of_study(search))) == told(rows)[:3]
 
 
 def test_sets_have_as_many_images_as_they_have() -> None:
@@ -106,6 +112,7 @@ def test_sets_have_as_many_images_as_they_have() -> None:
     for person in ("ben", "cleo"):
         find(search, person, {"The red one.": 1})
     small.images.filter(position=3).delete()
+    set_dataset(project=project, studies=[], by=TESTS, now=LATER)
     found = [(row.text, row.set_size) for row in descriptions_of_project(project)]
     assert found == [("Old.", 3), ("The red one.", 4), ("Old.", 12)]
 
@@ -120,10 +127,12 @@ def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accep
     )
     search = launched(project, study="find", kind="retrieve", purpose="filter", rule="retrieved-1-of-1-v1")
     find(search, "ben", {"Old.": 1, "Older.": 1})
-    (row,) = descriptions_of_study(search)
+    (row,) = descriptions_of_studies([search])
     assert (row.number, row.text, row.target, row.study) == (2, "Older.", 0, "find")
     assert row.task == "static-a/description-2"
-    # What was imported stays what it was in the export of the project.
+    # Where all instances are the dataset, what was imported stays what it was in the export of the project.
+    assert [row.text for row in descriptions_of_project(project)] == ["Older."]
+    set_dataset(project=project, studies=[], by=TESTS, now=LATER)
     assert [row.text for row in descriptions_of_project(project)] == ["Old.", "Older.", "Oldest."]
 
 
@@ -135,16 +144,16 @@ def test_whether_an_author_also_wrote_for_the_training_split() -> None:
     for person in ("ben", "cleo"):
         find(search, person, {"By ann.": 1})
     # Nobody has written for the training split here, so nobody knows.
-    assert [row.author for row in descriptions_of_study(search)] == [""]
+    assert [row.author for row in descriptions_of_studies([search])] == [""]
     write(train, "dora", {"static-a one": "By dora, whatever becomes of it."})
-    assert [row.author for row in descriptions_of_study(search)] == ["unseen_worker"]
+    assert [row.author for row in descriptions_of_studies([search])] == ["unseen_worker"]
     more, _ = two_studies(name="-more")
     write(more, "ann", {"static-a five": "By ann, for train."})
-    assert [row.author for row in descriptions_of_study(search)] == ["train_worker"]
+    assert [row.author for row in descriptions_of_studies([search])] == ["train_worker"]
 
 
 @pytest.mark.parametrize("again", ["rejected", "accepted"])
-def test_a_description_that_another_study_rejected_is_not_accepted(again: str) -> None:
+def test_a_description_stands_once_in_a_dataset_of_two_studies_that_asked_about_it(again: str) -> None:
     tell, search = some_of_each()
     asked = Decision.objects.get(study=search, state="accepted").question
     other = two_studies(name="-again")[1]
@@ -159,8 +168,10 @@ def test_a_description_that_another_study_rejected_is_not_accepted(again: str) -
         state=again,
         winner=asked.right if again == "accepted" else "",
     )
-    assert len(list(descriptions_of_project(tell.project))) == (1 if again == "accepted" else 0)
-    assert len(list(descriptions_of_study(search))) == 1
+    other.refresh_from_db()
+    assert len(list(descriptions_of_studies([other]))) == (1 if again == "accepted" else 0)
+    set_dataset(project=tell.project, studies=[search, other], by=TESTS, now=LATER)
+    assert [row.study for row in descriptions_of_project(tell.project)] == ["find"]
 
 
 def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
@@ -205,9 +216,11 @@ def test_what_reports_are_told_of_imported_descriptions() -> None:
 def test_the_report_of_the_project_counts_what_leaves_with_its_data() -> None:
     tell, _ = some_of_each()
     make_set(tell.project, "video-c", split="valid", captions={"description_1": "Old."}, reference={"targets": [2]})
-    facts = project_facts(tell.project)
-    assert facts.described == {
-        ("train", "static"): DescribedSets(1, ["The red one."]),
+    red = {("train", "static"): DescribedSets(1, ["The red one."])}
+    assert project_facts(tell.project).described == red
+    set_dataset(project=tell.project, studies=[], by=TESTS, now=LATER)
+    assert project_facts(tell.project).described == {
+        **red,
         ("valid", "video"): DescribedSets(1, ["Old."]),
     }
 

@@ -8,6 +8,7 @@ from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dossier import About
 from results.queries.next_steps import NextStep, Todo, next_steps
 from results.queries.overview import categories, study_lines, waiting_images
+from studies.actions.datasets import set_dataset
 from studies.actions.projects import archive_project
 from studies.actions.studies import change_state, create_study
 from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
@@ -103,9 +104,7 @@ def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
     project = project_of(researcher, instances=2)
     for file in (STEP_3, {**STEP_3, "study": "other"}):
         change_state(study=open_study(project, file), to=StudyState.CLOSED, by=TESTS, now=NOON)
-    project.refresh_from_db()
-    project.dataset = Study.objects.get(slug="step-3")
-    project.save()
+    set_dataset(project=project, studies=[Study.objects.get(slug="step-3")], by=TESTS, now=NOON)
     assert steps(project) == [("release", "step-3", 0)]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from predictions.models import Prediction
+from predictions.models import Model, Prediction
 from results.queries.parted import Line, page_of_parted, parted_questions, predicted_in
 from results.reports.facts import Way
 from results.reports.parted import part, parted_table, way_of_people
@@ -51,6 +51,41 @@ def test_who_withdrew_says_nothing_any_more(project: Project) -> None:
         ("people", "row-5"): ("people", 1, 1, 2),
     }
     assert found(project) == expected
+
+
+def test_a_declared_prediction_of_other_options_is_about_another_question(project: Project) -> None:
+    """CLIP declares its answer to row-2: with the options of the question it counts, with others it does not."""
+    declared = Prediction.objects.filter(content_hash="", instance__key="row-2")
+    study = project.studies.get(slug="people")
+    declared.update(scores={"caption": 0.2, "negative_caption": 0.5})
+    assert found(project) == COUNTED
+    assert len(predicted_in(study)["CLIP"]) == 7
+    declared.update(scores={"caption": 0.2, "negative_caption": 0.5, "third": 0.1})
+    assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
+    assert len(predicted_in(study)["CLIP"]) == 6
+
+
+def test_a_mismatched_prediction_speaks_for_no_model(project: Project) -> None:
+    Prediction.objects.filter(instance__key="row-2").update(problem="zz is not an option")
+    assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
+
+
+def test_a_prediction_of_other_options_hides_no_other_model(project: Project) -> None:
+    """SigLIP answers row-2 rightly, but among three captions: people are right and all models of the question wrong."""
+    clip = Prediction.objects.get(content_hash="", instance__key="row-2")
+    siglip = Model.objects.get(name="SigLIP")
+    scores = {"caption": 0.9, "negative_caption": 0.5, "third": 0.1}
+    Prediction.objects.create(
+        model=siglip,
+        instance=clip.instance,
+        **{name: getattr(clip, name) for name in ("kind", "variant", "caption_rule", "created_at")},
+        scores=scores,
+        is_right=True,
+        source_row=1,
+    )
+    assert found(project) == COUNTED
+    line = next(one for one in page_of_parted(project, parted_questions(project), 1) if one.instance.key == "row-2")
+    assert [name for choice in line.choices for name, _ in choice.models] == ["CLIP"]
 
 
 @pytest.mark.parametrize("purpose", [Purpose.PILOT, Purpose.QUALIFICATION])

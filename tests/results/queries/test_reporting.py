@@ -9,6 +9,7 @@ from annotation.actions import adjudication
 from annotation.models import Response
 from predictions.models import QUESTIONS, Prediction
 from results.queries.answers import facts_alone
+from results.queries.exported import given_predictions
 from results.queries.reporting import in_pipeline_order, project_facts, release_studies
 from results.reports.base import Undefined
 from results.reports.build import report_of
@@ -56,7 +57,7 @@ def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     draft = create_draft(project, instances=1)
     study = launch_file(project, {"study": "s4", "kind": "ambiguity", "instances": {"from": "best-vase"}})
     assert (study.fed_by, draft.state) == (draft, "draft")
-    assert in_pipeline_order(project) == release_studies(study) == [study]
+    assert in_pipeline_order(project) == release_studies([study]) == [study]
 
 
 def test_a_draft_is_no_part_of_the_report() -> None:
@@ -140,6 +141,22 @@ def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> Non
     assert rows(project, "captions")[0][:6] == ["CLIP", "all", "all", 3, 3, 1.0]
 
 
+def test_mismatched_predictions_are_counted_with_their_problem_and_nowhere_else() -> None:
+    project = make_pipeline_project(3)
+    predict(project, name="CLIP", caption_rule="as-is-v1")
+    study = launch_study(project, instances=3)
+    for about, count in (("the scores lack caption", 1), ("zz is not an option", 2)):
+        some = Prediction.objects.counted().filter(kind="image_to_text", variant="image")[:count].values("pk")
+        Prediction.objects.filter(pk__in=list(some.values_list("pk", flat=True))).update(problem=about)
+    assert rows(project, "mismatched") == [
+        ["CLIP", "zz is not an option", 2],
+        ["CLIP", "the scores lack caption", 1],
+    ]
+    assert project_facts(project).models == []
+    given = [(row.about, row.is_right) for row in given_predictions(study)]
+    assert (given.count(("mismatched", None)), given.count(("declared", True)), len(given)) == (3, 9, 12)
+
+
 def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
     project = make_whole_pipeline()
     withdraw(project, "ben")
@@ -153,7 +170,7 @@ def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_th
 def test_as_many_queries_for_many_questions_as_for_few(instances: int, django_assert_num_queries: Any) -> None:
     project = make_pipeline_project(instances)
     answer_all(arrive_at_work(launch_study(project, instances=instances), "ann"), "candidate-0")
-    with django_assert_num_queries(20):
+    with django_assert_num_queries(23):
         project_facts(project)
 
 

@@ -28,14 +28,15 @@ def study(said: Mapping[str, Sequence[str]], **changed: Any) -> StudyFacts:
         for choices in of_kind:
             number = len(questions) + 1
             given = [(person, choice) for person, choice in enumerate(choices, start=ANN) if choice != "."]
-            questions.append(QuestionFacts(number, 1, kind, 0, "", Outcome.NONE_YET, "", len(given), 2))
+            questions.append(QuestionFacts(number, number, kind, 0, "", Outcome.NONE_YET, "", len(given), 2))
             answers += [AnswerFacts(number, who, 1, OPTIONS[kind][int(what)], who) for who, what in given]
     parts = [PartFacts(kind, "", 1, "", with_options(kind, *OPTIONS[kind])) for kind in said]
     return replace(STEP_3, parts=parts, questions=questions, answers=answers, **changed)
 
 
 def report(of: StudyFacts) -> Report:
-    return report_of(replace(PROJECT, studies=[of], models=[]))
+    categories = {question.instance: ("", "") for question in of.questions}
+    return report_of(replace(PROJECT, studies=[of], models=[], categories=categories))
 
 
 def rows(of: Report, name: str) -> list[dict[str, Any]]:
@@ -144,6 +145,38 @@ def test_from_five_annotators_on_others_are_told_of_too() -> None:
     )
 
 
+def test_questions_about_one_instance_do_not_stand_for_others() -> None:
+    apart = study({"best_of_n": ["00000", "33333", "00003", "03333", "00033"] * 5})
+    together = replace(apart, questions=[replace(one, instance=one.id // 9) for one in apart.questions])
+    (by_question, by_instance) = (
+        measured(report(each), "best_of_n", "Krippendorff's alpha", "any image / None") for each in (apart, together)
+    )
+    assert by_question["Value"] == by_instance["Value"]
+    for name in ("95 % interval over questions", "95 % interval over people and questions"):
+        assert by_question[name] != by_instance[name]
+    alone = replace(apart, questions=[replace(one, instance=1) for one in apart.questions])
+    found = measured(report(alone), "best_of_n", "Krippendorff's alpha", "any image / None")
+    assert found["95 % interval over questions"] == Undefined(
+        "All questions that can be compared are about one instance, which says nothing about others."
+    )
+
+
 def test_few_questions_carry_a_plain_warning() -> None:
     found = measured(report(study({"best_of_n": ["00", "33", "03"]})), "best_of_n", "Percent agreement")
     assert found["Remark"] == "Fewer than 20 questions: no interval can be relied on."
+
+
+@pytest.mark.parametrize(
+    ("purpose", "rejected", "is_there"),
+    [("filter", False, True), ("collection", False, False), ("collection", True, True)],
+)
+def test_before_and_after_filtering_is_left_out_where_a_collection_filters_nothing(
+    purpose: str, rejected: bool, is_there: bool
+) -> None:
+    said = study({"best_of_n": ["00", "33", "03", "00"] * 6}, purpose=purpose, accepts=True)
+    outcomes = [Outcome.REJECTED if rejected and question.id == 1 else Outcome.ACCEPTED for question in said.questions]
+    questions = [replace(question, outcome=outcome) for question, outcome in zip(said.questions, outcomes, strict=True)]
+    found = report(replace(said, questions=questions))
+    assert ("filtering" in {table.name for table in found.tables}) is is_there
+    whens = {row["Filtering"] for row in rows(found, "reliability")}
+    assert whens == ({"before", "after"} if is_there else {"before"})

@@ -152,7 +152,7 @@ def test_cost_and_wage() -> None:
 
 def test_tables_that_nothing_could_fill_are_left_out() -> None:
     report = report_of(replace(PROJECT, studies=[replace(STEP_3, answers=[])], models=[]))
-    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "reliability", "cost"]
+    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "cost"]
     assert [plot.name for plot in report.plots] == ["funnel"]
 
 

@@ -7,11 +7,10 @@ from tests.results.reports.small import PROJECT
 
 
 def test_whoever_waited_in_vain_is_in_the_cost() -> None:
-    """By hand: 3 finished at 8.00, 4 waited at 0.50, 2 stopped: 24.00 + 2.00 = 26.00."""
     study = replace(
         PROJECT.studies[0],
         per_session=Decimal("8.00"),
-        per_wait=Decimal("0.50"),
+        owed_for_sessions=Decimal("26.00"),
         sessions={"finished": 3, "waited": 4, "given_up": 2},
     )
     table = cost_table(replace(PROJECT, studies=[study]))
@@ -27,6 +26,7 @@ def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
         PROJECT.studies[0],
         per_session=Decimal("2.00"),
         per_answer=Decimal("0.15"),
+        owed_for_sessions=Decimal("6.00"),
         answers_paid=50,
         sessions={"finished": 3},
         paid=[PaidSession(1200.0, 20)],

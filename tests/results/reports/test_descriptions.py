@@ -83,7 +83,8 @@ def study(**changed: Any) -> StudyFacts:
 
 
 def report(of: StudyFacts | None = None) -> Report:
-    return report_of(replace(PROJECT, categories=CATEGORIES, studies=[of or study()], models=[], dataset=""))
+    categories = {**CATEGORIES, **(of.categories if of else {})}
+    return report_of(replace(PROJECT, categories=categories, studies=[of or study()], models=[], dataset=""))
 
 
 def rows(name: str, of: StudyFacts | None = None) -> list[list[Any]]:
@@ -274,10 +275,10 @@ def test_the_interval_of_alpha_is_the_one_of_the_table_of_all_studies() -> None:
     # every fourth resample would have no value.
     found = {pk: (1, 3, True, places) for pk, places in enumerate([(3, 3), (5, 5), (7, 7), (1, 2), (4, 6), (8, 9)], 31)}
     still = study(
-        categories={1: ("static", "")},
+        categories=dict.fromkeys(found, ("static", "")),
         parts=[PartFacts("search", "", 1, "", Answerable(KEYS))],
         questions=[
-            QuestionFacts(pk, 1, "search", 0, KEYS[2], Outcome.ACCEPTED, KEYS[2], len(places), 2)
+            QuestionFacts(pk, pk, "search", 0, KEYS[2], Outcome.ACCEPTED, KEYS[2], len(places), 2)
             for pk, (_, _, _, places) in found.items()
         ],
         answers=[

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from math import pi, sin
 from pathlib import Path
 
 import pytest
@@ -167,7 +168,7 @@ def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     written = [get_files("json")(report_of(PROJECT, made_at=noon))["report.json"] for _ in range(2)]
     assert json.loads(written[0])["made"] == {
-        "report_version": 3,
+        "report_version": 4,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,
@@ -209,11 +210,11 @@ def test_the_axis_of_every_plot_says_what_it_measures() -> None:
 def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None:
     (plot,) = [plot for plot in report_of(PROJECT).plots if plot.name == "scores"]
     assert [point.label for point in plot.series[0].points] == ["all (n = 2)", "add obj (n = 1)", "swap att (n = 1)"]
-    # One person right and one wrong, means that vary by 1/4, are worth 1/4 over 1/4 = one answer, half of it right:
-    # Beta(1/2, 3/2) has 2.5 % below x where 2 (asin(sqrt x) + sqrt(x (1 - x))) / pi = .025, sqrt x = .01964.
+    # One person right and one wrong, means that vary by 1/4, are worth 1/4 over 1/4 = one answer, half of it right.
+    # Wilson's limit is (1 - t / sqrt(1 + t^2)) / 2, where t with one degree of freedom is the tangent of .475 pi.
     first = plot.series[0].points[0]
-    assert first.low == pytest.approx(0.01964**2, abs=1e-6)
-    assert first.high == pytest.approx(1 - 0.01964**2, abs=1e-6)
+    assert first.low == pytest.approx((1 - sin(0.475 * pi)) / 2)
+    assert first.high == pytest.approx((1 + sin(0.475 * pi)) / 2)
 
 
 def test_bars_are_as_long_as_their_values() -> None:

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import pi, sin, sqrt
 from typing import Any
 
 import pytest
 
 from analytics.outcomes import Outcome
+from analytics.scores import Score
 from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
+from results.reports.cells import range_over_instances, share_range
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.people import Judged
+from results.reports.scores import people_score
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, four
 
@@ -151,8 +156,8 @@ def test_a_baseline_of_other_kinds_has_its_share_right_per_kind_and_no_group() -
 
 
 def test_people_against_a_model_are_compared_by_person() -> None:
-    # Ann has the group of 1 to 4 right but one, ben of 5 to 8 but two; the model of 1 and 5 only. Differences 3/4 -
-    # 1/4 and 2/4 - 1/4: mean .375, error .125, t = 3 with 1 degree of freedom, p = .2048.
+    # Ann has the group of 1 to 4 right but one, ben of 5 to 8 but two; the model of 1 and 5 only. People .625 as 8
+    # answers with 1 degree of freedom, the model .25 as 7 with 7; they correlate by .655 (tests/analytics has how).
     said = {
         ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT, 3: FOUR_RIGHT, 4: "0111"},
         BEN: {5: FOUR_RIGHT, 6: FOUR_RIGHT, 7: "0111", 8: "1101"},
@@ -160,9 +165,13 @@ def test_people_against_a_model_are_compared_by_person() -> None:
     outcomes = {instance: (True, instance in (1, 5), True, True) for instance in range(1, 9)}
     report = report_of(project(study(said), models=[ModelFacts("CLIP", outcomes)]))
     (found,) = [row for row in rows(report, "comparison") if row["Score"] == "Group"]
-    assert (found["People"], found["Instances"], found["Test"]) == (2, 8, "t over people")
+    assert (found["People"], found["Instances"], found["Test"]) == (2, 8, "clustered score test")
     assert found["People minus model"] == pytest.approx(0.375)
-    assert found["p"] == pytest.approx(0.20483, abs=1e-5)
+    interval = found["95 % interval"]
+    assert isinstance(interval, Range)
+    assert (interval.low, interval.high) == pytest.approx((-0.0840, 0.6566), abs=1e-4)
+    assert isinstance(found["p"], float)
+    assert 0.05 < found["p"] < 0.3
     # One person alone is right four times about 2, 3 and 6; the model alone about none.
     assert (found["Only people right"], found["Only model right"]) == (3, 0)
     made = [row for row in rows(report, "comparison") if isinstance(row["p"], float)]
@@ -172,3 +181,22 @@ def test_people_against_a_model_are_compared_by_person() -> None:
 def test_a_baseline_nobody_has_answered_has_no_scores() -> None:
     report = report_of(project(study({ANN: {1: "...."}})))
     assert not {"scores", "intervals", "majority"} & {table.name for table in report.tables}
+
+
+def test_questions_about_one_instance_are_one_draw_of_a_human_score() -> None:
+    # Both people are right on both questions about the first of two instances and wrong about the second: the variance
+    # of .5 is 1/4 with 1 degree of freedom, worth one answer. Wilson's limit is (1 - sin(.475 pi)) / 2.
+    judged = [Judged(person, unit, unit // 2, unit < 2) for person in (ANN, BEN) for unit in range(4)]
+    found = people_score(judged)
+    assert (found.low, found.high) == pytest.approx(((1 - sin(0.475 * pi)) / 2, (1 + sin(0.475 * pi)) / 2))
+
+
+def test_a_model_s_interval_over_questions_is_by_instance() -> None:
+    # Right on both questions about each of two instances and wrong on both about two others: worth three answers, with
+    # 3 degrees of freedom (t = 3.1824). With a question each it is Wilson's.
+    rights, t = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0], 3.18244631
+    by_instance = range_over_instances(rights, [1, 1, 2, 2, 3, 3, 4, 4])
+    assert isinstance(by_instance, Range)
+    half = t * sqrt(t**2 + 3) / (2 * (3 + t**2))
+    assert (by_instance.low, by_instance.high) == pytest.approx((0.5 - half, 0.5 + half))
+    assert range_over_instances(rights, list(range(8))) == share_range(Score(4, 8))

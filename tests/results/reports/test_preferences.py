@@ -18,7 +18,7 @@ SAME, FIT, NICE = "no difference", "Fits", "Is nicer"
 
 def study(kind: str, answerable: Answerable, answers: list[AnswerFacts], **about: object) -> StudyFacts:
     questions = [
-        QuestionFacts(question, 1, kind, 0, "", Outcome.ACCEPTED, "", 2, 2)
+        QuestionFacts(question, question, kind, 0, "", Outcome.ACCEPTED, "", 2, 2)
         for question in dict.fromkeys(answer.question for answer in answers)
     ]
     part = PartFacts(kind, "Several at once", 1, "Look.", answerable)
@@ -82,11 +82,15 @@ def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
         ("facts", "facts", "It rains.", "True", 2, 1),
         ("facts", "facts", "It rains.", "false", 2, 1),
     ]
+    # Two answers of two people about one instance.
+    assert {row[7] for row in table.rows} == {
+        Undefined("One instance was answered about, which says nothing about other instances.")
+    }
     assert [series.name for series in units_plot(FACTS).series] == ["true", "false"]
 
 
 def test_the_report_of_a_project_has_both() -> None:
-    project = ProjectFacts("shelves", "Shelves", {1: ("", "")}, [FACTS, LIKES])
+    project = ProjectFacts("shelves", "Shelves", {1: ("", ""), 2: ("", "")}, [FACTS, LIKES])
     named = {table.name: table for table in report_of(project).tables}
     assert named["units"].rests_on == ["facts"]
     assert named["preferences"].rests_on == ["likes"]

@@ -99,10 +99,10 @@ def test_more_answers_take_no_more_queries(
     client: Client, step_3: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     # Session, user, study; sessions, annotators, paid time, questions, answers, settled, skipped, categories, details,
-    # what could be answered to the first question and to all, who is simulated here and above.
-    with django_assert_num_queries(16):
+    # what could be answered to the first question and to all, who is simulated here and above, answers that are paid.
+    with django_assert_num_queries(17):
         client.get(STUDY)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 3})
     sit_through(Study.objects.get(slug="again"), "cleo", "none")
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         client.get("/studies/vases/again/results/")

@@ -1,20 +1,35 @@
 """Who says which study keeps the dataset of a project, and which studies may."""
 
+import json
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from studies.actions.datasets import set_dataset
+from annotation.actions.launching import launch
+from studies.actions.datasets import dataset_studies, set_dataset
+from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Event, Project, Purpose, Study
-from tests.factories import NOON, TESTS, create_draft, launch_study, make_launched, make_project, make_study
+from tests.factories import (
+    NOON,
+    TESTS,
+    create_draft,
+    launch_study,
+    make_instance,
+    make_launched,
+    make_project,
+    make_study,
+)
 
 pytestmark = pytest.mark.django_db
 
 
 def kept_by(project: Project) -> Study | None:
-    return Project.objects.get(pk=project.pk).dataset
+    """Return the only study of the dataset, None without one."""
+    studies = dataset_studies(project)
+    assert len(studies) < 2
+    return studies[0] if studies else None
 
 
 @pytest.fixture
@@ -30,16 +45,20 @@ def project() -> Project:
 
 def test_the_study_that_keeps_it_can_be_chosen_and_chosen_again(project: Project) -> None:
     for name in ("step-3", "step-4"):
-        set_dataset(project=project, study=project.studies.get(slug=name), by=TESTS, now=NOON)
+        set_dataset(project=project, studies=[project.studies.get(slug=name)], by=TESTS, now=NOON)
         assert kept_by(project) == project.studies.get(slug=name)
-    set_dataset(project=project, study=None, by=TESTS, now=NOON)
+    set_dataset(project=project, studies=[], by=TESTS, now=NOON)
     assert kept_by(project) is None
     told = [(event.study and event.study.slug, event.details) for event in Event.objects.order_by("pk")]
-    assert told == [("step-3", {"before": ""}), ("step-4", {"before": "step-3"}), (None, {"before": "step-4"})]
+    assert told == [
+        ("step-3", {"before": "", "studies": "step-3"}),
+        ("step-4", {"before": "step-3", "studies": "step-4"}),
+        (None, {"before": "step-4", "studies": ""}),
+    ]
 
 
 def test_choosing_what_is_chosen_already_is_no_event(project: Project) -> None:
-    set_dataset(project=project, study=None, by=TESTS, now=NOON)
+    set_dataset(project=project, studies=[], by=TESTS, now=NOON)
     assert not Event.objects.exists()
 
 
@@ -52,14 +71,60 @@ def test_choosing_what_is_chosen_already_is_no_event(project: Project) -> None:
 )
 def test_a_study_that_kept_nothing_is_refused(project: Project, name: str, sentence: str) -> None:
     with pytest.raises(StudyError, match=sentence):
-        set_dataset(project=project, study=project.studies.get(slug=name), by=TESTS, now=NOON)
+        set_dataset(project=project, studies=[project.studies.get(slug=name)], by=TESTS, now=NOON)
     assert kept_by(project) is None
 
 
 def test_a_study_of_another_project_is_refused(project: Project) -> None:
     other = make_launched(make_study(make_project("fish"), "fish-step-3"))
     with pytest.raises(StudyError, match=r"fish-step-3 is a study of another project\. Choose one of birds\."):
-        set_dataset(project=project, study=other, by=TESTS, now=NOON)
+        set_dataset(project=project, studies=[other], by=TESTS, now=NOON)
+
+
+def test_parallel_studies_can_keep_it_together(project: Project) -> None:
+    studies = [project.studies.get(slug=name) for name in ("step-3", "step-4")]
+    set_dataset(project=project, studies=studies, by=TESTS, now=NOON)
+    assert dataset_studies(project) == studies
+    (event,) = Event.objects.filter(what="dataset set")
+    assert (event.study, event.details) == (None, {"before": "", "studies": "step-3, step-4"})
+
+
+def test_a_study_beside_one_that_feeds_it_is_refused(project: Project) -> None:
+    step_3, step_4, last = (project.studies.get(slug=name) for name in ("step-3", "step-4", "draft"))
+    Study.objects.filter(pk=step_4.pk).update(fed_by=step_3)
+    make_launched(last)
+    Study.objects.filter(pk=last.pk).update(fed_by=step_4)
+    with pytest.raises(StudyError, match=r"draft takes its instances from step-3, .* Leave step-3 out\."):
+        set_dataset(project=project, studies=Study.objects.filter(slug__in=("step-3", "draft")), by=TESTS, now=NOON)
+    assert dataset_studies(project) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        # Of other instances: both.
+        ({"split": ["train"]}, {"split": ["valid"]}, ["first", "second"]),
+        # Of some of the same: the one launched later takes the place of the other.
+        ({"split": ["train"]}, {"split": ["train", "valid"]}, ["second"]),
+    ],
+)
+def test_a_launch_joins_studies_of_other_instances_and_replaces_those_of_the_same(
+    first: dict[str, list[str]], second: dict[str, list[str]], kept: list[str]
+) -> None:
+    project = make_project("birds")
+    for number, split in enumerate(["train", "train", "valid"]):
+        make_instance(project, f"bird-{number}", split=split)
+    for name, selected in (("first", first), ("second", second)):
+        file = {
+            "study": name,
+            "title": "T",
+            "kind": "best_of_n",
+            "contact": "Ada",
+            "dataset": True,
+            "instances": selected,
+        }
+        launch(study=create_study(project=project, source=json.dumps(file), by=TESTS, now=NOON), by=TESTS, now=NOON)
+    assert [study.slug for study in dataset_studies(project)] == kept
 
 
 def test_launching_a_filter_declares_what_it_keeps_and_says_so() -> None:
@@ -81,7 +146,7 @@ def test_launching_what_does_not_keep_it_declares_nothing() -> None:
 def test_the_command_declares_it_too(project: Project) -> None:
     said = StringIO()
     call_command("set_dataset", "birds", "step-4", stdout=said)
-    assert said.getvalue() == "The dataset of birds is what step-4 kept.\n"
+    assert said.getvalue() == "The dataset of birds is what step-4 accepted.\n"
     assert Event.objects.get().by_name == "command line"
     call_command("set_dataset", "birds", stdout=said)
     assert "The dataset of birds is all instances." in said.getvalue()

@@ -157,11 +157,11 @@ def test_a_date_is_read_as_text() -> None:
 def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
     """Its other lines may be right in that version."""
     with pytest.raises(DesignRefused) as refused:
-        read_design(SMALL + "lottery: {group: one}\nversion: 5\n")
+        read_design(SMALL + "lottery: {group: one}\nversion: 6\n")
     (problem,) = refused.value.problems
     assert problem.line == 5
     assert problem.message == (
-        "The study file is of version 5; this Lineup reads versions up to 4. "
+        "The study file is of version 6; this Lineup reads versions up to 5. "
         "Update Lineup, or write the file for this version."
     )
 
@@ -183,7 +183,7 @@ def test_plain_values_are_checked_as_a_file_is() -> None:
         ({"anwsers": 3}, "`anwsers` is not known here. Did you mean `answers`?"),
         ({"consent": "a\0b"}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
         ({"ask": {"capton\ud800": "x"}}, "The text has a NUL or half a character, which cannot be stored. Remove it."),
-        ({"version": 5}, "The study file is of version 5; this Lineup reads versions up to 4."),
+        ({"version": 6}, "The study file is of version 6; this Lineup reads versions up to 5."),
     ],
 )
 def test_problems_of_plain_values_have_no_line(changed: dict[str, Any], sentence: str) -> None:
@@ -202,3 +202,22 @@ def test_a_study_in_another_language_brings_its_own_instructions() -> None:
     assert problem.message.startswith("The study's `language` is eu, and the instructions that best_of_n brings")
     assert read_design(SMALL + "language: eu\ninstructions: Aukeratu irudia.\n").language == "eu"
     assert read_design(SMALL + "language: en-GB\n").language == "en-GB"
+
+
+def refused_rule(kind: str, rule: str, more: str = "") -> str:
+    with pytest.raises(DesignRefused) as refused:
+        read_design(f"study: s\ntitle: S\nkind: {kind}\nrule: {rule}\n{more}")
+    return str(refused.value)
+
+
+def test_a_rule_that_accepts_by_an_option_that_rejects_is_refused_with_those_that_fit() -> None:
+    said = refused_rule("ambiguity", "majority-v1")
+    assert "Line 4: Rule majority-v1 does not fit ambiguity: it would accept an instance by the answer both, " in said
+    assert said.endswith("which rejects it in ambiguity. Use unambiguous-v1 or majority-v2 or collected-v1.")
+    for rule in ("unambiguous-v1", "majority-v2"):
+        assert read_design(f"study: s\ntitle: S\nkind: ambiguity\nrule: {rule}\n").rule == rule
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if name != "describe"])
+def test_a_rule_about_what_becomes_of_answers_is_refused_where_no_study_can_ask_about_them(kind: str) -> None:
+    assert f"no study can ask about answers of {kind}." in refused_rule(kind, "described-v1")

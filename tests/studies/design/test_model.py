@@ -44,7 +44,7 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 def test_a_design_of_the_first_version_has_what_came_later() -> None:
     design = Design.from_stored(stored())
-    assert design.version == 4
+    assert design.version == 5
     assert design.parts == (Part("best_of_n", ASK, "Pick one."),)
     assert (design.answers, design.max_answers, design.purpose, design.dataset) == (3, 3, "filter", None)
     assert (design.instances.from_study, design.instances.sample, design.instances.type) == ("", None, ("add",))
@@ -60,7 +60,7 @@ def test_a_design_of_version_2_keeps_nobody_out() -> None:
     written = Design.from_stored(stored()).to_stored()
     del written["eligibility"]
     design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.eligibility) == (4, ())
+    assert (design.version, design.eligibility) == (5, ())
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
@@ -74,7 +74,7 @@ def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
         written["time"]["more_minutes"],
     )
     design = Design.from_stored(written | {"version": 1})
-    assert (design.version, design.language, design.recruitment.any_ids) == (4, "", False)
+    assert (design.version, design.language, design.recruitment.any_ids) == (5, "", False)
     assert design.endings == Endings("return", "return")
 
 
@@ -83,7 +83,7 @@ def test_a_design_of_version_2_records_nothing_of_how_texts_are_written() -> Non
     del written["answering"]["record_writing"]
     answering = written["answering"] | {"last_look": True}
     design = Design.from_stored(written | {"version": 2, "answering": answering})
-    assert (design.version, design.answering) == (4, Answering("off", True, False))
+    assert (design.version, design.answering) == (5, Answering("off", True, False))
     assert Design.from_stored(design.to_stored()) == design
 
 
@@ -107,7 +107,7 @@ def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
     written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
     del written["lobby"]
     design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.contact) == (4, "Ada")
+    assert (design.version, design.contact) == (5, "Ada")
     assert design.lobby == Lobby(minutes=0, pay=Decimal(0), either_role=False)
 
 
@@ -115,7 +115,7 @@ def test_a_design_of_version_3_is_launched_without_conditions() -> None:
     written = read_design("study: a\ntitle: T\nkind: best_of_n\nlobby: {either_role: true}\n").to_stored()
     del written["conditions"]
     design = Design.from_stored(written | {"version": 3})
-    assert (design.version, design.conditions.blind_solvability) == (4, None)
+    assert (design.version, design.conditions.blind_solvability) == (5, None)
     assert design.lobby.either_role
 
 
@@ -193,7 +193,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"version": 5}, "The stored design is of version 5; this Lineup reads versions up to 4. Go back to"),
+        ({"version": 6}, "The stored design is of version 6; this Lineup reads versions up to 5. Go back to"),
         ({"lottery": "all"}, "lottery missing or unknown."),
         ({"eligibility": ["all"]}, "`eligibility` has the unknown rule None."),
         ({"eligibility": [{"rule": "in_study"}]}, "study missing or unknown in `eligibility`."),
@@ -213,3 +213,31 @@ def test_a_design_cannot_be_changed(name: str) -> None:
     with pytest.raises(FrozenInstanceError):
         setattr(design, name, getattr(design, name))
     assert not isinstance(design.parts[0].ask, MutableMapping)
+
+
+def test_a_design_of_version_4_pays_every_finished_session_in_full() -> None:
+    live = "study: a\ntitle: T\nkind: ambiguity\ninstances: {from: b}\npay: {per_session: '2.00'}\n"
+    written = read_design(live).to_stored()
+    assert written["pay"].pop("least_answers") == 100
+    design = Design.from_stored(written | {"version": 4})
+    assert (design.version, design.pay.least_answers) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "least"),
+    [
+        ("", 1),
+        ("instances: {from: b, sample: 3}", 1),
+        ("instances: {from: b}\nsurveys: {size: 30}", 30),
+        ("instances: {from: b}\npay: {least_answers: 15}", 15),
+    ],
+)
+def test_a_whole_session_has_a_full_survey_where_questions_come_from_another_study(lines: str, least: int) -> None:
+    assert read_design(f"study: a\ntitle: T\nkind: ambiguity\n{lines}\n").pay.least_answers == least
+
+
+def test_no_session_is_asked_for_more_answers_than_it_can_give() -> None:
+    file = "study: a\ntitle: T\nkind: ambiguity\nsurveys: {size: 5}\npay:\n  least_answers: 6\n"
+    with pytest.raises(DesignRefused, match=r"`pay\.least_answers` is 6, more than a session") as refused:
+        read_design(file)
+    assert refused.value.problems[0].line == 6

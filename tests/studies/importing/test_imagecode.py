@@ -177,9 +177,36 @@ def test_a_file_may_say_what_was_looked_for_in_each_description() -> None:
     ]
 
 
+PAIR = {"directory": STATIC, "pos_idx": 5, "neg_idx": 3, "caption": "A deer head."}
+
+
+def test_pairs_of_images_become_a_note_for_each_set() -> None:
+    pairs = [PAIR, PAIR | {"directory": VIDEO, "pos_idx": 0, "neg_idx": 2}, PAIR | {"pos_idx": 7, "neg_idx": 9}, PAIR]
+    assert items_of(pairs, "valid_simple.json") == [
+        Note(1, STATIC, {"5": {"paired": 3}, "7": {"paired": 9}}),
+        Note(2, VIDEO, {"0": {"paired": 2}}),
+    ]
+
+
+def test_an_image_with_two_different_pairs_is_refused() -> None:
+    problem, _ = items_of([PAIR, PAIR | {"neg_idx": 7}], "valid_simple.json")
+    assert str(problem) == f"Record 2, neg_idx: Image 5 of {STATIC} has neg_idx 3 before. Keep one of them."
+
+
 MALFORMED: list[tuple[str, Any, str]] = [
     ("an empty file", b"", "The file: It is neither a JSON object nor a YAML mapping of items by key."),
-    ("a list", [{"directory": STATIC, "pos_idx": 5}], "The file: It is not a JSON object of items by key."),
+    ("an empty list", [], "The file: It is not a JSON list of objects."),
+    ("a list of texts", ["a"], "Record 1: The item is a text, not an object."),
+    ("a list of sets", [{STATIC: {"1": "a"}}], "Record 1, directory: The field must be a text, not null. A list holds"),
+    (
+        "half a pair",
+        [{"directory": STATIC, "pos_idx": 5}],
+        "Record 1, neg_idx: The field must be a number from 0 to 9.",
+    ),
+    ("a pair in texts", [PAIR | {"pos_idx": "5"}], "Record 1, pos_idx: The field must be a number from 0 to 9."),
+    ("a pair of truths", [PAIR | {"pos_idx": True}], "Record 1, pos_idx: The field must be a number from 0 to 9."),
+    ("an eleventh image", [PAIR | {"neg_idx": 10}], "Record 1, neg_idx: The field must be a number from 0 to 9."),
+    ("one image", [PAIR | {"neg_idx": 5}], "Record 1, neg_idx: The field must differ from pos_idx: a pair has two"),
     ("open JSON", b'{"a": \n', "The file: It is not JSON (Expecting value at line 2, character 1)."),
     ("open YAML", b'a: b\n"c: d\n', "The file: It is not YAML (line "),
     ("words", b"some words", "The file: It is neither a JSON object nor a YAML mapping of items by key."),

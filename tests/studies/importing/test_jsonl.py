@@ -60,6 +60,11 @@ def test_the_reference_is_kept_and_names_the_right_option() -> None:
     assert read_one(reference={"ranking": [1, 2]}).reference == {"given": {"ranking": [1, 2]}}
 
 
+@pytest.mark.parametrize("right", [{"caption": 1, "negative_caption": 2}, [2, 1, 1, 4]])
+def test_a_right_answer_of_another_shape_is_kept_as_it_is(right: Any) -> None:
+    assert read_one(caption="A cat.", reference={"right": right}).reference["right"] == right
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -140,5 +140,5 @@ def test_what_cannot_be_asked_is_refused_when_the_study_is_made(asked: str, sent
 def test_answers_are_collected() -> None:
     design = read_design("study: likes\ntitle: Likes\nkind: compare\n")
     assert (design.rule, design.purpose) == ("collected-v1", "collection")
-    with pytest.raises(DesignRefused, match=r"Use collected-v1 or described-v1\."):
+    with pytest.raises(DesignRefused, match=r"Use collected-v1\."):
         read_design("study: likes\ntitle: Likes\nkind: compare\nrule: majority-v1\n")

@@ -62,8 +62,8 @@ def test_a_whole_row_is_found_sound() -> None:
 
 def test_a_design_of_a_later_version_is_refused_with_a_sentence() -> None:
     study = make_study(make_project())
-    later = json.dumps(study.design.to_stored() | {"version": 5})
+    later = json.dumps(study.design.to_stored() | {"version": 6})
     with connection.cursor() as cursor:
         cursor.execute("UPDATE studies_study SET design = %s", [later])
-    with pytest.raises(DesignRefused, match="of version 5; this Lineup reads versions up to 4"):
+    with pytest.raises(DesignRefused, match="of version 6; this Lineup reads versions up to 5"):
         Study.objects.get()

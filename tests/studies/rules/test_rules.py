@@ -64,6 +64,44 @@ def test_an_instance_is_unambiguous_when_most_answers_wanted_find_the_original_i
     assert verdict.reason.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("answers", "wanted", "state", "winner"),
+    [
+        ([], 1, State.UNDECIDED, None),
+        (["original"], 1, State.ACCEPTED, "original"),
+        (["generated"], 1, State.REJECTED, None),
+        (["both"], 1, State.REJECTED, None),
+        (["both", "generated"], 2, State.REJECTED, None),
+        (["original", "both"], 2, State.UNDECIDED, None),
+        (["both", "original", "generated"], 3, State.REJECTED, None),
+        (["original", "other", "both"], 3, State.UNDECIDED, None),
+        (["other", "other", "both"], 3, State.ACCEPTED, "other"),
+        # A kind may count "none" as an answer like any other.
+        (["none", "none", "both"], 3, State.ACCEPTED, "none"),
+        (["original", "both", "original", "both"], 3, State.UNDECIDED, None),
+        (["original", "both", "generated", "both", "original"], 3, State.REJECTED, None),
+    ],
+)
+def test_majority_v2_counts_the_answers_that_reject_together(
+    answers: list[str], wanted: int, state: State, winner: str | None
+) -> None:
+    asked = Asked(wanted, rejecting=frozenset({"generated", "both"}))
+    verdict = decide_given("majority-v2", asked, [Given(label) for label in answers])
+    assert (verdict.state, verdict.winner) == (state, winner)
+    if state is State.REJECTED:
+        rejecting = len(answers) - answers.count("original")
+        assert verdict.reason == f"{rejecting} of {max(wanted, len(answers))} answers reject it."
+
+
+@pytest.mark.parametrize(("answers", "wanted", "state", "winner"), CASES)
+def test_majority_v2_decides_as_v1_where_none_is_the_only_option_that_rejects(
+    answers: list[str], wanted: int, state: State, winner: str | None
+) -> None:
+    asked = Asked(wanted, rejecting=frozenset({"none"}))
+    verdict = decide_given("majority-v2", asked, [Given(label) for label in answers])
+    assert (verdict.state, verdict.winner) == (state, winner)
+
+
 def test_a_rejection_counts_the_answers_that_missed_the_original_image() -> None:
     assert decide("unambiguous-v1", ["both", "generated"], 3).reason == (
         "2 of 3 answers did not tell the original image apart."

@@ -93,7 +93,9 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     # Without saying what.
     ("POST", f"{STUDY}more/"): not_viewers(STRANGE),
     ("GET", f"{STUDY}progress/"): everybody(),
+    ("GET", f"{STUDY}owed/"): everybody(),
     ("GET", f"{STUDY}sessions/"): everybody(),
+    ("GET", f"{STUDY}ratings/"): everybody(),
     ("GET", f"{STUDY}responses/"): not_viewers(),
     ("GET", f"{STUDY}decisions/"): not_viewers(),
     # Without a choice; and nobody has settled it.

@@ -64,6 +64,8 @@ PRIVATE = {
     "/projects/birds/report/md/": all_alike(LOOK),
     "/studies/birds/birds-step-3/results/": all_alike(LOOK),
     "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/owed/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/owed.csv": all_alike(LOOK),
     "/studies/birds/birds-step-3/disagreements/": all_alike(LOOK),
     "/studies/birds/birds-step-3/disagreements/1/settle/": changing((NOT_ALLOWED, 409)),
     "/studies/birds/birds-step-3/disagreements/1/unsettle/": changing((NOT_ALLOWED, 409)),

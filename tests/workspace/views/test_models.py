@@ -94,6 +94,17 @@ def test_pictures_that_are_looked_at_before_any_question_is_scored_are_told(clie
     assert "0 of 2 questions" in text_of(client, f"/runs/{run.pk}/")
 
 
+def test_pictures_that_cannot_be_reached_are_told_with_since_when_and_why(client: Client, project: Project) -> None:
+    why = "https://lineup.example answered 502. Check that the site runs."
+    until = NOON + timedelta(seconds=40)
+    run = asked(project, state=Run.State.RUNNING, total=2, unreachable_since=NOON, unreachable=why, paused_until=until)
+    text = text_of(client, f"/runs/{run.pk}/")
+    assert "0 of 2 questions" in text
+    assert "Pictures cannot be reached since <time" in text
+    assert f"{NOON:%H:%M} UTC</time>. {why} Next try: <time" in text
+    assert f"{until:%H:%M:%S} UTC</time>." in text
+
+
 def test_progress_tells_questions_speed_and_time_left(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +178,23 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     )
     # A digest is shortened to what people compare.
     assert ">abababababab</span>" in text
+
+
+def test_what_is_mismatched_is_counted_with_its_problem(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("predictions.queries.progress.PROBLEMS_SHOWN", 1)
+    for key in ("one", "two", "three", "four"):
+        predicted(project, "CLIP", "", key)
+    Prediction.objects.filter(instance__key__in=("one", "two")).update(problem="zz is not an option")
+    Prediction.objects.filter(instance__key="three").update(problem="the scores lack caption")
+    text = text_of(client)
+    assert "1 from files that name no pictures" in text
+    assert "<summary>3 not counted: the options are not those of the question</summary>" in text
+    assert "<li>2: zz is not an option</li>" in text
+    assert '<li class="muted">... and 1 more</li>' in text
+    listed = words_of(client.get("/projects/vases/instances/", {"model": "CLIP (abababababab)"}))
+    assert [key for key in ("one", "two", "three", "four") if f">{key}<" in listed] == ["four"]
 
 
 def test_what_was_computed_twice_is_listed(client: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from predictions.models import Prediction
 from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dossier import About
+from studies.actions.datasets import dataset_studies
 from studies.models import Event, Instance, InstanceImage, Study
 from tests.factories import (
     NOON,
@@ -147,17 +148,16 @@ def choose(client: Client, name: str) -> str:
 
 
 def kept_by(study: Study) -> str:
-    study.project.refresh_from_db()
-    return study.project.dataset.slug if study.project.dataset else ""
+    return ", ".join(each.slug for each in dataset_studies(study.project))
 
 
 def test_a_member_says_which_study_keeps_the_dataset(client: Client, study: Study) -> None:
     page = client.get("/projects/birds/").content.decode()
-    assert '<option value="birds-step-3">what birds-step-3 kept</option>' in page
-    assert "The dataset is what birds-step-3 kept." in choose(client, "birds-step-3")
+    assert '<input type="checkbox" name="study" value="birds-step-3"> birds-step-3' in page
+    assert "The dataset is what birds-step-3 accepted." in choose(client, "birds-step-3")
     assert kept_by(study) == "birds-step-3"
     page = client.get("/projects/birds/").content.decode()
-    assert '<option value="birds-step-3" selected>what birds-step-3 kept</option>' in page
+    assert '<input type="checkbox" name="study" value="birds-step-3" checked> birds-step-3' in page
     event = Event.objects.get()
     assert (event.what, event.by_name, event.study) == ("dataset set", "researcher", study)
     assert "The dataset is all instances." in choose(client, "")
@@ -171,7 +171,7 @@ def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> 
     Study.objects.filter(pk=baseline.pk).update(purpose="baseline")
     make_launched(make_study(make_project("fish"), "of-fish"))
     page = client.get("/projects/birds/").content.decode()
-    assert page.count("<option ") == 2
+    assert page.count('name="study"') == 1
     for name, sentence in (
         ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
         ("draft", "draft is a draft, so it has kept nothing."),

@@ -102,17 +102,17 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     assert codes
     assert codes[1].count("<code") == 4
     # Nobody comes back with a code for stopping, or for waiting, unless the study file says so.
-    unused = study.completion_codes.filter(outcome__in=("stopped", "time_over", "waited"))
+    unused = study.completion_codes.filter(outcome__in=("stopped", "time_over", "waited", "few_answers"))
     for code in study.completion_codes.difference(unused):
         assert code.code in codes[1]
         assert page.count(code.code) == 1
     assert not any(code.code in page for code in unused)
     redesign(study, endings=replace(study.design.endings, stopped="code"))
     page = client.get(PAGE).content.decode()
-    assert [code.code in page for code in unused.order_by("outcome")] == [True, False, False]
+    assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, False]
     redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
     page = client.get(PAGE).content.decode()
-    assert [code.code in page for code in unused.order_by("outcome")] == [True, False, True]
+    assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, True]
 
 
 def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: Study) -> None:
@@ -284,7 +284,7 @@ def test_a_launch_that_cannot_be_lists_its_problems_and_changes_nothing(client: 
 def test_a_project_without_instances_cannot_launch(client: Client, study: Study) -> None:
     study.project.instances.exclude(pk__in=study.questions.values("instance")).delete()
     empty = make_study(study.project, "empty", instances={"type": ["none"], "subtype": [], "split": [], "keys": []})
-    assert "There are no questions to ask" in text(client, f"/studies/birds/{empty.slug}/launch/")
+    assert "`type: [none]` matches 0 of" in text(client, f"/studies/birds/{empty.slug}/launch/")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""Measures how launching a study about image sets grows with the number of sets.
+
+    python -m benchmarks.launch [--sets 100] [--times 10] [--rounds 3]
+
+Image sets of ten, three questions about each, surveys of 30: the shipped study file `imagecode-describe`. Prints
+seconds of processor time and statements for so many sets and for so many times as many, the least of the rounds, and
+their ratio. Launching is linear when the ratio is about that of the sets. On SQLite, in a database of its own.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import django
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=100, help="How many sets at first.")
+    parser.add_argument("--times", type=int, default=10, help="How many times as many then.")
+    parser.add_argument("--rounds", type=int, default=3, help="How often each is launched.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        os.environ.pop("DATABASE_URL", None)
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        sizes = (options.sets, options.times * options.sets)
+        # By turns, so that what else the machine does falls on both.
+        measured = [[launch(size, number) for size in sizes] for number in range(options.rounds)]
+    few, many = (min(of_size) for of_size in zip(*measured, strict=True))
+    print(f"{'sets':>8}{'cpu s':>9}{'statements':>12}")
+    for size, (seconds, statements) in zip(sizes, (few, many), strict=True):
+        print(f"{size:>8,}{seconds:>9.2f}{statements:>12,}")
+    print(
+        f"{options.times} times the sets: {many[0] / few[0]:.1f} times the time, {many[1] / few[1]:.1f} the statements."
+    )
+
+
+def launch(sets: int, number: int) -> tuple[float, int]:
+    """Launch a study about `sets` new image sets; return processor seconds, and how many statements that took."""
+    import yaml
+    from django.db import connection
+    from django.utils import timezone
+
+    from annotation.actions import launching
+    from studies.actions.studies import create_study
+    from studies.models import Project
+    from studies.shipped import shipped
+
+    project = Project.objects.create(slug=f"sets-{sets}-{number}", name="Sets")
+    make_sets(project.pk, sets)
+    design = yaml.safe_load(shipped()["imagecode-describe"].source) | {"contact": "nobody", "eligibility": []}
+    study = create_study(project=project, source=yaml.safe_dump(design), by="benchmark", now=timezone.now())
+    counted: list[str] = []
+
+    def count(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+        counted.append(sql[:10])
+        return execute(sql, *arguments)
+
+    started = time.process_time()
+    with connection.execute_wrapper(count):
+        launching.launch(study=study, by="benchmark", now=timezone.now())
+    return time.process_time() - started, len(counted)
+
+
+def make_sets(project: int, sets: int) -> None:
+    from studies.descriptions import SET, SET_SIZE, STATIC
+    from studies.models import Image, Instance, InstanceImage
+
+    images = [
+        Image.objects.get_or_create(sha256=f"{place:064x}", defaults={"width": 4, "height": 2, "byte_size": 1})[0]
+        for place in range(SET_SIZE)
+    ]
+    instances = Instance.objects.bulk_create(
+        Instance(
+            project_id=project,
+            key=f"{STATIC}-{row}",
+            type=STATIC,
+            captions={},
+            caption_rule="as-is-v1",
+            source_file="sets.jsonl",
+            source_row=row,
+        )
+        for row in range(sets)
+    )
+    InstanceImage.objects.bulk_create(
+        InstanceImage(instance=instance, role=SET, position=place, filename=f"{instance.key}/{place}.png", image=image)
+        for instance in instances
+        for place, image in enumerate(images)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Files of image sets, as the importer `imagecode` reads them. Each is there whole or not at all."""
+
+import csv
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+SETS, LIST, TABLE, LEFT_OUT = "sets", "sets.jsonl", "sets.csv", "left_out.csv"
+# Of the quality of the frames that are written: the importer makes what pages show from them.
+JPEG_QUALITY = 95
+
+
+@dataclass(frozen=True)
+class Made:
+    """A set: the name of its folder, how far its pictures are from each other, as `choosing.Alike`, and its split, ""
+    where sets have none."""
+
+    directory: str
+    kind: str
+    images: int
+    least_distance: float
+    mean_distance: float
+    most_distance: float
+    embedding: str
+    split: str = ""
+
+
+def write_set(out: Path, directory: str, pictures: Iterable[tuple[Path | Image.Image, int]]) -> None:
+    """Put the pictures of a set into its folder, named by their numbers."""
+    folder = out / SETS / directory
+    if folder.exists():
+        return
+    part = Path(tempfile.mkdtemp(dir=out, prefix="part-"))
+    for picture, number in pictures:
+        if isinstance(picture, Path):
+            shutil.copyfile(picture, part / f"img{number}{picture.suffix.lower()}")
+        else:
+            picture.save(part / f"img{number}.jpg", quality=JPEG_QUALITY)
+    part.chmod(0o755)
+    part.replace(folder)
+
+
+def write_lists(out: Path, made: Sequence[Made]) -> None:
+    """Write the list of the sets that the importer reads, and the table that says how alike their pictures are."""
+    lines = []
+    for one in made:
+        images = sorted((out / SETS / one.directory).iterdir(), key=lambda path: int(path.stem.removeprefix("img")))
+        line: dict[str, object] = {"directory": one.directory, "kind": one.kind}
+        line |= {"split": one.split} if one.split else {}
+        line |= {"images": [f"{one.directory}/{path.name}" for path in images]}
+        lines.append(json.dumps(line) + "\n")
+    put_text(out / LIST, "".join(lines))
+    put_table(out / TABLE, [field.name for field in fields(Made)], [asdict(one).values() for one in made])
+
+
+def put_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name, as NumPy's npz."""
+    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+        np.savez(part, **arrays)
+    Path(part.name).replace(file)
+
+
+def put_table(file: Path, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write a CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    put_text(file, text.getvalue())
+
+
+def put_text(file: Path, text: str) -> None:
+    """Write a text; its line breaks stay."""
+    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+        part.write(text.encode())
+    Path(part.name).replace(file)

@@ -1,0 +1,130 @@
+"""Which split each image set is in. Sets of one video, or with nearly the same picture, are never in two splits."""
+
+import random
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from predictions.image_sets.embedding import Vectors, distances
+
+SPLITS = ("train", "valid", "test")
+# Tries to reach the wanted counts with groups of several sets. The first try does where many sets are single.
+TRIES = 300
+# Rows of distances held at a time.
+BLOCK = 256
+_SHARE = re.compile(r"\d*\.?\d+")
+
+
+class BadShares(ValueError):
+    """The shares of the splits cannot be used; the message is for people, and says what to do."""
+
+
+def shares_of(text: str) -> dict[str, Fraction]:
+    """Return the share of each split, such as "train=.8,valid=.1,test=.1". Raises BadShares."""
+    shares: dict[str, Fraction] = {}
+    for part in text.split(","):
+        name, _, share = (side.strip() for side in part.partition("="))
+        if name not in SPLITS:
+            raise BadShares(f"--split names {name!r}. The splits are {', '.join(SPLITS)}.")
+        if name in shares:
+            raise BadShares(f"--split names {name} twice. Name each split once.")
+        if not _SHARE.fullmatch(share) or not Fraction(share):
+            raise BadShares(f"--split gives {name} the share {share!r}. It must be a number over 0, such as .8.")
+        shares[name] = Fraction(share)
+    if (total := sum(shares.values())) != 1:
+        raise BadShares(f"The shares of --split add up to {float(total):g}. They must add up to 1.")
+    return shares
+
+
+def counts_of(sets: int, shares: Mapping[str, Fraction]) -> dict[str, int]:
+    """Return how many of `sets` each split gets: by largest remainder (Hamilton), ties in the order of `shares`.
+
+    Example: 7 sets with .8, .1 and .1 are 5.6, .7 and .7: 5, 1 and 1.
+    """
+    quotas = {name: sets * share for name, share in shares.items()}
+    counts = {name: int(quota) for name, quota in quotas.items()}
+    by_remainder = sorted(quotas, key=lambda name: counts[name] - quotas[name])
+    for name in by_remainder[: sets - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
+
+def groups_of(sources: Sequence[Hashable], vectors: Sequence[Vectors], *, near_below: float) -> list[list[int]]:
+    """Return the sets, by their numbers from 0, in groups that must stay in one split.
+
+    sources: what each set was made from, such as its video. vectors: of each set's pictures, shape (pictures,
+    dimensions), of length 1. Two sets are in one group when they have the same source, when a picture of one is less
+    than `near_below` from a picture of the other, or when both are in a group with a third.
+    """
+    groups = _Groups(len(sources))
+    first: dict[Hashable, int] = {}
+    for number, source in enumerate(sources):
+        groups.join(first.setdefault(source, number), number)
+    if vectors:
+        rows = np.concatenate(vectors)
+        owners = np.repeat(np.arange(len(vectors)), [len(of_set) for of_set in vectors])
+        for start in range(0, len(rows), BLOCK):
+            near = distances(rows[start : start + BLOCK], rows[start:]) < near_below
+            for row, other in zip(*np.nonzero(near), strict=True):
+                groups.join(int(owners[start + row]), int(owners[start + other]))
+    return groups.all()
+
+
+def splits_of(groups: Sequence[Sequence[int]], counts: Mapping[str, int], *, seed: str) -> list[str]:
+    """Return the split of each set, by its number from 0: of each split as many as `counts` says, all sets of a group
+    in one. The same groups, counts and seed give the same splits.
+
+    Where no try reaches the counts, because groups are too large, the try that comes nearest is taken.
+    """
+    dice = random.Random(seed)  # noqa: S311 (which split a set is in is no secret)
+    best: list[str] = []
+    least: int | None = None
+    for _ in range(TRIES):
+        found, missed = _try(groups, dict(counts), dice)
+        if least is None or missed < least:
+            best, least = found, missed
+        if not least:
+            break
+    return best
+
+
+def _try(groups: Sequence[Sequence[int]], free: dict[str, int], dice: random.Random) -> tuple[list[str], int]:
+    """Return a split for each set, and how many sets are in a split that had no place `free` for them."""
+    found = [""] * sum(map(len, groups))
+    missed = 0
+    # Large groups first, while there is place for them, and in random order among those of a size.
+    for group in sorted(groups, key=lambda group: (-len(group), dice.random())):
+        fitting = [name for name, places in free.items() if places >= len(group)]
+        weights = [free[name] for name in fitting]
+        chosen = dice.choices(fitting, weights)[0] if fitting else max(free, key=lambda name: free[name])
+        missed += max(0, len(group) - max(0, free[chosen]))
+        free[chosen] -= len(group)
+        for number in group:
+            found[number] = chosen
+    return found, missed
+
+
+class _Groups:
+    """Numbers from 0 in groups that grow together (union-find, Galler and Fischer 1964)."""
+
+    def __init__(self, size: int) -> None:
+        self._above = list(range(size))
+
+    def join(self, one: int, other: int) -> None:
+        # The smaller number stands for a group, so that the order of joins does not matter.
+        low, high = sorted((self._top(one), self._top(other)))
+        self._above[high] = low
+
+    def all(self) -> list[list[int]]:
+        found: dict[int, list[int]] = {}
+        for number in range(len(self._above)):
+            found.setdefault(self._top(number), []).append(number)
+        return list(found.values())
+
+    def _top(self, number: int) -> int:
+        while self._above[number] != number:
+            self._above[number] = self._above[self._above[number]]
+            number = self._above[number]
+        return number

@@ -1,0 +1,210 @@
+"""CLIP-FlanT5 for `vqascore:`: a T5, which reads a picture as CLIP sees it and a question, then writes the answer.
+
+VQAScore of Lin et al. 2024 with their own model (zhiqiulin/clip-flant5-xl and -xxl, `model_type` clip_t5). As in their
+code (linzhiqiu/t2v_metrics), the picture is padded to a square in CLIP's mean colour, seen by the layer before the
+last of its vision tower, without the class token, and projected to the width of T5; it stands between the two parts of
+the prompt, each with its end mark. Their score is the mean probability, over tokens, of the answer "Yes" and its end,
+exp of the mean log-probability; what is kept is its log-odds, in the same order.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from predictions.scorers.base import ModelIdentity
+from predictions.scorers.batches import Batched, in_batches
+from predictions.scorers.vqascore import (
+    LONGEST_TEXT,
+    QUESTION,
+    STEP,
+    TEXTS_ON_CPU,
+    TEXTS_ON_GPU,
+    YES,
+    VqaScore,
+)
+from predictions.scorers.with_torch import computing, device_of_this_machine, facts_of, keep_in_half
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, steps_of
+
+MODEL_TYPE = "clip_t5"
+PICTURE = "<image>"
+PROMPT = (
+    "A chat between a curious user and an artificial intelligence assistant. The assistant gives helpful, detailed, "
+    f"and polite answers to the user's questions. USER: {PICTURE}\n{QUESTION} ASSISTANT: "
+)
+# Where a checkpoint comes without a tokenizer; all of FLAN-T5 have the same.
+USUAL_TOKENIZER = "google/flan-t5-xl"
+# Older versions of the library named the layers of a vision tower with one part more.
+RENAMED = {r"^vision_tower\.vision_tower\.vision_model\.": "vision_tower.vision_tower."}
+
+
+class ClipT5(VqaScore):
+    """A CLIP-FlanT5 on a device. `batch`: how many texts are asked of a picture at once."""
+
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, process: Any, device: Any) -> None:
+        Batched.__init__(self, identity, batch=TEXTS_ON_CPU if device.type == "cpu" else TEXTS_ON_GPU)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.process = process
+        self.device = device
+        self.half = ""
+        self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
+        self.looks_once = True
+        # A tokenizer may not be used by two threads at once.
+        self.lock = Lock()
+        special = {str(token) for token in tokenizer.all_special_tokens} | {PICTURE}
+        self.marks = sorted(special)
+        before, _ = PROMPT.split(PICTURE)
+        self.before = self._ids(before)
+        self.answer = self._ids(YES)
+
+    def facts(self) -> Mapping[str, Any]:
+        known = facts_of(
+            self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow", kept=self.kept
+        )
+        return {
+            "scorer": f"vqascore {MODEL_TYPE}",
+            **known,
+            "score": "log-odds of the answer",
+            "prompt": PROMPT,
+            "answer": self.tokenizer.convert_ids_to_tokens(self.answer),
+            "longest": LONGEST_TEXT,
+            "looks_once": self.looks_once,
+            "preprocessing": {"pad": "square, in the mean colour", **steps_of(self.process)},
+        }
+
+    def preprocess(self, picture: Image.Image) -> NDArray[np.float32]:
+        """Return the pixels of the picture in a square, as the vision tower takes them."""
+        pixels = self.process(_square(picture, self.process.image_mean), return_tensors="np")["pixel_values"][0]
+        found: NDArray[np.float32] = np.asarray(pixels, dtype=np.float32)
+        return found
+
+    def tokenize(self, text: str) -> NDArray[Any]:
+        """Return the tokens of what stands behind the picture."""
+        for mark in self.marks:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        _, behind = PROMPT.split(PICTURE)
+        with self.lock:
+            words = self.tokenizer(text, add_special_tokens=False).input_ids
+            if len(words) > LONGEST_TEXT:
+                text = self.tokenizer.decode(words[:LONGEST_TEXT])
+            return np.array(self._ids(behind.format(text=text)), dtype=np.int64)
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer(text).input_ids
+        return ids
+
+    def _ask(self, picture: Any, texts: Sequence[str]) -> dict[str, float]:
+        import torch
+
+        with computing(self.device, self.half):
+            pixels = torch.from_numpy(picture).to(self.device)[None]
+            seen = torch.cat([self._embedded(self.before), self.model.see(pixels)[0]])
+            of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
+            for text in texts:
+                tail = self.tokenize(text)
+                of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
+            found: dict[str, float] = {}
+            for width, tails in of_width.items():
+                for some in in_batches(tails, self.batch):
+                    scores = self._read_all(seen, [tail for _, tail in some], width)
+                    found |= dict(zip([text for text, _ in some], scores, strict=True))
+            return found
+
+    def _embedded(self, ids: Sequence[int] | NDArray[Any]) -> Any:
+        import torch
+
+        return self.model.shared(torch.as_tensor(np.asarray(ids), device=self.device))
+
+    def _read_all(self, seen: Any, tails: Sequence[NDArray[Any]], width: int) -> list[float]:
+        """Return the scores of questions, by their tokens, behind what was `seen`: places x width of the model."""
+        import torch
+
+        ids = np.zeros((self.batch, width), dtype=np.int64)
+        mask = torch.ones((self.batch, len(seen) + width), dtype=torch.long, device=self.device)
+        # Where there are fewer, the last one is asked again: every batch has one shape.
+        for place in range(self.batch):
+            tail = tails[min(place, len(tails) - 1)]
+            ids[place, : len(tail)] = tail
+            mask[place, len(seen) + len(tail) :] = 0
+        read = torch.cat([seen.expand(self.batch, *seen.shape), self._embedded(ids)], dim=1)
+        labels = torch.tensor(self.answer, device=self.device)
+        begun = torch.cat([labels.new_tensor([self.model.config.decoder_start_token_id]), labels[:-1]])
+        logits = self.model(
+            inputs_embeds=read, attention_mask=mask, decoder_input_ids=begun.expand(self.batch, len(begun))
+        ).logits
+        return [self._mean_log_odds(logits[place], labels) for place in range(len(tails))]
+
+    def _mean_log_odds(self, logits: Any, labels: Any) -> float:
+        """Return ln(p / (1 - p)), p being exp of the mean log-probability of `labels`; logits: tokens x words."""
+        import torch
+
+        logs = torch.log_softmax(logits.double(), dim=-1)
+        mean = float(logs.gather(1, labels[:, None]).mean())
+        # 1 - exp(mean) without rounding where p is near 1; p of exactly 1 is the largest number below it.
+        return mean - float(np.log(-np.expm1(min(mean, -(2.0**-53)))))
+
+
+def _square(picture: Image.Image, mean: Sequence[float]) -> Image.Image:
+    """Return the picture in the middle of a square that it just fits in, filled with the mean colour (0 to 1)."""
+    side = max(picture.size)
+    red, green, blue = (int(255 * value) for value in mean)
+    square = Image.new("RGB", (side, side), (red, green, blue))
+    square.paste(picture, ((side - picture.width) // 2, (side - picture.height) // 2))
+    return square
+
+
+@cache
+def _model_class() -> Any:
+    """Return the class of the model. It is made here, since this module is imported without torch."""
+    import torch
+    from transformers import CLIPVisionConfig, CLIPVisionModel, T5ForConditionalGeneration
+
+    def begin(self: Any, config: Any) -> None:
+        T5ForConditionalGeneration.__init__(self, config)
+        tower = CLIPVisionModel(CLIPVisionConfig.from_pretrained(config.mm_vision_tower))
+        # By these names its weights stand in a checkpoint.
+        self.vision_tower = torch.nn.ModuleDict({"vision_tower": tower})
+        self.mm_projector = _projector(config)
+        self.post_init()
+
+    def see(self: Any, pixels: Any) -> Any:
+        """Return what a picture is to T5: pictures x places x width."""
+        states = self.vision_tower["vision_tower"](pixels, output_hidden_states=True).hidden_states
+        return self.mm_projector(states[self.config.mm_vision_select_layer][:, 1:])
+
+    return type("ClipT5ForConditionalGeneration", (T5ForConditionalGeneration,), {"__init__": begin, "see": see})
+
+
+def _projector(config: Any) -> Any:
+    """Return the layers between the vision tower and T5. Raises KeyError for others than the authors'."""
+    from torch.nn import GELU, Linear, Sequential
+
+    depth = {"linear": 1, "mlp2x_gelu": 2}[config.mm_projector_type]
+    first = Linear(config.mm_hidden_size, config.d_model)
+    return first if depth == 1 else Sequential(first, GELU(), Linear(config.d_model, config.d_model))
+
+
+def load_clip_t5(rest: str, said: Mapping[str, Any]) -> ClipT5:
+    """Load the CLIP-FlanT5 of that name or in that folder, whose config.json says `said`. Raises CannotLoad, and what
+    the library raises."""
+    from transformers import AutoTokenizer, CLIPImageProcessor, T5Config
+
+    config = T5Config(**{name: value for name, value in said.items() if name not in ("model_type", "architectures")})
+    device = device_of_this_machine()
+    model, told = _model_class().from_pretrained(
+        rest, config=config, dtype="float32", key_mapping=RENAMED, output_loading_info=True
+    )
+    check_nothing_is_missing(rest, told, "Only models that are whole, with their vision tower, can be asked.")
+    identity = identity_of(rest, model)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(rest)
+    except (OSError, ValueError):
+        tokenizer = AutoTokenizer.from_pretrained(USUAL_TOKENIZER)
+    process = CLIPImageProcessor.from_pretrained(config.mm_vision_tower)
+    return ClipT5(identity, model.eval(), tokenizer, process, device)

@@ -1,0 +1,38 @@
+"""`ratings`: mean, spread and distribution of ratings on a scale, by kind, image role and category of instances."""
+
+import csv
+from dataclasses import astuple
+from typing import IO, Literal
+
+from results.exporting.base import Column, TextWriter
+from results.exporting.rows import RatingSummary
+from results.exporting.spreadsheets import cell
+
+
+class Ratings(TextWriter):
+    title = "Ratings: mean, spread and distribution, CSV"
+    rows: Literal["ratings"] = "ratings"
+    filename = "ratings.csv"
+    content_type = "text/csv; charset=utf-8"
+    columns = (
+        Column("study", "sc:Text", "The study that asked for ratings."),
+        Column("kind", "sc:Text", "The kind of question."),
+        Column("role", "sc:Text", "The image role that was rated."),
+        Column("asked", "sc:Text", "Which of several things asked at once; empty where there is one."),
+        Column("type", "sc:Text", "The type of the instances; all for every type."),
+        Column("subtype", "sc:Text", "The subtype of the instances; all for every subtype."),
+        Column("answers", "sc:Integer", "How many counted answers there are."),
+        Column("people", "sc:Integer", "How many people gave them."),
+        Column("instances", "sc:Integer", "How many instances they are about."),
+        Column("mean", "sc:Float", "The mean, in steps of the scale from 1 or in its numbers."),
+        Column("low", "sc:Float", "The lower limit of its 95 % interval by person and instance; empty if undefined."),
+        Column("high", "sc:Float", "The upper limit of that interval; empty if undefined."),
+        Column("sd", "sc:Float", "The sample standard deviation of the answers; empty for one answer."),
+        Column("steps", "sc:Text", "How many answers chose each step, as a JSON object."),
+    )
+
+    def start(self, out: IO[str]) -> None:
+        csv.writer(out).writerow([column.name for column in self.columns])
+
+    def write(self, row: RatingSummary, out: IO[str]) -> None:
+        csv.writer(out).writerow([cell(value) for value in astuple(row)])

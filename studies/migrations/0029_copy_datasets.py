@@ -1,0 +1,17 @@
+"""Copy which study keeps the dataset of each project to where several studies can."""
+
+from django.apps.registry import Apps
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+
+def copy(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    Project, Study = apps.get_model("studies", "Project"), apps.get_model("studies", "Study")
+    keeping = Project.objects.exclude(dataset=None).values("dataset")
+    Study.objects.filter(pk__in=keeping).update(in_dataset=True)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("studies", "0028_several_studies_make_a_dataset")]
+
+    operations = [migrations.RunPython(copy, migrations.RunPython.noop, elidable=True)]
