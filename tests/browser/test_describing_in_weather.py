@@ -40,7 +40,8 @@ def type_and_send(page: Page, text: str) -> None:
 
 
 def all_arrived(page: Page) -> None:
-    page.wait_for_function("() => document.body.dataset.unsent === undefined", timeout=PATIENCE_MS)
+    # A locator waits through a change of pages too, while the new one has no body yet.
+    expect(page.locator("body:not([data-unsent])")).to_have_count(1, timeout=PATIENCE_MS)
 
 
 def test_texts_refusals_and_changes_arrive_once_though_every_third_reply_is_dropped(
@@ -54,6 +55,7 @@ def test_texts_refusals_and_changes_arrive_once_though_every_third_reply_is_drop
     line = DroppingLine(page)
     expected: list[dict[str, Any]] = []
     for number in range(1, QUESTIONS + 1):
+        expect(page.locator("[data-stage] [data-heading]")).to_contain_text(f"Question {number} of")
         assert question_number(page) == number
         text = f"The lid of thing {number} is open a little."
         if number == 2:
