@@ -19,6 +19,7 @@ from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, KeptNumbers
 from results.queries.annotators import persons_answers
 from results.queries.answers import answer_details, answer_times, facts_alone
+from results.queries.exported import rating_summaries
 from results.queries.kinds import answerable_in, with_all_labels
 from results.queries.progress import study_progress
 from results.queries.reporting import project_facts
@@ -221,6 +222,10 @@ def _study_progress(study: Study) -> Any:
     return asdict(study_progress(study))
 
 
+def _study_ratings(study: Study) -> Any:
+    return [asdict(each) for each in rating_summaries(study)]
+
+
 def _study_annotators(study: Study) -> Any:
     return plain(annotators_findings(study))
 
@@ -240,6 +245,7 @@ def _project_results(project: Project) -> Any:
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: _study_results,
     Page.STUDY_PROGRESS: _study_progress,
+    Page.STUDY_RATINGS: _study_ratings,
     Page.STUDY_ANNOTATORS: _study_annotators,
     Page.PROJECT_RESULTS: _project_results,
 }

@@ -27,6 +27,7 @@ class Ratings(TextWriter):
         Column("mean", "sc:Float", "The mean, in steps of the scale from 1 or in its numbers."),
         Column("low", "sc:Float", "The lower limit of its 95 % interval by person and instance; empty if undefined."),
         Column("high", "sc:Float", "The upper limit of that interval; empty if undefined."),
+        Column("reason", "sc:Text", "Why there is no interval; empty where there is one."),
         Column("sd", "sc:Float", "The sample standard deviation of the answers; empty for one answer."),
         Column("steps", "sc:Text", "How many answers chose each step, as a JSON object."),
     )

@@ -189,8 +189,8 @@ class RatingSummary:
     at once, "" for others; `type` and `subtype`: "all" for all instances together.
 
     `mean`, its 95 % interval `low` to `high` for other people and other instances, and `sd`, the sample standard
-    deviation, are in steps of the scale, or in its numbers; None where they are undefined. `steps`: step -> how many of
-    the `answers` chose it.
+    deviation, are in steps of the scale, or in its numbers; None where they are undefined. `reason`: why there is no
+    interval, "" where there is one. `steps`: step -> how many of the `answers` chose it.
     """
 
     study: str
@@ -205,6 +205,7 @@ class RatingSummary:
     mean: float | None
     low: float | None
     high: float | None
+    reason: str
     sd: float | None
     steps: Mapping[str, int]
 

@@ -14,6 +14,7 @@ class KeptNumbers(models.Model):
     class Page(models.TextChoices):
         STUDY_RESULTS = "study_results", "Results of a study"
         STUDY_PROGRESS = "study_progress", "Progress of a study"
+        STUDY_RATINGS = "study_ratings", "Ratings of a study"
         STUDY_ANNOTATORS = "study_annotators", "Annotators of a study"
         PROJECT_RESULTS = "project_results", "Results of a project"
         INSTANCES = "instances", "Instances of a project"

@@ -294,6 +294,7 @@ def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSum
             mean=mean.value,
             low=mean.low,
             high=mean.high,
+            reason=mean.reason or "",
             sd=mean.sd,
             steps=dict(zip(each.steps, each.distribution.counts, strict=True)),
         )

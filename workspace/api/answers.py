@@ -8,10 +8,11 @@ from rest_framework.response import Response
 
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import decision_record, response_record
-from results.queries.exported import counted_responses, decisions_after
+from results.models import KeptNumbers
+from results.queries.exported import counted_responses, decisions_after, rating_summaries
+from results.queries.overview import answers_sent
 from results.queries.progress import named_sessions, session_line
-from results.queries.reporting import study_facts
-from results.reports.ratings import Rated, ratings_of
+from results.views.kept_numbers import numbers_for
 from studies.permissions import Verb
 from workspace.api.endpoints import StudyEndpoint, needs
 from workspace.api.pages import PageQuery, answer, asked, listed, page_of
@@ -87,25 +88,9 @@ class Ratings(StudyEndpoint):
     @extend_schema(operation_id="read_ratings", responses=AllRatingsSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:
         """Mean, spread and distribution of ratings by image role and category, as the study's results have them."""
-        found = [_rated(each) for each in ratings_of(study_facts(self.study))]
-        return Response(AllRatingsSerializer({"ratings": found}).data)
-
-
-def _rated(each: Rated) -> dict[str, Any]:
-    mean = each.mean
-    return {
-        "kind": each.kind,
-        "role": each.role,
-        "asked": each.unit,
-        "type": each.category[0],
-        "subtype": each.category[1],
-        "answers": mean.n_answers,
-        "people": mean.n_people,
-        "instances": mean.n_instances,
-        "mean": mean.value,
-        "low": mean.low,
-        "high": mean.high,
-        "reason": mean.reason,
-        "sd": mean.sd,
-        "steps": dict(zip(each.steps, each.distribution.counts, strict=True)),
-    }
+        kept = numbers_for(KeptNumbers.Page.STUDY_RATINGS, self.project, self.study, answers=answers_sent(self.study))
+        if kept is None:
+            told = {"ratings": rating_summaries(self.study), "as_of": None}
+        else:
+            told = {"ratings": kept.content, "as_of": kept.as_of}
+        return Response(AllRatingsSerializer(told).data)

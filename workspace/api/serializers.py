@@ -384,13 +384,19 @@ class RatingsSerializer(Plain):
     mean = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True, help_text="95 % interval, by person and instance.")
     high = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(allow_null=True, help_text="Why there is no interval.")
+    reason = serializers.CharField(allow_blank=True, help_text="Why there is no interval; empty where there is one.")
     sd = serializers.FloatField(allow_null=True, help_text="Sample standard deviation.")
     steps = serializers.DictField(child=serializers.IntegerField(), help_text="Step -> how often it was chosen.")
 
 
 class AllRatingsSerializer(Plain):
-    ratings = RatingsSerializer(many=True)
+    """The ratings of a study. Those of a large one are counted in the background: `as_of` says when, null: now.
+
+    `ratings` is null until then.
+    """
+
+    ratings = RatingsSerializer(many=True, allow_null=True)
+    as_of = serializers.DateTimeField(allow_null=True)
 
 
 class PredictionSerializer(Plain):

@@ -5,10 +5,23 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Removal, Session
+from background.models import Job
+from results.actions import kept_numbers
 from results.models import Pseudonym
 from studies.actions.studies import change_state
 from studies.models import Instance, Membership, Project, Study, StudyState, Tag
-from tests.factories import NOON, answer, make_instance, make_person, make_project, questions, sit_down
+from tests.factories import (
+    NOON,
+    answer,
+    arrive_at_work,
+    launch_study,
+    make_instance,
+    make_person,
+    make_project,
+    questions,
+    sit_down,
+)
+from tests.jobs import run_now
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +168,25 @@ def test_progress_is_that_of_the_page(script: Script, study: Study) -> None:
     told = script.get(f"{STUDY}progress/").json()
     assert (told["answers"], told["seats"]) == ({"given": 1, "wanted": 4}, {"free": 0, "taken": 1, "filled": 0})
     assert (told["questions"]["asked"], told["as_of"]) == (4, None)
+
+
+def test_ratings_are_told_by_image_role_and_those_of_a_large_study_with_their_moment(
+    script: Script, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = launch_study(study.project, study="rates", kind="rating", selection={"keys": ["row-1", "row-2"]})
+    session = arrive_at_work(rates, "cem")
+    for question, step in zip(questions(rates), ("2", "5"), strict=True):
+        answer(session, question, step)
+    address = f"{BIRDS}studies/rates/ratings/"
+    told = script.get(address).json()
+    whole = next(row for row in told["ratings"] if row["type"] == "all")
+    assert (whole["answers"], whole["instances"], whole["mean"], told["as_of"]) == (2, 2, 3.5, None)
+    jobs: list[Job] = []
+    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.kept_numbers.send", jobs.append)
+    assert script.get(address).json() == {"ratings": None, "as_of": None}
+    run_now(jobs.pop(), now=NOON)
+    assert script.get(address).json() == {"ratings": told["ratings"], "as_of": "2026-11-20T12:00:00Z"}
 
 
 def test_links_and_the_file_are_for_who_may_hand_them_out_and_change_them(script: Script, study: Study) -> None:
