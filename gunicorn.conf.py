@@ -32,7 +32,8 @@ accesslog = read_text("WEB_ACCESS_LOG") or None
 logger_class = AccessLog
 logconfig_dict = LINES | {
     "root": {"handlers": ["stderr"], "level": loglevel.upper()},
-    "loggers": {
+    "loggers": LINES["loggers"]
+    | {
         "gunicorn.error": {"handlers": ["stderr"], "propagate": False, "level": loglevel.upper()},
         # gunicorn asks this level, not `accesslog`, as soon as it is given loggers.
         "gunicorn.access": {"handlers": ["stderr"], "propagate": False, "level": "INFO" if accesslog else "ERROR"},

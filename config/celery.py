@@ -1,15 +1,20 @@
 """The Celery application: an embedded broker of files by default, Redis when CELERY_BROKER_URL names one."""
 
+import logging
 import os
+from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
+from celery.signals import after_setup_logger, after_setup_task_logger
 
 from background.broker import transport_options
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
+
+from config.logs import mask_handlers
 
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
@@ -75,3 +80,10 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks()
+
+
+@after_setup_logger.connect
+@after_setup_task_logger.connect
+def mask_worker_log(logger: logging.Logger, **_: Any) -> None:
+    """Celery replaces the handlers of the settings by its own, which mask nothing."""
+    mask_handlers(logger)
