@@ -43,6 +43,16 @@ class Seat(models.Model):
         return f"seat {self.number} of survey {self.survey_id}"
 
 
+class SlotQuerySet(models.QuerySet["Slot"]):
+    def still_asked(self) -> "SlotQuerySet":
+        """Leave out slots that wait for an answer to a question that nobody is asked any more."""
+        return self.exclude(answered_at=None, question__undone_at__isnull=False)
+
+    def wanted(self) -> "SlotQuerySet":
+        """Return the slots whose answer counts or is still wanted: without those of questions that were taken out."""
+        return self.still_asked().filter(question__taken_out_at=None)
+
+
 class Slot(models.Model):
     """The place of one answer: a question within a seat. As many exist as answers are wanted, from launch on.
 
@@ -66,6 +76,8 @@ class Slot(models.Model):
         related_name="withdrawn_slots",
         help_text="The session that held it when its question was withdrawn.",
     )
+
+    objects = SlotQuerySet.as_manager()
 
     class Meta:
         ordering = ("seat_id", "position")

@@ -54,7 +54,7 @@ class StudyLine:
 
 def study_lines(project: Project) -> list[StudyLine]:
     """Return the studies of `project`, latest first, with how far each is."""
-    slots = Slot.objects.filter(seat__study__project=project).order_by().values_list("seat__study_id")
+    slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
     answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}

@@ -163,17 +163,18 @@ def study_progress(study: Study) -> StudyProgress:
 
 
 def _surveys(study: Study) -> list[SurveyProgress]:
+    open_here = Slot.objects.still_asked().filter(seat=OuterRef("pk"), answered_at=None)
     seats = (
         Seat.objects.filter(study=study)
         .values_list("survey_id", "survey__number")
         .annotate(
-            free=Count("pk", filter=Q(session=None, filled_at=None)),
+            free=Count("pk", filter=Q(Exists(open_here), session=None, filled_at=None)),
             taken=Count("pk", filter=Q(session__isnull=False, filled_at=None)),
             filled=Count("pk", filter=Q(filled_at__isnull=False)),
         )
         .order_by("survey__number")
     )
-    slots = Slot.objects.filter(seat__study=study).order_by().values_list("seat__survey_id")
+    slots = Slot.objects.wanted().filter(seat__study=study).order_by().values_list("seat__survey_id")
     given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
     answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
     return [

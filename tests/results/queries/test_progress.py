@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from annotation.actions.taking_out import take_out
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.queries.overview import categories, project_counts, study_lines, waiting_images
@@ -21,6 +22,7 @@ from studies.models import InstanceImage, Question, Study
 from studies.permissions import Verb
 from tests.factories import (
     NOON,
+    TESTS,
     answer,
     draw_instance,
     make_launched,
@@ -63,6 +65,20 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
     outcomes = {"none yet": 3, "conflicting": 0, "accepted": 1, "rejected": 0}
     assert progress.questions == Questions(4, {"unanswered": 2, "open": 1, "complete": 1}, outcomes, settled=0)
     assert list(progress.rates) == [Rate("None of these", 1, 3)]
+
+
+def test_questions_that_were_taken_out_leave_no_place_free_and_no_answer_wanted(draft: Study) -> None:
+    study = make_launched(draft, size=2)
+    answered, _, *second_survey = questions(study)
+    answer(sit_down(study, "one"), answered, "candidate-1")
+    for question in (answered, *second_survey):
+        take_out(question=question, reason="Broken.", by=TESTS, now=NOON)
+    progress = study_progress(study)
+    assert [(row.answers, row.seats) for row in progress.surveys] == [
+        (Answers(0, 1), Seats(free=0, taken=1, filled=0)),
+        (Answers(0, 0), Seats(free=0, taken=0, filled=0)),
+    ]
+    assert [line.answers for line in study_lines(study.project)] == [Answers(0, 1)]
 
 
 def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
