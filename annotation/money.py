@@ -1,6 +1,7 @@
 """Amounts of money as the reader's language writes them."""
 
 from decimal import Decimal
+from typing import Any
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
@@ -49,6 +50,21 @@ def owed_in_words(session: Session, answers: int) -> str:
         return ""
     amount = owed_for(SessionState.FINISHED, answers, design).amount()
     return _amount_in_words(amount, design.pay.currency)
+
+
+def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
+    """Return what the last page of `session` says about pay.
+
+    `amount` in words, "" for none; `to_decide`: whether the researchers decide about more; `by_platform`: whether the
+    platform pays it, which it does for a completion `code`. `answers`: all that were stored.
+    """
+    design = session.study.design
+    owed = owed_for(session.state, answers, design)
+    return {
+        "amount": _amount_in_words(owed.amount(), design.pay.currency),
+        "to_decide": owed.to_decide,
+        "by_platform": bool(code),
+    }
 
 
 def pay_of_waiting(study: Study) -> str:

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import handing_back, removals, sessions, skips
+from annotation.actions import handing_back, removals, responses, sessions, skips
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
-from annotation.money import pay_of_waiting
+from annotation.money import ending_pay, pay_of_waiting
 from annotation.views.guards import session_view
 from annotation.views.page_context import back, context, of_withdrawn, typed_text
 from studies.actions.events import ANNOTATOR
@@ -39,6 +39,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         # Without questions it was not at its practice: they were withdrawn.
         "in_practice": session.first_question_at is None and session.questions_total > 0,
         "could_go_on": sessions.could_go_on(session=session, now=now),
+        "pay": ending_pay(session, responses.stored_answers(session=session), code=code),
         "waiting_pay": pay_of_waiting(session.study),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",

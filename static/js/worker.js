@@ -30,7 +30,16 @@ async function forgetOld(pages) {
   }
 }
 
+// Where there is no room for it, the page is shown all the same.
 async function keep(response) {
+  try {
+    await keepOrDelete(response);
+  } catch (error) {
+    console.warn("This page is not kept for later.", error);
+  }
+}
+
+async function keepOrDelete(response) {
   const pages = await caches.open(PAGES);
   const { pathname } = new URL(response.url);
   // Any other page of a sitting says that it has ended, or is not at its questions.

@@ -124,3 +124,53 @@ def test_what_the_browser_fetches_for_itself_is_nobody_coming_back(client: Clien
     assert BeautifulSoup(shown.content, "html.parser").select("[data-redirect]")
     session.refresh_from_db()
     assert session.handed_back_at is not None
+
+
+BY_PLATFORM = "Prolific pays you after the researchers have approved your submission."
+BY_HAND = "The researchers pay you themselves. Write to them if you want to know when."
+
+
+@pytest.mark.parametrize(
+    ("state", "provider", "said"),
+    [
+        ("finished", "prolific", f"You are paid US$ 8.20. {BY_PLATFORM}"),
+        ("finished", "invite", f"You are paid US$ 8.20. {BY_HAND}"),
+        ("failed_checks", "prolific", "The study pays for its questions. It does not pay for the practice."),
+        ("no_consent", "prolific", "You are not paid, because you did not take part."),
+        ("returned", "prolific", "You are not paid for a submission that you returned."),
+        ("superseded", "prolific", "You are paid for the session that you started later."),
+        ("left_out", "prolific", "The researchers decide about your pay after they have looked at your session."),
+        ("given_up", "invite", "The pay is for the whole study: write to the researchers about the pay for your time."),
+    ],
+)
+def test_every_ending_says_what_is_paid_when_and_whom_to_write_to(
+    client: Client, state: str, provider: str, said: str
+) -> None:
+    pay = PAY | {"per_answer": "0.20"}
+    study = launch_study(instances=1, pay=pay)
+    session = sessions.start(study=study, entry=Entry(provider, "ann", "visit", "study"), now=NOON)
+    if state == "finished":
+        sessions.consent(session=session, agreed=True, now=NOON)
+        leading_on.begin(session=session, part=0, now=NOON)
+        send(session, next_slot(session))
+    Session.objects.update(state=state, ended_at=NOON)
+    end = words(client.get(page_of(session)).content)
+    assert said in end.replace("\N{NO-BREAK SPACE}", " ")
+    assert "write to the researchers: Ada Lovelace, ada@example.org" in end
+
+
+def test_a_stopped_session_is_told_what_its_answers_are_paid_and_who_decides_about_the_rest(client: Client) -> None:
+    study = launch_study(instances=2, pay=PAY | {"per_answer": "0.20"}, endings={"stopped": "code"})
+    session = arrive_at_work(study)
+    send(session, next_slot(session))
+    end = words(client.post(f"{page_of(session)}give-up/", follow=True).content)
+    said = "You are paid US$ 0.20 for the answers you sent. The researchers decide about the rest of your pay."
+    assert f"{said} {BY_PLATFORM}" in end.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_study_without_pay_says_nothing_about_it(client: Client) -> None:
+    session = arrive_at_work(launch_study(instances=1))
+    send(session, next_slot(session))
+    end = client.get(page_of(session)).content
+    assert not BeautifulSoup(end, "html.parser").select("[data-pay]")
+    assert "write to the researchers: Ada Lovelace" in words(end)

@@ -65,6 +65,24 @@ def with_last_look() -> Session:
     return arrive_at_work(launch_study(instances=2, answering={"last_look": True}))
 
 
+def test_links_of_a_last_look_are_called_what_they_show(client: Client) -> None:
+    session = with_last_look()
+    for _ in range(2):
+        send(session, next_slot(session))
+    links = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select(".looks a")
+    assert len(links) == 2
+    for number, link in enumerate(links, start=1):
+        assert not link.has_attr("aria-label")
+        answer, caption = link.select_one(".look-answer"), link.select_one(".look-caption")
+        assert answer is not None
+        assert caption is not None
+        assert min(len(answer.get_text()), len(caption.get_text())) > 0
+        for hidden in link.select("[aria-hidden]"):
+            hidden.extract()
+        said = " ".join(link.get_text(" ").split())
+        assert said == f"Change the answer to question {number}: {answer.get_text()} {caption.get_text()}"
+
+
 def test_a_last_look_shows_what_was_written_beside_the_image_that_it_is_about(client: Client) -> None:
     session = arrive_at_work(describing(targets=2, answering={"last_look": True}))
     say(session, "The <lid> is open.")

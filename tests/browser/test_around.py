@@ -1,5 +1,6 @@
 """What is around the questions, as only a browser shows it: practice in place, the time, the report, the last page."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -26,6 +27,9 @@ def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, ar
     expect(own).to_contain_text("✗ Your answer")
     expect(right).to_contain_text("✓ Right answer")
     expect(page.locator("[data-verdict]")).to_have_count(2)
+    # A wrong card has none of the green of a chosen one.
+    expect(own.locator(".choice")).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(own.locator(".card-choice")).to_have_css("box-shadow", "none")
     # A held Enter and other keys do not go on.
     page.keyboard.down("Enter")
     page.keyboard.press("2")
@@ -87,7 +91,8 @@ def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_wo
     page.clock.install()
     page.reload()
     said = page.locator("[data-word]")
-    expect(said).to_contain_text("10 minutes are left: your place is kept until")
+    # As clocks go from 00:00 to 23:59.
+    expect(said).to_have_text(re.compile(r"^10 minutes are left: your place is kept until [0-2][0-9]:[0-5][0-9]\.$"))
     page.clock.fast_forward("00:40")
     expect(said).to_contain_text("2 minutes are left: your place is kept until")
     page.get_by_role("button", name="Ask for 15 more minutes").click()

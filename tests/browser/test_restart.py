@@ -141,3 +141,20 @@ def test_without_its_answer_on_the_disk_a_question_is_asked_again(
         page = context.new_page()
         page.goto(address)
         assert question_number(page) == 1
+
+
+def test_a_browser_without_room_for_the_page_raises_no_error(page: Page, at_work: Callable[..., Session]) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(
+        """Cache.prototype.put = async () => {
+          document.documentElement.dataset.refused = "";
+          throw new DOMException("There is no room.", "QuotaExceededError");
+        };"""
+    )
+    at_work(instances=2)
+    page.reload()
+    page.locator("html[data-refused]").wait_for()
+    assert answer(page, "1")
+    assert question_number(page) == 2
+    assert errors == []

@@ -457,8 +457,8 @@ function workOffline() {
   const { worker } = document.body.dataset;
   if (!worker || !navigator.serviceWorker) return;
   const scope = worker.replace(/[^/]*$/, "");
-  // A browser that refuses goes on without.
-  navigator.serviceWorker.register(worker, { scope }).then(keepThisPage, () => {});
+  // A browser that refuses, or has no room left, goes on without.
+  navigator.serviceWorker.register(worker, { scope }).then(keepThisPage).catch(() => {});
 }
 
 // The first page of a sitting came before there was a worker to keep it.

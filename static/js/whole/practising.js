@@ -993,10 +993,11 @@ function showTimeLeft() {
   }
 }
 
-// In the reader's own time and the page's language, with the day where it is another one.
+// In the reader's own time zone, from 00:00 to 23:59 with the language's digits; with the day where it is another one.
 function clock() {
   const day = moment.toDateString() === new Date().toDateString() ? {} : { day: "numeric", month: "short" };
-  return moment.toLocaleString(document.documentElement.lang, { ...day, hour: "2-digit", minute: "2-digit" });
+  const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  return moment.toLocaleString(document.documentElement.lang, { ...day, ...time });
 }
 
 function say(name) {

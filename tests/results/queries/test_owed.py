@@ -122,7 +122,7 @@ def test_finishing_early_and_coming_back_pays_no_more_than_staying(client: Clien
     code = CompletionCode.objects.get(study=study, outcome="few_answers").code
     assert handing_back.code_for(session=session, now=NOON) == code
     end = client.get(f"/s/{session.token}/").content.decode()
-    assert "For your answers you are paid €\N{NO-BREAK SPACE}0.48" in end
+    assert "You are paid €\N{NO-BREAK SPACE}0.48" in end
     for number in (2, 3):
         write(describe, f"author-{number}")
         again = arrive_at_work(study, "ben", session=f"ben-{number}")
