@@ -1,38 +1,67 @@
-"""Serves pictures. A page loads up to eight of them, so one that is ready costs no query and no session."""
+"""Serves pictures. Annotators' pages load up to eight, so one that is called by its handle costs no query."""
 
 import re
+from typing import cast
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
 from studies.actions.images import NoSuchPicture, rendition, rendition_name
+from studies.actions.members import projects_where
 from studies.importing.pictures import SIZES
+from studies.models import InstanceImage
+from studies.permissions import Verb
 from studies.picture_handles import sha256_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_NO_SUCH_IMAGE = "There is no such image here. Check the address."
+# Whoever has the address of a handle may see the picture, and so may every cache between.
+BY_HANDLE = "public, max-age=31536000, immutable"
+# Whoever is no member any more has it for a day at most.
+BY_SHA256 = "private, max-age=86400"
 
 
 @require_safe
 def image(request: HttpRequest, name: str, size: str) -> HttpResponseBase:
-    """`name`: the handle of a picture, or its SHA-256, by which pages of researchers call it, and pages of annotators
-    that an older version made."""
-    sha256 = name if _SHA256.fullmatch(name) else sha256_of(name)
-    if not sha256:
-        return _not_found("There is no such image here. Check the address.")
+    """`name`: the handle of a picture, for everybody, or its SHA-256, for members of a project that has it."""
     if size not in SIZES:
         return _not_found(f"There is no such size. Ask for one of {', '.join(SIZES)}.")
+    if _SHA256.fullmatch(name):
+        # Asked first: everybody else gets the same answer whether or not the picture is here.
+        return _picture(request, name, size, name, BY_SHA256) if _may_see(request, name) else _not_found(_NO_SUCH_IMAGE)
+    sha256 = sha256_of(name)
+    return _picture(request, sha256, size, name, BY_HANDLE) if sha256 else _not_found(_NO_SUCH_IMAGE)
+
+
+def _may_see(request: HttpRequest, sha256: str) -> bool:
+    # Who has not signed in has no projects.
+    projects = projects_where(cast(User, request.user), Verb.VIEW)
+    if InstanceImage.objects.filter(image=sha256, instance__project__in=projects).exists():
+        return True
+    shows = import_string(settings.SHOWN_ON_OLD_PAGES)
+    return bool(shows(referer=request.headers.get("Referer", ""), sha256=sha256))
+
+
+def _picture(request: HttpRequest, sha256: str, size: str, name: str, caching: str) -> HttpResponseBase:
+    """`name`: by which it was asked for, since nothing in the answer may say more."""
     etag = f'"{name[:32]}-{size}"'
-    unchanged = get_conditional_response(request, etag=etag)
-    if unchanged is not None:
-        return _for_ever(unchanged, etag)
-    try:
-        content = _read(sha256, size)
-    except NoSuchPicture as error:
-        return _not_found(str(error))
-    return _for_ever(HttpResponse(content, content_type="image/webp"), etag)
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        try:
+            response = HttpResponse(_read(sha256, size), content_type="image/webp")
+        except NoSuchPicture as error:
+            return _not_found(str(error))
+    response["ETag"] = etag
+    response["Cache-Control"] = caching
+    response["Content-Disposition"] = "inline"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
 def _read(sha256: str, size: str) -> bytes:
@@ -44,14 +73,6 @@ def _read(sha256: str, size: str) -> bytes:
     with file:
         content: bytes = file.read()
     return content
-
-
-def _for_ever(response: HttpResponseBase, etag: str) -> HttpResponseBase:
-    response["ETag"] = etag
-    response["Cache-Control"] = "public, max-age=31536000, immutable"
-    response["Content-Disposition"] = "inline"
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
 
 
 def _not_found(sentence: str) -> HttpResponse:

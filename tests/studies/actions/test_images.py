@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from studies.actions.images import NoSuchPicture, original_name, remove_unused, rendition, rendition_name, take_in
 from studies.models import Image
+from studies.picture_handles import handle_of
 from tests.studies.source_files import picture_bytes
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None
     with default_storage.open(original_name(sha256)) as file:
         assert file.read() == data
     for size in ("card", "view", "full"):
-        assert client.get(f"/images/{sha256}/{size}").status_code == 200
+        assert client.get(f"/images/{handle_of(sha256, study=1)}/{size}").status_code == 200
 
 
 @pytest.mark.usefixtures("_no_folder")

@@ -1,0 +1,3 @@
+from tests.cast import draft, researcher, study
+
+__all__ = ["draft", "researcher", "study"]
