@@ -144,7 +144,7 @@ def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[Ab
 def _questions_about(study: Study, facts: InstanceFacts, source: Source | None = None) -> Iterator[dict[str, Any]]:
     for number, part in enumerate(study.design.parts):
         kind = get_kind(part.kind)
-        seed = "|".join([study.seed, facts.key, str(number), *([source.type, str(source.id)] if source else [])])
+        seed = "|".join([study.secret_seed, facts.key, str(number), *([source.type, str(source.id)] if source else [])])
         for built in kind.questions(facts, part.ask, seed=seed):
             yield {
                 "kind": kind.name,
@@ -302,7 +302,7 @@ def practice_about(study: Study, instance: Instance) -> tuple[Kind, Built]:
 def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, Built]:
     part = study.design.parts[0]
     kind = get_kind(part.kind)
-    return kind, kind.questions(facts, part.ask, seed=f"{study.seed}|practice|{position}")[0]
+    return kind, kind.questions(facts, part.ask, seed=f"{study.secret_seed}|practice|{position}")[0]
 
 
 def _facts_for_practice(study: Study, instances: QuerySet[Instance]) -> dict[str, InstanceFacts]:

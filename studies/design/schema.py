@@ -81,7 +81,11 @@ def study_schema() -> dict[str, Any]:
             },
             "surveys": _surveys_schema(),
             "rule": {"enum": list(RULES), "description": "The acceptance rule; without it, that of the kind."},
-            "seed": {"type": "string", "maxLength": 100, "description": "Decides every random order; default: study."},
+            "seed": {
+                "type": "string",
+                "maxLength": 100,
+                "description": "Decides how questions are dealt into surveys, and samples; default: study.",
+            },
             "recruitment": _recruitment_schema(),
             "eligibility": _eligibility_schema(),
             "time": _time_schema(),

@@ -161,6 +161,11 @@ class Study(models.Model):
         return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.design.knows_right)
 
     @property
+    def secret_seed(self) -> str:
+        """What draws that annotators must not foresee, such as what is described; `seed` is public."""
+        return self.order_secret or self.seed
+
+    @property
     def answers(self) -> int:
         """How many answers each question gets by now, at least 1: those of its design, and what was added for all."""
         return self.design.answers + self.more_answers

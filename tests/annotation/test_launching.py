@@ -1,5 +1,8 @@
 """Launching grows with what is asked about, and not faster."""
 
+import random
+from collections.abc import Iterable
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -61,3 +64,30 @@ def test_every_seat_gets_all_questions_of_its_survey_in_their_order() -> None:
             asked
         )
     assert Decision.objects.filter(study=study).count() == 15
+
+
+def targets_of(study: Study) -> dict[str, list[int]]:
+    """Return which images of each set are described, in the order of their questions."""
+    found: dict[str, list[int]] = {}
+    for question in study.questions.select_related("instance").order_by("pk"):
+        found.setdefault(question.instance.key, []).append(question.content["target"])
+    return found
+
+
+def drawn_from(seed: str, keys: Iterable[str]) -> dict[str, list[int]]:
+    return {key: random.Random(f"{seed}|{key}|0|targets").sample(range(10), 3) for key in keys}
+
+
+def test_which_images_are_described_does_not_follow_from_what_is_public() -> None:
+    """Foreseen from the seed were 6 of 6 sets; here all but those that chance meets, one set in 120."""
+    study, _ = launched("sets", sets=24, size=6)
+    targets = targets_of(study)
+    assert targets == drawn_from(study.order_secret, targets)
+    public = (study.seed, study.slug, study.public_token, study.title, study.invite_token, str(study.pk), "")
+    for seed in public:
+        foreseen = drawn_from(seed, targets)
+        assert sum(foreseen[key] == targets[key] for key in targets) < 6
+
+
+def test_studies_of_versions_without_secrets_go_on_by_their_seed() -> None:
+    assert (Study(seed="s", order_secret="o").secret_seed, Study(seed="s").secret_seed) == ("o", "s")
