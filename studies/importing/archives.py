@@ -4,8 +4,13 @@ Nothing in an archive is trusted: not its names, not the sizes it declares, not 
 """
 
 import os
+import stat
+import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
+from errno import EINVAL
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO
 from zlib import error as ZlibError
@@ -13,7 +18,16 @@ from zlib import error as ZlibError
 MOST_MEMBERS = 1_000_000
 LONGEST_PATH = 1000
 LONGEST_NAME = 255
+LONGEST_SHOWN = 100
 BLOCK = 1 << 20
+
+
+# What reading a zip raises that is damaged, needs a password (RuntimeError) or is compressed in an unknown way
+# (NotImplementedError).
+DAMAGED = (
+    *(zipfile.BadZipFile, ZlibError, LZMAError, struct.error, EOFError, ValueError, OverflowError),
+    *(NotImplementedError, RuntimeError),
+)
 
 
 class BadArchive(Exception):
@@ -25,15 +39,17 @@ def problem_with_path(name: str) -> str:
 
     Example: "birds/1.jpg" can; "../1.jpg", "/etc/passwd" and "C:\\1.jpg" cannot.
     """
-    if not name or len(name) > LONGEST_PATH:
-        return f"A name has 1 to {LONGEST_PATH} characters."
+    if not name:
+        return "It has no name."
     if "\\" in name or not name.isprintable():
-        return "A name holds no backslash and nothing that cannot be seen."
+        return "Remove backslashes, line ends and other characters that cannot be seen."
+    if len(name.encode()) > LONGEST_PATH:
+        return f"Use at most {LONGEST_PATH} bytes for a name with its folders."
     parts = name.split("/")
     if {"", ".", ".."} & set(parts):
-        return 'No part of a name is empty, "." or "..".'
+        return 'Remove ".", ".." and empty parts, such as a slash at the beginning.'
     if any(len(part.encode()) > LONGEST_NAME for part in parts):
-        return f"A part of a name takes at most {LONGEST_NAME} bytes."
+        return f"Use at most {LONGEST_NAME} bytes for a name, and for each folder."
     return ""
 
 
@@ -61,8 +77,10 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
                             )
                         out.write(block)
                 advance(done, len(members))
-    except (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError, RuntimeError) as error:
-        # RuntimeError is how a member with a password is told, NotImplementedError an unknown compression.
+    except (*DAMAGED, OSError) as error:
+        # Damage that bz2 finds has no number, and a place before the beginning is an invalid argument.
+        if isinstance(error, OSError) and error.errno not in {None, EINVAL}:
+            raise
         raise BadArchive(
             f"{archive.name} cannot be unpacked ({error}). Make the zip again, without a password."
         ) from error
@@ -72,13 +90,34 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
 
 
 def _members(opened: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
-    members = [member for member in opened.infolist() if not member.is_dir() and not _is_left_by_system(member)]
+    # Not `is_dir`, which fails for a member without a name.
+    files = (member for member in opened.infolist() if not member.filename.endswith("/"))
+    members = [member for member in files if not _is_left_by_system(member)]
     if len(members) > MOST_MEMBERS:
         raise BadArchive(f"{name} holds {len(members):,} files; at most {MOST_MEMBERS:,} are taken.")
-    for member in members:
-        if problem := problem_with_path(member.filename):
-            raise BadArchive(f"{name} holds a file called {member.filename[:100]!r}, which is refused. {problem}")
+    names: set[str] = set()
+    for number, member in enumerate(members, start=1):
+        if problem := _problem_with_member(member, names):
+            raise BadArchive(f"{name}: file {number}, {_shortened(member.filename)}, is refused. {problem}")
+        names.add(member.filename)
+    folders = {str(folder) for each in names for folder in PurePosixPath(each).parents}
+    if both := sorted(names & folders):
+        raise BadArchive(f"{name}: {_shortened(both[0])} is a file and a folder. Rename one of the two.")
     return members
+
+
+def _problem_with_member(member: zipfile.ZipInfo, names: Container[str]) -> str:
+    if problem := problem_with_path(member.filename):
+        return problem
+    if member.filename in names:
+        return "Another file has the same name. Rename one of the two."
+    # The upper half is what Unix knows of a file, 0 where the zip was made elsewhere.
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    return "" if kind in {0, stat.S_IFREG} else "It is a link or a device. Put the file itself into the zip."
+
+
+def _shortened(name: str) -> str:
+    return repr(name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}...")
 
 
 def _is_left_by_system(member: zipfile.ZipInfo) -> bool:
@@ -94,8 +133,13 @@ def _only_folder(members: list[zipfile.ZipInfo], archive: Path) -> str:
 
 def _clear_the_way(target: Path, folder: Path, name: str) -> None:
     """Make the folders above `target`, which must not lie outside `folder`, whatever lies there already."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if not Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(folder)) or target.is_dir():
+    with suppress(FileExistsError, NotADirectoryError):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    if (
+        not target.parent.is_dir()
+        or not Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(folder))
+        or target.is_dir()
+    ):
         raise BadArchive(f"{name} holds a file {target.name!r} where there is a folder, or the other way round.")
 
 

@@ -138,7 +138,7 @@ def test_an_archive_that_leads_out_is_refused_with_a_sentence(editor: Client) ->
     editor.post(NEW, {"format": "jsonl", "images": [SimpleUploadedFile("a.zip", out.getvalue())], **files})
     work()
     page = editor.get("/projects/vases/imports/").content.decode()
-    assert "a.zip holds a file called" in page
+    assert "a.zip: file 1, " in page
     assert "Nothing was imported." in page
 
 
