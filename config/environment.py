@@ -24,6 +24,8 @@ ISSUER_FORM = "Write the https address of the provider, such as https://login.ex
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Django warns below 50. Without HTTPS, sites made long ago have shorter ones, and must still start.
 SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
+# Of a token that whoever runs the site makes up: 32 random hexadecimal digits are 128 bits.
+SHORTEST_TOKEN = 32
 CONNECT_SECONDS = 5
 MAIL_FORM = "Write smtps://USER:PASSWORD@HOST, or smtp:// for a server that begins in the clear."
 REDIS_SCHEMES = {"redis", "rediss"}
@@ -223,6 +225,17 @@ def read_secret(name: str, file: Path, *, https: bool) -> str:
             f"{name} is shorter than {shortest} characters. Make a long random one and keep it secret."
         )
     return secret
+
+
+def read_token(name: str) -> str:
+    """Return variable `name`, a long random text; empty when it is not set."""
+    token = read_text(name)
+    if token and len(token) < SHORTEST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} has {len(token)} of at least {SHORTEST_TOKEN} characters. Make a random one, such as by: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return token
 
 
 def read_folder(name: str, default: Path) -> Path:

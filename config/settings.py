@@ -23,6 +23,7 @@ from config.environment import (
     read_secret,
     read_site,
     read_text,
+    read_token,
 )
 from config.logs import LINES
 
@@ -220,7 +221,7 @@ ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
 # Workers with models that do not share this machine's media folder get pictures by this; nobody does without one.
-WORKER_TOKEN = read_text("LINEUP_WORKER_TOKEN")
+WORKER_TOKEN = read_token("LINEUP_WORKER_TOKEN")
 # Which models pages and scripts may ask. A spec says what a worker loads, from its own disks too, so only whoever has a
 # shell on the server asks others.
 MODELS_OFFERED = read_list(

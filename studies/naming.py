@@ -8,6 +8,8 @@ import re
 import unicodedata
 
 LONGEST_KEY = 200
+# A description, a citation, a caption; what somebody writes beside a decision.
+LONGEST_TEXT, LONGEST_NOTE = 10_000, 2000
 LONGEST_SLUG = 50
 # What the address of an instance begins with whose key cannot stand there.
 BY_ID = "by-id/"
@@ -17,8 +19,10 @@ _SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{LONGEST_SLUG}}}")
 _NOT_IN_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
-def problem_with_text(text: str) -> str:
-    """Return why `text`, of any number of lines, cannot be stored by every database we use, or ""."""
+def problem_with_text(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return why `text`, of any number of lines, is too long or cannot be stored by every database we use, or ""."""
+    if len(text) > longest:
+        return f"The text has {len(text):,} characters; at most {longest:,} fit. Shorten it."
     if "\0" in text:
         return "The text has a NUL character, which cannot be stored. Remove it."
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):

@@ -13,6 +13,7 @@ from annotation.models.responses import RESPONSE
 from studies.actions.events import Actor, What, person, record
 from studies.kinds import get_kind
 from studies.models import Question
+from studies.naming import LONGEST_NOTE, problem_with_text
 from studies.rules import Given, decide
 
 
@@ -31,6 +32,8 @@ def options_of(question: Question) -> list[str]:
 @transaction.atomic
 def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
     """Decide `question` as its rule would if all answers that there may be were `choice`. Raises CannotSettle."""
+    if problem := problem_with_text(note, LONGEST_NOTE):
+        raise CannotSettle(f"The note cannot be kept. {problem}")
     decision = Decision.objects.select_for_update().get(question=question)
     if not options_of(question):
         raise CannotSettle("The answers to this question are not one option each, so that no option can settle it.")

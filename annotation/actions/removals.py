@@ -17,6 +17,7 @@ from annotation.models.responses import LeftOut, ResponseQuerySet
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
 from studies.models import Project, Study
+from studies.naming import LONGEST_NOTE, problem_with_text
 
 Why = Removal.Why
 _ENDS_AS = {Why.WITHDRAWN: SessionState.WITHDRAWN, Why.EXCLUDED: SessionState.STOPPED}
@@ -75,6 +76,8 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
     reason = reason.strip()
     if not reason:
         raise CannotRemove("Say why their answers are not to count; the reason is kept with them.")
+    if problem := problem_with_text(reason, LONGEST_NOTE):
+        raise CannotRemove(f"The reason cannot be kept. {problem}")
     lock(annotator=annotator, project=project)
     active = _reasons(annotator, project)
     if Why.WITHDRAWN in active:

@@ -17,6 +17,7 @@ from annotation.models import Removal, Response
 from annotation.models.responses import RESPONSE, LeftOut
 from studies.actions.events import Actor, What, record
 from studies.models import Question, Study
+from studies.naming import LONGEST_NOTE, problem_with_text
 
 
 class CannotTakeOut(AnnotationError):
@@ -32,6 +33,8 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Fo
     reason = reason.strip()
     if not reason:
         raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
+    if problem := problem_with_text(reason, LONGEST_NOTE):
+        raise CannotTakeOut(f"The reason cannot be kept. {problem}")
     # Before the study is locked: whoever draws from it has locked their session before.
     spare_those_who_have(question)
     question = _locked(question)

@@ -20,8 +20,6 @@ from results.views.typed import typed
 from studies.models import Question, Study
 from studies.permissions import Verb
 
-LONGEST_NOTE = 2000
-
 
 @study_view(Verb.VIEW)
 @require_safe
@@ -49,7 +47,7 @@ def _shown(name: str) -> str:
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
-    choice, note = typed(request.POST, "choice"), typed(request.POST, "note")[:LONGEST_NOTE]
+    choice, note = typed(request.POST, "choice"), typed(request.POST, "note")
     if not choice:
         return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
     try:

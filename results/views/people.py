@@ -24,7 +24,6 @@ from results.views.typed import typed
 from studies.models import Project, Study
 from studies.permissions import Verb
 
-LONGEST_REASON = 2000
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
 
 
@@ -72,7 +71,7 @@ CHANGES = {
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
     """Say in numbers what the change will do, and do it when it is confirmed."""
     person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
-    reason = typed(request.POST, "reason")[:LONGEST_REASON]
+    reason = typed(request.POST, "reason")
     confirmed = request.method == "POST"
 
     def act() -> Followed | int:

@@ -9,6 +9,7 @@ from typing import Any
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import every_property
 from studies.kinds import KINDS
+from studies.naming import LONGEST_NOTE
 from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and
@@ -33,6 +34,8 @@ _AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
 # A text of many lines; editors that know what it is show it as such.
 _MARKDOWN = {"contentMediaType": "text/markdown"}
+# What fills a page: instructions, consent.
+LONGEST_PAGE = 50_000
 _TEXTS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 
@@ -117,7 +120,12 @@ def _addressing_properties() -> dict[str, Any]:
             "default": "",
             "description": "Whom annotators write to, and how: a name and an address. Needed at launch.",
         },
-        "consent": {"type": "string", "default": "", "description": "Markdown; without it, no consent page."}
+        "consent": {
+            "type": "string",
+            "maxLength": LONGEST_PAGE,
+            "default": "",
+            "description": "Markdown; without it, no consent page.",
+        }
         | _MARKDOWN,
     }
 
@@ -149,7 +157,12 @@ def _asking_properties() -> dict[str, Any]:
     return {
         "kind": {"enum": list(KINDS), "description": "What a question asks."},
         "ask": {"type": "object", "default": {}, "description": "Which roles of the instance are shown."},
-        "instructions": {"type": "string", "description": "Markdown; default: those of the kind."} | _MARKDOWN,
+        "instructions": {
+            "type": "string",
+            "maxLength": LONGEST_PAGE,
+            "description": "Markdown; default: those of the kind.",
+        }
+        | _MARKDOWN,
     }
 
 
@@ -412,7 +425,7 @@ def _practice_schema() -> dict[str, Any]:
                     "properties": {
                         "instance": {"type": "string", "description": "The key of an instance of the project."},
                         "right": {"type": "string", "description": 'The right option: "candidate-0", "none", ...'},
-                        "feedback": {"type": "string", "default": ""},
+                        "feedback": {"type": "string", "maxLength": LONGEST_NOTE, "default": ""},
                     },
                 },
             },

@@ -195,6 +195,8 @@ def test_the_page_of_a_stopped_session_is_kind_and_says_what_to_do(client: Any) 
 def test_excluding_wants_a_reason_and_somebody_who_counts(three_of_three: Study) -> None:
     with pytest.raises(CannotRemove, match="Say why"):
         exclude(three_of_three, "ann", reason="  ")
+    with pytest.raises(CannotRemove, match=r"The text has 2,001 characters; at most 2,000 fit\."):
+        exclude(three_of_three, "ann", reason="x" * 2001)
     withdraw(three_of_three, "ann")
     with pytest.raises(CannotRemove, match="has withdrawn"):
         exclude(three_of_three, "ann")

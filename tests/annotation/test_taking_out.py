@@ -56,6 +56,8 @@ def test_its_answers_count_nowhere_until_it_is_put_back(answered: Question) -> N
 def test_it_is_not_taken_out_without_a_reason(answered: Question) -> None:
     with pytest.raises(CannotTakeOut):
         taking_out.take_out(question=answered, reason=" ", by=TESTS, now=NOON)
+    with pytest.raises(CannotTakeOut, match=r"The text has 2,001 characters; at most 2,000 fit\."):
+        taking_out.take_out(question=answered, reason="x" * 2001, by=TESTS, now=NOON)
     assert Response.objects.counted().count() == 3
 
 

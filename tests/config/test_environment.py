@@ -20,6 +20,7 @@ from config.environment import (
     read_proxies,
     read_site,
     read_text,
+    read_token,
 )
 
 
@@ -219,6 +220,20 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
         thread.join()
     assert len(seen) == 8
     assert len(set(seen)) == 1
+
+
+@pytest.mark.parametrize("token", ["a", "k" * 31])
+def test_a_short_token_stops_the_start(monkeypatch: pytest.MonkeyPatch, token: str) -> None:
+    monkeypatch.setenv("THING", token)
+    with pytest.raises(ImproperlyConfigured, match=rf"THING has {len(token)} of at least 32 characters") as caught:
+        read_token("THING")
+    assert token * 2 not in str(caught.value)
+
+
+@pytest.mark.parametrize("token", ["", "k" * 32])
+def test_a_long_token_or_none_is_taken(monkeypatch: pytest.MonkeyPatch, token: str) -> None:
+    monkeypatch.setenv("THING", token)
+    assert read_token("THING") == token
 
 
 def test_a_distance_is_read_and_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

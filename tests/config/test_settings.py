@@ -84,6 +84,11 @@ def test_a_site_without_https_keeps_a_key_that_was_long_enough_for_it(tmp_path: 
             *("SECRET_KEY", "k" * 19),
             "SECRET_KEY is shorter than 20 characters. Make a long random one and keep it secret.",
         ),
+        (
+            *("LINEUP_WORKER_TOKEN", "x"),
+            "LINEUP_WORKER_TOKEN has 1 of at least 32 characters. Make a random one, such as by: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'",
+        ),
     ],
 )
 def test_a_setting_that_cannot_be_meant_stops_the_start_with_nothing_but_a_sentence(

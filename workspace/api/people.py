@@ -25,13 +25,12 @@ from results.models import Pseudonym
 from results.queries.owed import came_to, owed_to
 from results.queries.people import removals_of
 from results.sentences import told
+from studies.naming import LONGEST_NOTE
 from studies.permissions import Verb
 from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
 from workspace.api.once import KEY, once
 from workspace.api.pages import PageQuery, listed, page_of
 from workspace.api.serializers import FollowedSerializer, OwedSerializer, PersonSerializer, SettledSerializer
-
-LONGEST_REASON = LONGEST_NOTE = 2000
 
 
 class People(ProjectEndpoint):
@@ -72,7 +71,7 @@ class Owed(StudyEndpoint):
 
 class ReasonSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=LONGEST_REASON, help_text="Needed to exclude somebody."
+        required=False, default="", allow_blank=True, max_length=LONGEST_NOTE, help_text="Needed to exclude somebody."
     )
     dry_run = serializers.BooleanField(default=False, help_text="Say what would follow, and change nothing.")
 

@@ -123,6 +123,14 @@ def test_what_cannot_be_settled_is_said_and_the_note_is_kept(
     assert not Decision.objects.exclude(settled_choice="").exists()
 
 
+@pytest.mark.usefixtures("study")
+def test_a_note_that_is_too_long_is_refused_whole_and_not_cut(client: Client) -> None:
+    response = settle(client, "vase-1", note="x" * 2001)
+    assert response.status_code == 409
+    assert "The text has 2,001 characters; at most 2,000 fit." in response.content.decode()
+    assert not Decision.objects.exclude(settled_choice="").exists()
+
+
 def test_what_a_later_study_builds_on_stays(client: Client, study: Study) -> None:
     settle(client, "vase-1")
     sit_through(open_study(study.project, STEP_4), "dora", "original")

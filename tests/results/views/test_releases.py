@@ -78,6 +78,8 @@ def test_the_same_name_in_another_format_is_the_same_release(
         ({"licence": "MIT\0"}, "The licence of the release cannot be used. The text has a NUL character"),
         ({"licence": "MIT\nor none"}, "The licence of the release cannot be used. Its character 4 (U+000A)"),
         ({"licence": "x" * 201}, "The licence has 201 characters; at most 200 fit."),
+        ({"description": "x" * 2_000_000}, "The description of the release cannot be used. The text has 2,000,000"),
+        ({"description": "x" * 10_001}, "The text has 10,001 characters; at most 10,000 fit. Shorten it."),
         ({"citation": "@misc{birds}\0"}, "The citation of the release cannot be used. The text has a NUL character"),
     ],
 )

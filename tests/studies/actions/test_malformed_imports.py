@@ -100,6 +100,24 @@ BAD_FILES = [
         json_lines({**PAIR, "negative_image": None}),
         "negative_image: The field is missing.",
     ),
+    Bad(
+        "a long caption",
+        "jsonl",
+        json_lines(SET | {"caption": "x" * 10_001}),
+        "The text has 10,001 characters; at most",
+    ),
+    Bad(
+        "a long licence",
+        "jsonl",
+        json_lines(SET | {"licence": "x" * 10_001}),
+        "The text has 10,001 characters; at most 10,000 fit. Shorten it.",
+    ),
+    Bad(
+        "a long text in a reference",
+        "jsonl",
+        json_lines(SET | {"reference": {"why": "x" * 10_001}}),
+        "reference: The text has 10,001 characters",
+    ),
     Bad("a NUL character", "jsonl", json_lines(SET | {"caption": "A\x00cat."}), "The text has a NUL character"),
     Bad("a key twice", "jsonl", json_lines(SET, SET), "Record 2, key: The key k is that of record 1 of source too."),
     Bad(

@@ -102,6 +102,8 @@ BAD_FILES = [
     ),
     (SMALL + 'consent: "a\\0b"\n', 4, "cannot be stored"),
     (SMALL + 'instances: {keys: ["\\ud800"]}\n', 4, "cannot be stored"),
+    (SMALL + f"consent: {'x' * 50_001}\n", 4, "`consent` is longer than 50000 characters."),
+    (SMALL + f"instructions: {'x' * 50_001}\n", 4, "`instructions` is longer than 50000 characters."),
     (
         "a: &a [" + "x, " * 1000 + "]\nb: &b [" + "*a, " * 1000 + "]\nc: [" + "*b, " * 1000 + "]\n",
         1,
