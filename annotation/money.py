@@ -59,7 +59,7 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     platform pays it, which it does for a completion `code`. `answers`: all that were stored.
     """
     design = session.study.design
-    owed = owed_for(session.state, answers, design)
+    owed = owed_for(session.state, answers, design, unlikely_times=session.has_unlikely_times)
     return {
         "amount": _amount_in_words(owed.amount(), design.pay.currency),
         "to_decide": owed.to_decide,

@@ -51,11 +51,14 @@ def is_short(state: str, answers: int, design: Design) -> bool:
     return state == S.FINISHED and bool(pay.per_session) and 1 < pay.least_answers > answers
 
 
-def owed_for(state: str, answers: int, design: Design) -> SessionOwed:
+def owed_for(state: str, answers: int, design: Design, *, unlikely_times: bool = False) -> SessionOwed:
     """Return what is owed for a session in `state`. answers: all that it gave and that were stored, at least 0.
+    unlikely_times: nobody can have needed its times, and no researcher has accepted them; then nothing is owed yet.
 
     Example: 1.20 a session from 15 answers on and 0.08 an answer; 3 answers: 0.24 and 0.24.
     """
+    if unlikely_times:
+        return SessionOwed((), "unlikely times, so you decide about all of its pay", to_decide=True)
     pay = design.pay
     items = [
         Owed(

@@ -177,6 +177,7 @@ class Bar:
 @dataclass(frozen=True)
 class Urls:
     page: str
+    here: str
     consent: str
     begin: str
     wait: str
@@ -206,6 +207,7 @@ def session_urls(token: str) -> Urls:
     page = reverse("session", args=[token])
     return Urls(
         page=page,
+        here=f"{page}here/",
         consent=f"{page}consent/",
         begin=f"{page}begin/",
         wait=f"{page}wait/",

@@ -8,6 +8,7 @@ urlpatterns = [
     path("s/worker.js", offline.worker, name="worker"),
     path("s/<slug:token>/app.webmanifest", offline.manifest, name="session_manifest"),
     path("s/<slug:token>/", work.page, name="session"),
+    path("s/<slug:token>/here/", beginning.here, name="session_here"),
     path("s/<slug:token>/consent/", beginning.consent, name="session_consent"),
     path("s/<slug:token>/begin/", beginning.begin, name="session_begin"),
     path("s/<slug:token>/wait/", lobby.wait, name="session_wait"),

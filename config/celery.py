@@ -34,7 +34,7 @@ app.conf.update(
     # By the clock, and at least once an hour: nothing of it needs to be kept in a file, which a kill could cut off.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
-        "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_FIVE_MINUTES},
+        "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_MINUTE},
         "note which studies have all their answers": {
             "task": "workspace.note_completed",
             "schedule": EVERY_MINUTE,

@@ -114,13 +114,15 @@ class BrowserInProcess:
 
 @contextmanager
 def _in_process() -> Iterator[None]:
-    """Need no collected files, and leave what a failing page would log to the sentence that ends the simulation."""
+    """Need no collected files, take the made-up times as they are, and leave what a failing page would log to the
+    sentence that ends the simulation."""
     logger = logging.getLogger("django.request")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         # The second keeps WhiteNoise from looking for the folder of collected files.
-        with override_settings(STORAGES=settings.STORAGES | UNCOLLECTED, WHITENOISE_AUTOREFRESH=True):
+        storages = settings.STORAGES | UNCOLLECTED
+        with override_settings(STORAGES=storages, WHITENOISE_AUTOREFRESH=True, CHECK_TIMES=False):
             yield
     finally:
         logger.setLevel(before)

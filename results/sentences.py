@@ -1,8 +1,11 @@
 """What follows from a change about somebody's answers, in numbers and in sentences, for pages and commands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from analytics.answer_times import TimeEvidence
 from annotation.actions.removals import Followed
+from studies.wording import counted
 
 
 def in_numbers(change: str, followed: Followed | int) -> Sequence[tuple[str, int]]:
@@ -26,3 +29,28 @@ def told(change: str, followed: Followed | int) -> str:
     """Return what `change` has done."""
     numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in in_numbers(change, followed)]
     return f"{'; '.join(numbers)}."
+
+
+def unlikely_times(evidence: Mapping[str, Any]) -> str:
+    """Return what speaks against the times of a session (`analytics.answer_times.TimeEvidence`), in sentences.
+
+    Example: "5 of 5 answers came faster than anybody can read and look: all took 0.4 s, and at least 4.0 s are needed.
+    The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."
+    """
+    found = TimeEvidence(**evidence)
+    possible, least, told = _seconds(found.possible), _seconds(found.least), []
+    if found.is_too_quick:
+        told.append(
+            f"{found.quick:,} of {counted(found.answers, 'answer')} came faster than anybody can read and look: "
+            f"all took {possible} s, and at least {least} s are needed."
+        )
+    if found.claims_too_much:
+        told.append(
+            f"The browser claimed {_seconds(found.claimed)} s for {counted(found.answers, 'answer')}; "
+            f"{possible} s were possible by the server's clock."
+        )
+    return " ".join(told)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.1f}"

@@ -109,6 +109,11 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
     path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
     path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
+    path(
+        "studies/<slug:project>/<slug:slug>/sessions/<int:session>/accept-times/",
+        sessions.accept_times,
+        name="accept_times",
+    ),
     path("studies/<slug:project>/<slug:slug>/questions/<int:question>/", questions.in_or_out, name="study_question"),
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
     path("studies/<slug:project>/<slug:slug>/preview/phone/", on_phone, name="preview_on_phone"),

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, cast
 
@@ -29,7 +29,8 @@ SELECT question.id, question.kind, question.content, question."right", question.
        session.id, session.annotator_id, CASE session.order_key WHEN '' THEN study.seed ELSE session.order_key END,
        session.part_begun, session.questions_total - session.questions_answered,
        EXISTS (SELECT 1 FROM annotation_decision grown
-                WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL)
+                WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL),
+       session.first_question_at
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -109,7 +110,7 @@ class AskedInSlot:
     `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
     response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
     options rests on, the part it has begun, and how many questions were `left` to answer, this one with them. `grown`:
-    a researcher has changed how many answers the question may get.
+    a researcher has changed how many answers the question may get. `begun`: when its first question was served.
     """
 
     question: int
@@ -130,6 +131,7 @@ class AskedInSlot:
     part_begun: int
     left: int
     grown: bool
+    begun: datetime | None
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,13 @@ def asked_in(slot: int, *, token: str) -> AskedInSlot | None:
             raise
         connection.close()
         row = _asked_in(slot, token)
-    return None if row is None else AskedInSlot(row[0], row[1], json.loads(row[2]), *row[3:])
+    if row is None:
+        return None
+    question, kind, content, *others, begun = row
+    if begun is not None and begun.tzinfo is None:
+        # SQLite has no time zones: all of its times are UTC.
+        begun = begun.replace(tzinfo=UTC)
+    return AskedInSlot(*(question, kind, json.loads(content), *others, begun))
 
 
 def _asked_in(slot: int, token: str) -> tuple[Any, ...] | None:

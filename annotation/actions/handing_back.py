@@ -35,6 +35,8 @@ def code_for(*, session: Session, now: datetime) -> str:
 def _outcome(session: Session, now: datetime) -> Outcome | None:
     """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
     the submission returned."""
+    if session.state == SessionState.FINISHED and session.has_unlikely_times:
+        return Outcome.UNLIKELY_TIMES
     if is_short(session.state, responses.stored_answers(session=session), session.study.design):
         # The code of a whole session is worth the whole pay.
         return Outcome.FEW_ANSWERS

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.actions import growing, lobby, rounds, seats, sessions
 from annotation.actions.unsaying import withdraw_emptied
@@ -164,13 +165,17 @@ def rest(*, session: Session, now: datetime) -> None:
 
 
 def expire(*, by: Actor, now: datetime) -> int:
-    """Give back the seats of open sessions whose time is up; return how many. Running it twice changes nothing."""
+    """Give back the seats of open sessions whose time is up, or which give no sign before their first answer; return
+    how many. Running it twice changes nothing."""
     lapsed = 0
-    due = Session.objects.filter(ended_at=None, lease_until__lt=now).values_list("pk", flat=True)
+    is_due = Q(lease_until__lt=now) | sessions.is_silent(now=now)
+    due = Session.objects.filter(is_due, ended_at=None).values_list("pk", flat=True)
     for pk in list(due):
         with transaction.atomic():
-            session = Session.objects.select_for_update(of=("self",)).select_related("study__project").get(pk=pk)
-            if session.state in OPEN_STATES and session.lease_until < now:
+            found = Session.objects.select_for_update(of=("self",)).select_related("study__project")
+            # Locked, it may have answered, ended or given a sign meanwhile.
+            session = found.filter(is_due, pk=pk, state__in=OPEN_STATES).first()
+            if session is not None:
                 withdraw_emptied(session)
                 if session.state == SessionState.WAITING:
                     look_again(session=session, now=now)

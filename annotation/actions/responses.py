@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from annotation.actions import answer_sql, drafts, growing, leading_on, seats, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
+from annotation.actions.time_checks import possible_so_far
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
@@ -116,7 +117,7 @@ def _store_first(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Rece
     order = shown_order(kind, asked.content, seed=asked.order_seed, annotator=asked.annotator, question=asked.question)
     answer = read_answer(asked.kind, asked.content, order, sent.posted)
     columns = _columns(asked.study, asked.question, asked.session, asked.annotator, sent, answer, order, now=now)
-    columns["slot_id"] = sent.slot
+    columns |= {"slot_id": sent.slot, "possible_ms": possible_so_far(sent.measured, begun=asked.begun, now=now)}
     if _stands_alone(asked):
         return _store_at_once(asked, columns, answer, ahead=ahead, now=now)
     return _store_step_by_step(asked, columns, answer, now=now)
@@ -413,7 +414,9 @@ def _store(
     columns = _columns(
         session.study_id, slot.question_id, session.pk, session.annotator_id, sent, answer, order, now=now
     )
+    possible = possible_so_far(sent.measured, begun=session.first_question_at, now=now)
     columns |= {"version": version, "left_out": left_out, "slot_id": slot.pk if counted else None}
+    columns["possible_ms"] = possible
     Response.objects.create(**columns)
 
 

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import admission, growing, lobby, seats, skips
+from annotation.actions import admission, growing, lobby, seats, skips, time_checks
 from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 GRACE = timedelta(minutes=10)
 # For whoever presses Start and is not seen again: the whole time is theirs once they agree, or begin.
 FIRST_LEASE = timedelta(minutes=15)
+# A place without an answer whose page gives no sign for as long is free. Open pages give one every minute (here.js).
+SILENCE = timedelta(minutes=5)
 _ATTEMPTS = 3
 
 
@@ -167,6 +169,21 @@ def see(*, session: Session, now: datetime) -> Session:
     return session
 
 
+def note_open_page(*, session: Session, now: datetime) -> bool:
+    """Note that the page of `session` is open, and give it back a place that it lost for want of a sign; tell whether
+    it has to go on giving signs. Once something was answered, the time of the study alone decides."""
+    if session.questions_answered:
+        return False
+    resume(session=session, now=now)
+    return session.state in OPEN_STATES
+
+
+def is_silent(*, now: datetime) -> Q:
+    """Return what picks open sessions that hold a place without an answer, and whose pages give no sign any more."""
+    holding = OPEN_STATES - {SessionState.WAITING}
+    return Q(state__in=holding, questions_answered=0, last_seen_at__lt=now - SILENCE)
+
+
 def more_minutes(*, session: Session) -> int:
     """Return how many minutes more its annotator may ask for now, 0 for none: once, when they have begun."""
     if session.more_time_at is not None or session.state not in OPEN_STATES or is_on_first_lease(session):
@@ -269,6 +286,8 @@ def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) ->
     ended = {} if to in OPEN_STATES else {"ended_at": now}
     moved = Session.objects.filter(pk=session.pk, state=state).update(state=to, last_seen_at=now, **ended, **fields)
     if moved:
+        if ended:
+            time_checks.check_times(session=session)
         session.refresh_from_db()
     return bool(moved)
 

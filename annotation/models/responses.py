@@ -2,7 +2,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models.functions import Coalesce, Greatest, Least
 
 from analytics.outcomes import Outcome, outcome_of_question
 from annotation.models.people import Annotator, Removal
@@ -23,7 +23,7 @@ def counts(path: str = "") -> models.Q:
 
 def took_ms() -> models.Case:
     """Return what computes how many milliseconds an answer took: from shown to sent, without those in which the page
-    was out of sight; null where no browser measured them.
+    was out of sight, and no more than passed by the server's clock; null where no browser measured them.
 
     A changed answer took what its first version took: that somebody thought about it is not undone by a second look.
     The one definition behind every number about times.
@@ -36,7 +36,8 @@ def took_ms() -> models.Case:
 
 def _in_view() -> models.Case:
     # PostgreSQL's greatest passes over what is null, SQLite's does not.
-    in_view = Greatest(models.F("send_ms") - Coalesce(models.F("hidden_ms"), 0), 0)
+    claimed = Greatest(models.F("send_ms") - Coalesce(models.F("hidden_ms"), 0), 0)
+    in_view = Least(claimed, Coalesce(models.F("possible_ms"), claimed))
     return models.Case(models.When(send_ms__isnull=False, then=in_view), output_field=models.IntegerField(null=True))
 
 
@@ -111,6 +112,12 @@ class Response(models.Model):
     first_choice_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to first choice.")
     send_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to sent.")
     hidden_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Time the tab was hidden, of `send_ms`.")
+    possible_ms = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="The longest that its question can have been in sight by the server's clock, where the browser "
+        "claimed more; null where it did not.",
+    )
     changes_of_mind = models.PositiveSmallIntegerField(null=True, blank=True)
     window_width = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
     window_height = models.PositiveSmallIntegerField(null=True, blank=True, help_text="CSS pixels.")
@@ -163,9 +170,12 @@ class Response(models.Model):
 
     @property
     def seconds_in_view(self) -> float | None:
-        """From shown to sent, of this version, without the time the page was out of sight; None where no browser
-        measured it."""
-        return None if self.send_ms is None else max(self.send_ms - (self.hidden_ms or 0), 0) / 1000
+        """From shown to sent, of this version, without the time the page was out of sight, as far as the server's
+        clock allows; None where no browser measured it."""
+        if self.send_ms is None:
+            return None
+        claimed = max(self.send_ms - (self.hidden_ms or 0), 0)
+        return (claimed if self.possible_ms is None else min(claimed, self.possible_ms)) / 1000
 
     @property
     def is_counted(self) -> bool:

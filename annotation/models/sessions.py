@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
@@ -68,6 +68,14 @@ OUTCOMES: dict[SessionState, Outcome] = {
 }
 
 
+def has_unlikely_times(path: str = "") -> models.Q:
+    """Return what picks the sessions whose times nobody can have needed, and no researcher has accepted.
+
+    `path` leads from the row that is filtered to its session: "session__", say.
+    """
+    return models.Q(**{f"{path}time_evidence__isnull": False, f"{path}times_accepted_at": None})
+
+
 class Session(models.Model):
     """One annotator's sitting in one study; on Prolific, one submission.
 
@@ -115,6 +123,15 @@ class Session(models.Model):
         help_text="The seat it held last, to go on with after a lapse.",
     )
     handed_back_at = models.DateTimeField(null=True, blank=True, help_text="When the way back was first shown.")
+    time_evidence: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="What speaks against the times of its answers, as `analytics.answer_times.TimeEvidence`; null where "
+        "nothing does.",
+    )
+    times_accepted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a researcher accepted its times in spite of the evidence."
+    )
     comment = models.TextField(blank=True, help_text="What the annotator wrote on the last page.")
 
     class Meta:
@@ -144,6 +161,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.pk}"
+
+    @property
+    def has_unlikely_times(self) -> bool:
+        """Tell what `has_unlikely_times` picks."""
+        return self.time_evidence is not None and self.times_accepted_at is None
 
     @property
     def order_seed(self) -> str:

@@ -1,6 +1,6 @@
 """What comes before the questions: the consent and the instructions of each part."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -71,3 +71,10 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
     if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
         leading_on.begin(session=session, part=int(part), now=timezone.now())
     return back(session)
+
+
+@session_view
+@require_POST
+def here(request: HttpRequest, session: Session) -> JsonResponse:
+    """Take a sign that the page of a session is open; its script learns whether to send another one."""
+    return JsonResponse({"again": sessions.note_open_page(session=session, now=timezone.now())})

@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext_lazy
 from annotation.actions import growing, responses
 from annotation.language import of_texts
 from annotation.models import Report, Session
+from annotation.models.sessions import OPEN_STATES
 from annotation.money import owed_in_words
 from annotation.pages import session_bar, session_urls
 from annotation.recruitment import invite
@@ -35,6 +36,7 @@ def context(session: Session) -> dict[str, Any]:
         "bar": session_bar(session, now=timezone.now()),
         "urls": session_urls(session.token),
         "language": get_language(),
+        "keeps_place": session.state in OPEN_STATES and not session.questions_answered,
     }
 
 

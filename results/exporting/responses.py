@@ -35,7 +35,11 @@ class Responses(TextWriter):
         Column("shown_order", "sc:Text", "All options in the order in which they were shown, a JSON list."),
         Column("received_at", "sc:DateTime", "When the server had it, UTC."),
         Column("first_choice_ms", "sc:Integer", "Milliseconds from shown to the first choice, by the browser."),
-        Column("send_ms", "sc:Integer", "Milliseconds from shown to sent, as the browser measured."),
+        Column(
+            "send_ms",
+            "sc:Integer",
+            "Milliseconds from shown to sent, as the browser measured and the server's clock allows.",
+        ),
         Column("hidden_ms", "sc:Integer", "How many of these the page was out of sight."),
         Column("changes_of_mind", "sc:Integer", "How often the choice changed before it was sent."),
         Column("window_width", "sc:Integer", "The width of the window in CSS pixels."),

@@ -279,6 +279,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
     What.SEAT_FREED: _freed,
     What.SESSION_LAPSED: _lapsed,
+    What.TIMES_ACCEPTED: _simple("accepted the times of a session of {study}"),
     What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),
     What.ANNOTATOR_EXCLUDED: _followed("excluded {annotator} ({reason})"),
     What.ANNOTATOR_LET_BACK: _followed("let the answers of {annotator} count again"),

@@ -132,6 +132,7 @@ _RESPONSE_FIELDS = (
     "window_height",
     "unmeasured",
     "writing",
+    "possible_ms",
     "pk",
     "slot__seat__survey__number",
     "slot__seat__number",
@@ -169,6 +170,7 @@ def _given_response(
     worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
     key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
     label, answer = values.pop("choice"), values.pop("answer")
+    values |= _possible_times(values, values.pop("possible_ms"))
     source = (values.pop("question__source_type"), values.pop("question__source_id"))
     return GivenResponse(
         task=task_name(study, key, kind, values.pop("question__variant"), source),
@@ -188,6 +190,14 @@ def _given_response(
         response=f"{RESPONSE}-{values.pop('pk')}",
         **values,
     )
+
+
+def _possible_times(claimed: Mapping[str, int | None], possible: int | None) -> dict[str, int]:
+    """Return the times of an answer that the server's clock leaves, where its browser claimed more than `possible`."""
+    if possible is None:
+        return {}
+    first = claimed["first_choice_ms"]
+    return {"send_ms": possible, "hidden_ms": 0} | ({} if first is None else {"first_choice_ms": min(first, possible)})
 
 
 def _right_text(option: str, answer: Any) -> str:

@@ -11,8 +11,10 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
+from annotation.models.sessions import has_unlikely_times
 from annotation.owed import PayItem, SessionOwed, owed_for, total
 from results.models import Pseudonym
+from results.sentences import unlikely_times
 from results.simulated import played_by_a_program
 from studies.models import Study
 
@@ -22,7 +24,8 @@ PER_PAGE = 50
 @dataclass(frozen=True)
 class SessionLine:
     """One session: its state, how many answers of it were stored (`answers`) and how many of these count, and what is
-    owed for it."""
+    owed for it. `evidence`: what speaks against its times, in sentences, "" where nothing does or a researcher has
+    accepted them."""
 
     pk: int
     annotator: int
@@ -30,6 +33,7 @@ class SessionLine:
     answers: int
     counted: int
     owed: SessionOwed
+    evidence: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,12 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
         )
     }
     lines = []
-    for pk, annotator, state in sessions.order_by("arrived_at", "pk").values_list("pk", "annotator_id", "state"):
+    columns = ("pk", "annotator_id", "state", "time_evidence", "times_accepted_at")
+    for pk, annotator, state, found, accepted in sessions.order_by("arrived_at", "pk").values_list(*columns):
         all_answers, counted = given.get(pk, (0, 0))
-        owed = owed_for(state, all_answers, study.design)
-        lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, owed))
+        evidence = unlikely_times(found) if found and accepted is None else ""
+        owed = owed_for(state, all_answers, study.design, unlikely_times=bool(evidence))
+        lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, owed, evidence))
     return lines
 
 
@@ -111,11 +117,12 @@ class OwedSums:
 def owed_sums(study: Study) -> OwedSums:
     """Return what is owed for `study` in sum."""
     answers = paid_answers(study)
-    sessions = Session.objects.filter(study=study).order_by().values_list("pk", "state")
-    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in sessions)
-    return OwedSums(
-        total(owed, PayItem.SESSION, PayItem.WAITING), sum(answers.values()) if study.design.pay.per_answer else 0
-    )
+    # Sessions with unlikely times are owed nothing until a researcher has decided.
+    sessions = Session.objects.filter(study=study).exclude(has_unlikely_times()).order_by()
+    states = dict(sessions.values_list("pk", "state"))
+    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states.items())
+    paid = sum(answers.get(pk, 0) for pk in states) if study.design.pay.per_answer else 0
+    return OwedSums(total(owed, PayItem.SESSION, PayItem.WAITING), paid)
 
 
 def paid_answers(study: Study) -> dict[int, int]:
@@ -196,7 +203,7 @@ _REMOVED = {
 
 def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
     """Return in one sentence why somebody is owed this, each reason once."""
-    reasons = Counter(line.owed.why for line in lines)
+    reasons = Counter(f"{line.owed.why} ({line.evidence})" if line.evidence else line.owed.why for line in lines)
     told = [reason if times == 1 else f"{times} times: {reason}" for reason, times in reasons.items()]
     aside = sum(line.answers - line.counted for line in lines)
     if aside and not removed:

@@ -15,13 +15,14 @@ from analytics.pay import PaidSession
 from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import count_items, is_at, question_is
 from annotation.models.responses import took_ms
-from annotation.models.sessions import OPEN_STATES
+from annotation.models.sessions import OPEN_STATES, has_unlikely_times
 from annotation.owed import PayItem, owed_for
 from results.models import Pseudonym
 from results.queries.answer_scores import answer_scores, kinds_with_own_scores
 from results.queries.kinds import answerable_in
 from results.queries.owed import paid_answers
 from results.reports.funnel import INSTANCES, ITEMS
+from results.sentences import unlikely_times
 from studies.models import Study
 
 SESSIONS_PER_PAGE = 20
@@ -261,7 +262,8 @@ def _between(at: dict[int, int], rank: float) -> float:
 class SessionLine:
     """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen.
 
-    `more_time_at`: when its annotator asked for more time, None for who did not.
+    `more_time_at`: when its annotator asked for more time, None for who did not. `evidence`: what speaks against its
+    times, in sentences, "" where nothing does or a researcher has accepted them.
     """
 
     pk: int
@@ -275,6 +277,7 @@ class SessionLine:
     minutes: int
     more_time_at: datetime | None
     comment: str
+    evidence: str
 
 
 def session_lines(study: Study, page: Any) -> Page[Session]:
@@ -309,6 +312,7 @@ def session_line(session: Any) -> SessionLine:
         minutes=round((until - session.arrived_at).total_seconds() / 60),
         more_time_at=session.more_time_at,
         comment="" if session.withdrew else session.comment,
+        evidence=unlikely_times(session.time_evidence) if session.has_unlikely_times else "",
     )
 
 
@@ -316,6 +320,8 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     """Return of each finished session how long it took on our clock, from its arrival to its way back, and how many
     answers it gave."""
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
+    # What nobody worked for says nothing of the wage of those who did.
+    finished = finished.exclude(has_unlikely_times())
     times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
     given = paid_answers(study)
     # A clock that was set back between the two must not break the page.

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.models import Session
+from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.queries.owed import PersonOwed, everybody_owed, owed_page
 from results.queries.simulated import simulated_in_study
@@ -28,6 +30,7 @@ def owed(request: HttpRequest, study: Study) -> HttpResponse:
         "study": study,
         "people": owed_page(study, page=request.GET.get("page")),
         "simulated": simulated_in_study(study),
+        "unlikely_times": Session.objects.filter(has_unlikely_times(), study=study).count(),
         "may": may_do(request, study.project),
     }
     return render(request, "results/results/owed.html", context)

@@ -3,6 +3,7 @@
 import "./gated.js";
 import "./bar.js";
 import "./comfort.js";
+import "./here.js";
 import "./images.js";
 import "./drafts.js";
 import "./frames.js";

@@ -40,6 +40,7 @@ class Outcome(models.TextChoices):
     TIME_OVER = "time_over", "Ran out of time"
     WAITED = "waited", "Waited, and nothing came"
     FEW_ANSWERS = "few_answers", "Finished with few answers"
+    UNLIKELY_TIMES = "unlikely_times", "Finished with unlikely times"
 
 
 class Purpose(models.TextChoices):

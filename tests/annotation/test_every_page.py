@@ -110,6 +110,8 @@ def whole_sitting(walk: Walk) -> None:
     session = walk.arrive(study)
     page = page_of(session)
     walk.send(f"{page}consent/", agree="yes")
+    walk.client.post(f"{page}here/")
+    walk.seen.add("session_here")
     walk.send(f"{page}begin/")
     shown = walk.look(page)
     walk.send(f"{page}practice/", **form_of(shown), choice=right_value(shown, study))

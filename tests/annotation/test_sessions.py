@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
 
 from annotation.actions import handing_back, leading_on, practice, responses, seats, sessions
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
@@ -135,8 +136,8 @@ def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
 
 
 def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
-    study = launch_study(time={"estimated_minutes": 30, "limit_minutes": 100})
-    arrive_at_work(study)
+    session = arrive_at_work(launch_study(time={"estimated_minutes": 30, "limit_minutes": 100}))
+    send(session, next_slot(session))
     assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
     assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
 
@@ -230,8 +231,8 @@ def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> Non
 
 def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
     session = arrive(launch_study(consent="Agree?"))
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=15)) == 0
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=15, seconds=1)) == 1
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=5)) == 0
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=5, seconds=1)) == 1
     session.refresh_from_db()
     assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
@@ -241,19 +242,81 @@ def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
     session = arrive(study)
     agreed_at = NOON + timedelta(minutes=14)
     sessions.consent(session=session, agreed=True, now=agreed_at)
+    sessions.note_open_page(session=session, now=agreed_at + timedelta(minutes=108))
     assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
     assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
 
 
 def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
     session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
-    for minutes in range(10, 31, 10):
+    for minutes in range(5, 31, 5):
         seen_at = NOON + timedelta(minutes=minutes)
         assert leading_on.expire(by=TESTS, now=seen_at) == 0
         sessions.see(session=session, now=seen_at)
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
     assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
+
+
+@pytest.mark.parametrize("agreed", [False, True], ids=["before the consent", "at the first question"])
+def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: bool) -> None:
+    study = launch_study(consent="Agree?")
+    session = arrive_at_work(study) if agreed else arrive(study)
+    for minute in range(1, 12):
+        assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=minute)) == 0
+        assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minute))
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
+    session.refresh_from_db()
+    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
+
+
+def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free() -> None:
+    session = arrive_at_work(launch_study())
+    later = NOON + timedelta(minutes=20)
+    leading_on.expire(by=TESTS, now=later)
+    session.refresh_from_db()
+    assert session.state == SessionState.LAPSED
+    # The device slept, and its page is open again.
+    assert sessions.note_open_page(session=session, now=later)
+    assert (session.state, Seat.objects.get().session) == (SessionState.WORKING, session)
+
+
+def test_an_answer_that_comes_after_the_place_was_lost_takes_it_again_while_it_is_free() -> None:
+    session = arrive_at_work(launch_study())
+    slot = next_slot(session)
+    leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20))
+    receipt = send(session, slot)
+    assert (receipt.stored, receipt.late) == (True, False)
+    assert Session.objects.get().state == SessionState.WORKING
+
+
+def test_a_sign_takes_no_place_that_somebody_else_has_by_now() -> None:
+    study = launch_study()
+    session = arrive_at_work(study)
+    leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20))
+    arrive(study, "ben", now=NOON + timedelta(minutes=20))
+    session.refresh_from_db()
+    assert not sessions.note_open_page(session=session, now=NOON + timedelta(minutes=21))
+    assert session.state == SessionState.LAPSED
+
+
+def test_who_waits_for_a_question_or_has_answered_one_gives_no_signs() -> None:
+    session = arrive_at_work(launch_study())
+    send(session, next_slot(session))
+    session.refresh_from_db()
+    assert not sessions.note_open_page(session=session, now=NOON)
+    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20)) == 0
+
+
+def test_the_page_gives_signs_until_the_first_answer(client: Client) -> None:
+    session = arrive_at_work(launch_study())
+    page = f"/s/{session.token}/"
+    assert f'data-here="{page}here/"' in client.get(page).content.decode()
+    assert client.post(f"{page}here/").json() == {"again": True}
+    send(session, next_slot(session))
+    assert "data-here" not in client.get(page).content.decode()
+    assert client.post(f"{page}here/").json() == {"again": False}
 
 
 def test_the_first_time_is_never_longer_than_the_study_gives() -> None:

@@ -101,6 +101,31 @@ def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_wo
     assert session.more_time_at is not None
 
 
+def test_an_open_page_gives_a_sign_every_minute_until_the_first_answer(
+    page: Page, arrived: Callable[..., Session]
+) -> None:
+    session = arrived(instances=3)
+    page.clock.install()
+    page.reload()
+    for heading in ("Instructions", "Question 1"):
+        # Before the questions, and at the first.
+        page.get_by_role("heading", name=heading).first.wait_for()
+        for _ in range(2):
+            Session.objects.update(last_seen_at=session.arrived_at)
+            with page.expect_response("**/here/") as given:
+                page.clock.run_for(61_000)
+            assert given.value.json() == {"again": True}
+            session.refresh_from_db()
+            assert session.last_seen_at > session.arrived_at
+        if heading == "Instructions":
+            page.get_by_role("button", name="Start").click()
+    answer(page, "1")
+    expect(page.locator("[data-saved]")).to_have_text("Saved")
+    with page.expect_response("**/here/") as given:
+        page.clock.run_for(61_000)
+    assert given.value.json() == {"again": False}
+
+
 def test_the_clock_rests_while_the_page_is_hidden(page: Page, at_work: Callable[..., Session]) -> None:
     at_work(instances=4, time={"estimated_minutes": 20, "limit_minutes": 60})
     page.clock.install()

@@ -24,10 +24,19 @@ def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
     study = create_draft()
     codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
     assert study.state == StudyState.DRAFT
-    known = {"finished", "no_consent", "failed_checks", "left_out", "few_answers", "stopped", "time_over"}
+    known = {
+        "finished",
+        "no_consent",
+        "failed_checks",
+        "left_out",
+        "few_answers",
+        "stopped",
+        "time_over",
+        "unlikely_times",
+    }
     known |= {"waited"}
     assert {outcome for outcome, _ in codes} == known
-    assert len({code for _, code in codes}) == 8
+    assert len({code for _, code in codes}) == 9
 
 
 def test_a_name_can_be_used_once() -> None:

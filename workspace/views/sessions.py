@@ -1,4 +1,4 @@
-"""What a researcher does about single sessions: give back the seat of one that ended on the platform."""
+"""What a researcher does about single sessions: free a seat, accept the times of the answers."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import sessions
+from annotation.actions import sessions, time_checks
 from annotation.models import Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from results.actions.pseudonyms import name_annotators
@@ -57,6 +57,20 @@ def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
         session.refresh_from_db()
         state = session.get_state_display().lower()
         messages.error(request, f"This session has ended already ({state}), so its seat is not held. Nothing changed.")
+    return _back(study)
+
+
+@study_view(Verb.RUN)
+@require_POST
+def accept_times(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Accept the times of a session in spite of the evidence: it is paid like any other."""
+    found = get_object_or_404(Session.objects.filter(study=study).select_related("study__project"), pk=session)
+    if time_checks.accept_times(session=found, by=signed_in(request), now=timezone.now()):
+        messages.success(request, "The times are accepted. The session is paid like any other.")
+    else:
+        messages.error(request, "The times of this session are not in doubt (any more). Nothing changed.")
+    if "from_owed" in request.POST:
+        return redirect("study_owed", study.project.slug, study.slug)
     return _back(study)
 
 

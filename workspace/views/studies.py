@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,6 +23,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from analytics.pay import Wage, hourly_wage, implied_hourly_pay, platform_fee, rewards
 from annotation.actions import launching
 from annotation.models import EntryEvent, Session, SessionState, Slot
+from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS, get_writer
 from results.models import Export, KeptNumbers
@@ -148,13 +150,21 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "progress": progress,
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
-        "for_review": Session.objects.filter(study=study, state=SessionState.LEFT_OUT).count(),
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for who hands out the links.
         "door": _door(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
         "waits_for": waits_for(study, now=timezone.now()),
+        **_to_review(study),
     }
+
+
+def _to_review(study: Study) -> dict[str, int]:
+    """Return how many sessions a researcher has to look at before they are paid, by why."""
+    return Session.objects.filter(study=study).aggregate(
+        for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
+        unlikely_times=Count("pk", filter=has_unlikely_times()),
+    )
 
 
 DOOR_SENTENCES = {

@@ -57,6 +57,26 @@ document.addEventListener("change", ({ target }) => {
 });
 })();
 
+// here.js
+(() => {
+// Gives a sign every minute that the page is open. Before the first answer its place would be given to others without.
+
+const EVERY_MS = 60_000;
+const { here } = document.body.dataset;
+
+async function giveSign() {
+  try {
+    const response = await fetch(here, { method: "POST", headers: { Accept: "application/json" } });
+    if (!(await response.json()).again) return;
+  } catch {
+    // No line, or not the server's answer: the next sign may arrive.
+  }
+  setTimeout(giveSign, EVERY_MS);
+}
+
+if (here) setTimeout(giveSign, EVERY_MS);
+})();
+
 // images.js
 (() => {
 // Loads and decodes the images of the question shown, and once they are there, a few at a time and in their order, those

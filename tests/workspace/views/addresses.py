@@ -101,6 +101,7 @@ PRIVATE = {
     # Without a name.
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/sessions/1/accept-times/": changing((NOT_ALLOWED, ELSEWHERE)),
     # Without a reason.
     "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),

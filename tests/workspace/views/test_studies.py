@@ -100,7 +100,7 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
     page = client.get(PAGE).content.decode()
     codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
     assert codes
-    assert codes[1].count("<code") == 4
+    assert codes[1].count("<code") == 5
     # Nobody comes back with a code for stopping, or for waiting, unless the study file says so.
     unused = study.completion_codes.filter(outcome__in=("stopped", "time_over", "waited", "few_answers"))
     for code in study.completion_codes.difference(unused):
