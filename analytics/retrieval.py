@@ -157,18 +157,6 @@ def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
     )
 
 
-def found_by_describer(retrievals: Iterable[Retrieval]) -> dict[Hashable, Score]:
-    """Return how many of all answers to what each describer wrote are right; whose author nobody knows is left out.
-
-    `accuracy_of_describers` is the mean of their shares. Example: found by 2 of 2 and by 2 of 3 is 4 of 5.
-    """
-    found: dict[Hashable, list[bool]] = {}
-    for one in retrievals:
-        if one.describer is not None:
-            found.setdefault(one.describer, []).append(one.right)
-    return {describer: score(rights) for describer, rights in found.items()}
-
-
 @dataclass(frozen=True)
 class Fates:
     """What became of descriptions; counts, at least 0.

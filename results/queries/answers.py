@@ -43,7 +43,7 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
         .exclude(choice="")
         .values_list(
             *("question__kind", "question__instance__type", "question__instance__subtype"),
-            *("question__right", "choice", "shown_order", f"question__content__{IN_ORDER}"),
+            *("choice", "shown_order", f"question__content__{IN_ORDER}"),
         )
     )
     last = {kind: answerable.last for kind, answerable in kinds.items()}
@@ -51,14 +51,12 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
         AnswerDetails(
             kind=kind,
             category=(type, subtype),
-            choice=choice,
-            right=right,
             position=None if in_order or choice in last[kind] else order.index(choice),
             positions=0 if in_order else len(order) - len(last[kind]),
             seconds=None,
             times=times,
         )
-        for kind, type, subtype, right, choice, order, in_order, times, _ in _in_order(alike)
+        for kind, type, subtype, choice, order, in_order, times, _ in _in_order(alike)
     ]
 
 

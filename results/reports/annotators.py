@@ -23,7 +23,7 @@ from analytics.scores import Score, score, sum_of_scores
 from results.reports.addresses import ALL, listing
 from results.reports.answers import NOBODY_TIMED
 from results.reports.base import SEED, Cell, Column, Listed, Table, Undefined
-from results.reports.cells import share_range, value_or_reason
+from results.reports.cells import range_over_instances, value_or_reason
 from results.reports.facts import Answerable
 from results.reports.labels import Labels, rule_labels
 from results.reports.text import cell_text
@@ -125,8 +125,8 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
         notes.append("Right: the mean score where answers can be partly right.")
     if any(one.credit is not None or one.became for one in answers):
         notes.append(
-            "Intervals are Wilson's, for this person on other questions like these; whoever is asked where others "
-            "differ is asked what is hard."
+            "Intervals are Wilson's, for this person on other instances like these, by instance where there are "
+            "several questions about one; whoever is asked where others differ is asked what is hard."
         )
     if any(one.became for one in answers):
         notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
@@ -236,19 +236,20 @@ def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell
     """Return how often an option was chosen that stands beside those of the instance, and the right one with its
     interval; None where there is none."""
     always = score([one.choice in answerable.beside for one in mine if answerable.beside])
-    right = sum_of_scores([one.credit for one in mine if one.credit is not None])
-    return always.share, *_with_range(right)
+    return always.share, *_with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
 
 
 def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
     """Return how many of the answers others decided about, as they were asked what these mean, and how many of these
     they accepted, with its interval; None where nobody was asked."""
-    found = score([one.became == State.ACCEPTED for one in mine if one.became])
-    return (found.n or None, *_with_range(found))
+    found = [(float(one.became == State.ACCEPTED), one.instance) for one in mine if one.became]
+    return (len(found) or None, *_with_range(found))
 
 
-def _with_range(found: Score) -> tuple[Cell, Cell]:
-    return found.share, share_range(found) if found.n else None
+def _with_range(found: Sequence[tuple[float, int]]) -> tuple[Cell, Cell]:
+    """found: how right each answer is, and the id of the instance that it is about."""
+    rights, instances = [right for right, _ in found], [instance for _, instance in found]
+    return sum_of_scores(rights).share, range_over_instances(rights, instances) if found else None
 
 
 def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:

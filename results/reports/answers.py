@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol
@@ -10,13 +10,15 @@ from typing import Protocol
 import numpy as np
 
 from analytics.bias import PositionBias, position_bias
+from analytics.clustered_means import ClusteredMean, mean_of
 from analytics.pay import percentile
-from analytics.scores import score
+from analytics.people import number_answers
 from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
-from results.reports.cells import share_range, value_or_reason
-from results.reports.facts import Answerable
+from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.facts import StudyFacts
 from results.reports.funnel import Category
+from results.reports.labels import answers_to
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
@@ -29,15 +31,12 @@ NOBODY_TIMED = "No browser has measured a time."
 class AnswerDetails:
     """One counted answer, or `times` equal ones.
 
-    `right`: the right option, "" where none is known. `position`: where the chosen option stood among the `positions`
-    shuffled ones, from 0; None for one that always comes last. `seconds`: with the page in view, as the browser
-    measured it.
+    `position`: where the chosen option stood among the `positions` shuffled ones, from 0; None for one that always
+    comes last. `seconds`: with the page in view, as the browser measured it.
     """
 
     kind: str
     category: Category
-    choice: str
-    right: str
     position: int | None
     positions: int
     seconds: float | None
@@ -62,56 +61,74 @@ class TimedAnswers:
     times: int
 
 
-Kinds = Mapping[str, Answerable]
+@dataclass(frozen=True)
+class _Rate:
+    """How often `option` was chosen in questions of `kind` about instances of a category; `times`: in how many
+    answers."""
+
+    kind: str
+    option: str
+    category: Category
+    times: int
+    share: ClusteredMean
 
 
-def rates_table(answers: Sequence[AnswerDetails], kinds: Kinds) -> Table:
+def rates_table(study: StudyFacts) -> Table:
     """Return how often each option was chosen that is always offered, such as None, and the right option where one is
-    known, by category. kinds: kind -> what can be answered to its questions."""
+    known, by category."""
     columns = [Column("Kind"), Column("Answer"), Column("Type"), Column("Subtype"), Column("Answers", "count")]
     columns += [Column("Times", "count"), Column("Share", "share"), Column("95 % interval", "share")]
-    rows: list[Sequence[Cell]] = []
-    asked_for = list(_asked_for(answers, kinds))
-    for kind, what, of_kind in asked_for:
-        for category, said in _by_category(of_kind, what).items():
-            found = score(said)
-            share = value_or_reason(found.share, found.reason)
-            rows.append((kind, what, *category, found.n, found.count, share, share_range(found)))
-    notes = ["Counted answers only. Wilson's intervals, as if every answer came from somebody else."]
-    called = (RIGHT_OPTION if what == RIGHT else kinds[kind].name(what) for kind, what, _ in asked_for)
+    found = list(_rates(study))
+    rows: list[Sequence[Cell]] = [
+        (
+            *(each.kind, each.option, *each.category, each.share.n_answers, each.times, each.share.value),
+            limits_or_reason(each.share.low, each.share.high, each.share.reason),
+        )
+        for each in found
+    ]
+    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    called = (RIGHT_OPTION if each.option == RIGHT else study.answerable[each.kind].name(each.option) for each in found)
     chosen = " and ".join(dict.fromkeys(called))
     return Table("rates", f"How often {chosen} was chosen", columns, rows, notes)
 
 
-def _asked_for(answers: Iterable[AnswerDetails], kinds: Kinds) -> Iterable[tuple[str, str, list[AnswerDetails]]]:
-    by_kind: dict[str, list[AnswerDetails]] = {}
-    for answer in answers:
-        by_kind.setdefault(answer.kind, []).append(answer)
-    for kind, of_kind in by_kind.items():
-        for option in kinds[kind].always:
-            yield kind, option, of_kind
-        if any(answer.right for answer in of_kind):
-            yield kind, RIGHT, of_kind
+def _rates(study: StudyFacts) -> Iterable[_Rate]:
+    questions = {question.id: question for question in study.questions}
+    for kind, answerable in study.answerable.items():
+        given = [answer for answer in answers_to(study, kind) if not answer.unit]
+        right = np.array([questions[answer.question].right for answer in given], dtype=object)
+        choices = np.array([answer.choice for answer in given], dtype=object)
+        asked_for = {option: choices == option for option in answerable.always if given}
+        if right.size and (right != "").any():
+            asked_for[RIGHT] = choices == right
+        instances = [questions[answer.question].instance for answer in given]
+        categories = _places_of_categories([study.categories.get(instance, ("", "")) for instance in instances])
+        people = [answer.annotator for answer in given]
+        numbered = {
+            category: number_answers([people[place] for place in places], [instances[place] for place in places])
+            for category, places in categories.items()
+        }
+        for option, chosen in asked_for.items():
+            for category, places in categories.items():
+                values = chosen[places].astype(np.float64)
+                share = mean_of(replace(numbered[category], values=values))
+                yield _Rate(kind, option, category, int(values.sum()), share)
 
 
-def _by_category(answers: Iterable[AnswerDetails], what: str) -> Mapping[Category, list[bool]]:
-    found: dict[Category, list[bool]] = {}
-    for answer in answers:
-        said = answer.choice == (answer.right if what == RIGHT else what)
-        found.setdefault(answer.category, []).extend([said] * answer.times)
-    everything = [said for of_one in found.values() for said in of_one]
-    return {(ALL, ALL): everything, **dict(sorted(found.items()))}
+def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, list[int]]:
+    """Return where each category stands in a list of them; all places first."""
+    found: dict[Category, list[int]] = {}
+    for place, category in enumerate(categories):
+        found.setdefault(category, []).append(place)
+    return {(ALL, ALL): list(range(len(categories))), **dict(sorted(found.items()))}
 
 
-def rates_plot(answers: Sequence[AnswerDetails], kinds: Kinds) -> Plot:
-    series = [
-        Series(
-            f"{kind}: {what}",
-            [Point(" ".join(filter(None, dict.fromkeys(category))), score(said).share) for category, said in found],
-        )
-        for kind, what, of_kind in _asked_for(answers, kinds)
-        for found in [_by_category(of_kind, what).items()]
-    ]
+def rates_plot(study: StudyFacts) -> Plot:
+    points: dict[str, list[Point]] = {}
+    for each in _rates(study):
+        label = " ".join(filter(None, dict.fromkeys(each.category)))
+        points.setdefault(f"{each.kind}: {each.option}", []).append(Point(label, each.share.value))
+    series = [Series(name, of_name) for name, of_name in points.items()]
     words = "; ".join(
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series

@@ -34,5 +34,10 @@ def range_over_instances(values: Sequence[float], instances: Sequence[Hashable])
     """Return the interval of a mean of one answerer's scores: Wilson's, or by instance where one has several."""
     if len(set(instances)) == len(instances):
         return share_range(sum_of_scores(values))
-    found = clustered_mean(values, None, instances)
+    return range_over_both(values, None, instances)
+
+
+def range_over_both(values: Sequence[float], people: Sequence[Hashable] | None, instances: Sequence[Hashable]) -> Cell:
+    """Return the interval of a mean of answers for other people and instances; without `people` for other instances."""
+    found = clustered_mean(values, people, instances)
     return limits_or_reason(found.low, found.high, found.reason)

@@ -40,7 +40,7 @@ from analytics.scales import number_of
 from results.reports.addresses import ALL, ANSWERED, SEVERAL, in_address
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.behind import of_questions
-from results.reports.cells import limits_or_reason, range_or_reason, share_of, share_range, value_or_reason
+from results.reports.cells import limits_or_reason, range_or_reason, range_over_instances, share_of, value_or_reason
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
@@ -173,17 +173,28 @@ def fates_table(found: Sequence[Described]) -> Table:
                 (
                     *(each.study.slug, name, fates.written, fates.not_possible),
                     *(*_became(each, name, fates), fates.undecided),
-                    *(share_of(filtered), share_range(filtered)),
+                    *(share_of(filtered), _over_sets(each, name)),
                 )
             )
     notes = [
         "Written: texts that count, whoever was asked about them yet; without a study that collects them, those that "
         "came with the import. Not possible: how often somebody said so instead of writing. Retrieved: asked about "
         "and answered at least once. Filtered out: rejected, of those that were accepted or rejected; Wilson's "
-        "interval. In the paper 26.5 % were (Krojer et al. 2022)."
+        "interval, by set where one has several descriptions. In the paper 26.5 % were (Krojer et al. 2022)."
     ]
     title = "What became of the descriptions"
     return Table("descriptions", title, columns, rows, notes, _slugs(found))
+
+
+def _over_sets(each: Described, name: str) -> Cell:
+    """Return the interval of the share of descriptions that were rejected, for other sets."""
+    decided = [
+        question
+        for pk in sorted(each.groups[name])
+        if (question := each.asked[pk]).outcome in (Outcome.ACCEPTED, Outcome.REJECTED)
+    ]
+    rejected = [float(question.outcome is Outcome.REJECTED) for question in decided]
+    return range_over_instances(rejected, [question.instance for question in decided])
 
 
 def _became(each: Described, name: str, fates: Fates) -> Iterable[int]:

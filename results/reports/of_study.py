@@ -77,7 +77,7 @@ def report_of_study(
         comparison_table(measured),
         parted_table(alone.parted),
         alternative_table(measured),
-        rates_table(answers, study.answerable),
+        rates_table(study),
         ratings_table(rated),
         units_table(alone.studies),
         preferences_table(preferred),
@@ -87,16 +87,16 @@ def report_of_study(
         times_table(timed),
         cost_table(alone),
     ]
-    plots = [pairs_plot(pairs), rates_plot(answers, study.answerable)]
-    plots += [
+    plots = [
+        pairs_plot(pairs),
+        rates_plot(study),
         ratings_plot(rated),
         units_plot(study),
         preferences_plot(preferred),
         positions_plot(answers),
         times_plot(timed),
     ]
-    if measured:
-        plots.append(scores_plot(measured))
+    plots += [scores_plot(measured)] if measured else []
     # What says nothing of it is made of the answers to this one study.
     shown = (
         replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if _is_shown(table)

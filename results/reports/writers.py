@@ -1,18 +1,18 @@
 """How texts were written that are answers, beside how often others find what they are about; and what the texts are
 like as language. How one was written is a reason to refuse nobody: people correct and move what they wrote."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from analytics.language import TOKENS, tally, tokens
 from analytics.outcomes import State
 from analytics.pay import percentile
-from analytics.retrieval import Retrieval, accuracy_of_describers, found_by_describer
-from analytics.scores import Score, score
+from analytics.retrieval import Retrieval, accuracy_of_describers
+from analytics.scores import score, sum_of_scores
 from results.reports.addresses import ALL
 from results.reports.base import Cell, Column, Table, Undefined
-from results.reports.cells import limits_or_reason, share_of, share_range, value_or_reason
+from results.reports.cells import limits_or_reason, range_over_both, share_of, value_or_reason
 from results.reports.descriptions import LANGUAGE_COLUMNS, LANGUAGE_NOTE, Counted, language_cells
 from results.reports.facts import StudyFacts
 
@@ -63,7 +63,7 @@ def writers_table(study: str, writing: Writing) -> Table:
     by_writer: dict[int, list[WrittenText]] = {}
     for text in writing.texts:
         by_writer.setdefault(text.writer, []).append(text)
-    found = found_by_describer(writing.retrievals)
+    found = _answers_by_writer(writing.retrievals)
     together = accuracy_of_describers(writing.retrievals)
     nothing = together.reason if together.n_answers else NOBODY_LOOKED
     rows: list[tuple[Cell, ...]] = [
@@ -73,14 +73,14 @@ def writers_table(study: str, writing: Writing) -> Table:
         )
     ]
     most_first = sorted(by_writer, key=lambda writer: (-len(by_writer[writer]), writing.names[writer]))
-    rows += [(writing.names[writer], *_how(by_writer[writer]), *_found(found.get(writer))) for writer in most_first]
+    rows += [(writing.names[writer], *_how(by_writer[writer]), *_found(found.get(writer, []))) for writer in most_first]
     notes = [
         f"Counted texts only. Length in tokens by {TOKENS}. Seconds of writing: from the first key or paste to "
         "sending, as the browser measured it, pauses among them. Something pasted: of the texts of which it was "
         "recorded how they were written. A paste proves nothing by itself: people correct and move what they wrote.",
         "Found: of the counted answers of those who were asked what a text is about, in all studies that ask it. For "
-        "a writer with Wilson's interval, as if every answer came from somebody else; for all the mean over writers, "
-        "each counting once, with the interval for other people like these (Korn and Graubard 1998).",
+        "a writer the interval is for other readers and other instances; for all it is that of the mean over writers, "
+        "each counting once, for other people like these (Korn and Graubard 1998).",
     ]
     rests_on = [study, *(asking.slug for asking in writing.asking)]
     return Table("writers", "How the texts were written", columns, rows if writing.texts else [], notes, rests_on)
@@ -98,10 +98,20 @@ def _how(texts: Sequence[WrittenText]) -> tuple[Cell, ...]:
     )
 
 
-def _found(found: Score | None) -> tuple[Cell, ...]:
-    if found is None:
+def _answers_by_writer(retrievals: Iterable[Retrieval]) -> Mapping[Hashable, list[Retrieval]]:
+    found: dict[Hashable, list[Retrieval]] = {}
+    for one in retrievals:
+        found.setdefault(one.describer, []).append(one)
+    return found
+
+
+def _found(answers: Sequence[Retrieval]) -> tuple[Cell, ...]:
+    """Return how many answers others gave to the texts of one writer, and how often they were right."""
+    if not answers:
         return 0, Undefined(NOBODY_LOOKED), Undefined(NOBODY_LOOKED)
-    return found.n, share_of(found), share_range(found)
+    rights = [float(one.right) for one in answers]
+    readers, instances = [one.retriever for one in answers], [one.about for one in answers]
+    return len(answers), share_of(sum_of_scores(rights)), range_over_both(rights, readers, instances)
 
 
 def texts_table(study: str, writing: Writing) -> Table:

@@ -20,7 +20,6 @@ from analytics.retrieval import (
     accuracy_of_retrievers,
     alpha_intervals,
     alphas,
-    found_by_describer,
     phenomena,
     taken,
 )
@@ -219,8 +218,6 @@ def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:
     found = accuracy_of_describers(wrote("d1", "dora") + wrote("d2", "dora") + wrote("d3", None) + wrote("d4", "emil"))
     assert found.value == pytest.approx(float((Fraction(4, 5) + 0) / 2))
     assert (found.n_people, found.n_answers) == (2, 7)
-    each = found_by_describer(wrote("d1", "dora") + wrote("d2", "dora") + wrote("d3", None) + wrote("d4", "emil"))
-    assert each == {"dora": Score(4, 5), "emil": Score(0, 2)}
 
 
 def test_what_was_filtered_out_is_a_share_of_what_was_decided() -> None:

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -56,18 +57,30 @@ def test_right_answers_are_counted_where_they_are_known() -> None:
 
 def test_right_answers_have_the_interval_of_as_many_as_there_are() -> None:
     known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
-    table = annotators_table([replace(known, question=number) for number in range(20)], KINDS)
+    table = annotators_table([replace(known, question=number, instance=number) for number in range(20)], KINDS)
     found = row(table, "A-ANN")["Right, 95 % interval"]
     # Wilson's of 20 of 20: from n / (n + z^2) = 20 / 23.8415.
     assert (found.low, found.high) == (pytest.approx(0.8389, abs=5e-5), 1)
     assert "Accepted by others" not in row(table, "A-ANN")
 
 
+def test_what_somebody_says_of_one_instance_is_one_draw() -> None:
+    # Right on both questions about two of four instances: a variance of 1/12, worth three answers, with three degrees.
+    known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
+    said = [
+        replace(known, question=number, instance=number // 2, choice="caption" if number < 4 else "negative_caption")
+        for number in range(8)
+    ]
+    found = row(annotators_table(said, KINDS), "A-ANN")["Right, 95 % interval"]
+    half = 3.18244631 * sqrt(3.18244631**2 + 3) / (2 * (3 + 3.18244631**2))
+    assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
+
+
 def test_what_others_accepted_of_what_somebody_wrote() -> None:
     kinds = {"write": Answerable(has_one_label=False)}
     wrote = PersonsAnswer("A-ANN", 1, "write", "", "", None)
     fates = ["accepted"] * 5 + ["rejected"] * 5 + [""] * 3
-    answers = [replace(wrote, question=number, became=fate) for number, fate in enumerate(fates)]
+    answers = [replace(wrote, question=number, instance=number, became=fate) for number, fate in enumerate(fates)]
     answers.append(replace(wrote, annotator="A-BEN", question=20))
     table = annotators_table(answers, kinds)
     ann, ben = row(table, "A-ANN"), row(table, "A-BEN")

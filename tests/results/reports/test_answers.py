@@ -1,6 +1,7 @@
 """Every number worked out by hand."""
 
 from dataclasses import replace
+from math import pi, sin
 from typing import Any
 
 import pytest
@@ -14,30 +15,34 @@ from results.reports.answers import (
     times_plot,
     times_table,
 )
-from results.reports.base import Range, Table, Undefined
-from tests.results.reports.kinds import KINDS
+from results.reports.base import Table, Undefined
+from results.reports.facts import AnswerFacts, StudyFacts
+from tests.results.reports.small import BASELINE, STEP_3
 
-NONE = AnswerDetails(
-    kind="best_of_n",
-    category=("add", "obj"),
-    choice="none",
-    right="",
-    position=None,
-    positions=2,
-    seconds=1.0,
-)
-FIRST = replace(NONE, choice="candidate-1", position=0, seconds=3.0)
-SECOND = replace(NONE, category=("swap", "att"), choice="candidate-0", position=1, seconds=None)
-RIGHT = AnswerDetails(
-    kind="image_to_text",
-    category=("add", "obj"),
-    choice="caption",
-    right="caption",
-    position=0,
-    positions=2,
-    seconds=100.0,
-)
-WRONG = replace(RIGHT, choice="negative_caption", position=1)
+NONE = AnswerDetails(kind="best_of_n", category=("add", "obj"), position=None, positions=2, seconds=1.0)
+FIRST = replace(NONE, position=0, seconds=3.0)
+SECOND = replace(NONE, category=("swap", "att"), position=1, seconds=None)
+RIGHT = AnswerDetails(kind="image_to_text", category=("add", "obj"), position=0, positions=2, seconds=100.0)
+# Step 3 with a category for each of its four instances, two of a kind; None was said once of the first two and twice
+# of the last two.
+FILTER = replace(STEP_3, categories={1: ("add", "obj"), 2: ("add", "obj"), 3: ("swap", "att"), 4: ("swap", "att")})
+
+
+def asked(*instances: int, right: str = "") -> StudyFacts:
+    """Return a study of image to text with a question about each of `instances`, numbered from 0."""
+    first = BASELINE.questions[0]
+    questions = [replace(first, id=number, instance=instance, right=right) for number, instance in enumerate(instances)]
+    return replace(BASELINE, questions=questions, answers=())
+
+
+def answered(study: StudyFacts, *said: str) -> StudyFacts:
+    """Return `study` with what each of several people said of its questions, in their order."""
+    answers = [
+        AnswerFacts(question.id, person, 1, choice)
+        for person, choices in enumerate(said)
+        for question, choice in zip(study.questions, choices.split(), strict=True)
+    ]
+    return replace(study, answers=answers)
 
 
 def rows(table: Table) -> list[list[Any]]:
@@ -45,11 +50,11 @@ def rows(table: Table) -> list[list[Any]]:
 
 
 def test_none_is_counted_for_everything_and_per_category() -> None:
-    counted = [row[1:7] for row in rows(rates_table([NONE, FIRST, SECOND, SECOND], KINDS))]
+    counted = [row[1:7] for row in rows(rates_table(FILTER))]
     assert counted == [
-        ["none", "all", "all", 4, 1, 0.25],
-        ["none", "add", "obj", 2, 1, 0.5],
-        ["none", "swap", "att", 2, 0, 0.0],
+        ["none", "all", "all", 8, 3, 0.375],
+        ["none", "add", "obj", 4, 1, 0.25],
+        ["none", "swap", "att", 4, 2, 0.5],
     ]
 
 
@@ -57,21 +62,26 @@ def test_equal_answers_counted_together_are_as_many_answers() -> None:
     together, apart = [NONE, replace(FIRST, times=3)], [NONE, FIRST, FIRST, FIRST]
     for make in (positions_table, times_table, positions_plot, times_plot):
         assert make(together) == make(apart)
-    for make_rates in (rates_table, rates_plot):
-        assert make_rates(together, KINDS) == make_rates(apart, KINDS)
 
 
 def test_right_answers_are_counted_where_one_is_known() -> None:
-    table = rates_table([RIGHT, RIGHT, RIGHT, WRONG], KINDS)
+    table = rates_table(answered(asked(1, 2, 3, 4, right="caption"), "caption caption caption negative_caption"))
     assert table.title == "How often the right option was chosen"
     assert rows(table)[0][:7] == ["image_to_text", "right", "all", "all", 4, 3, 0.75]
-    assert isinstance(rows(table)[0][7], Range)
 
 
-def test_the_interval_of_one_answer_is_wide_and_not_a_point() -> None:
-    # One of one right: from 1 / (1 + z^2) with z^2 = 3.8415.
-    interval = rows(rates_table([RIGHT], KINDS))[0][7]
-    assert (interval.low, interval.high) == (pytest.approx(0.2065, abs=1e-4), 1.0)
+def test_the_interval_of_one_persons_answers_says_nothing_of_other_people() -> None:
+    (interval,) = [row[7] for row in rows(rates_table(answered(asked(1, 2, right="caption"), "caption caption")))][:1]
+    assert interval == Undefined("One person answered, and what one person does says nothing about others.")
+
+
+def test_questions_about_one_instance_are_one_draw() -> None:
+    # Both people are right on both questions about the first of two instances, and on none about the second: a variance
+    # of 1/4 with one degree of freedom, worth one answer. Of eight answers Wilson's would be 0.215 to 0.785.
+    wrong = "negative_caption"
+    study = answered(asked(1, 1, 2, 2, right="caption"), *[f"caption caption {wrong} {wrong}"] * 2)
+    interval = rows(rates_table(study))[0][7]
+    assert (interval.low, interval.high) == pytest.approx(((1 - sin(0.475 * pi)) / 2, (1 + sin(0.475 * pi)) / 2))
 
 
 def test_places_are_tested_against_equal_chances() -> None:
@@ -96,9 +106,9 @@ def test_times_are_quantiles_of_those_that_were_measured() -> None:
 
 def test_the_plots_show_the_same_numbers() -> None:
     answers = [NONE, FIRST, SECOND, RIGHT]
-    rates, positions, times = rates_plot(answers, KINDS), positions_plot(answers), times_plot(answers)
-    assert [series.name for series in rates.series] == ["best_of_n: none", "image_to_text: right"]
-    assert [point.value for point in rates.series[0].points] == [pytest.approx(1 / 3), 0.5, 0.0]
+    rates, positions, times = rates_plot(FILTER), positions_plot(answers), times_plot(answers)
+    assert [series.name for series in rates.series] == ["best_of_n: none"]
+    assert [point.value for point in rates.series[0].points] == [0.375, 0.25, 0.5]
     assert [point.label for point in rates.series[0].points] == ["all", "add obj", "swap att"]
     assert [point.value for point in positions.series[0].points] == [1, 1]
     counts = {point.label: point.value for point in times.series[0].points}
@@ -110,4 +120,4 @@ def test_the_plots_show_the_same_numbers() -> None:
 
 
 def test_nothing_answered_is_an_empty_table() -> None:
-    assert [rows(table) for table in (rates_table([], KINDS), positions_table([]), times_table([]))] == [[], [], []]
+    assert [rows(table) for table in (rates_table(asked(1)), positions_table([]), times_table([]))] == [[], [], []]

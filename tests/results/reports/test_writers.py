@@ -61,8 +61,8 @@ def test_each_writer_stands_beside_what_others_found() -> None:
     assert isinstance(every[8], Range)
     assert dora[:8] == ["A-DORA", 3, 4, 2, 0.5, 20, 5, pytest.approx(3 / 5)]
     assert emil[:8] == ["A-EMIL", 1, 5, 1, 0, 5, 2, 0.5]
-    # Wilson's interval of 1 of 2: (1/2 + z2/4 -+ z sqrt(1/8 + z2/16)) / (1 + z2/2), z2 = 3.8415: 0.0945 to 0.9055.
-    assert (emil[8].low, emil[8].high) == (pytest.approx(0.0945, abs=1e-4), pytest.approx(0.9055, abs=1e-4))
+    assert isinstance(dora[8], Range)
+    assert emil[8] == Undefined("One instance was answered about, which says nothing about other instances.")
     nothing, nobody = Undefined(NOT_RECORDED), Undefined(NOBODY_LOOKED)
     assert fay == ["A-FAY", 1, 3, 0, nothing, nothing, 0, nobody, nobody]
 
