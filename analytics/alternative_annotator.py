@@ -114,24 +114,37 @@ def alternative_annotator_test(
     Example: where the model says on every instance what all people say, its advantage is 1 for everybody, every d is 0,
     and it wins over everybody.
     """
+    if not (0 <= epsilon < 1 and 0 < false_discovery_rate < 1):
+        raise ValueError(f"Not an epsilon of {epsilon} and a rate of {false_discovery_rate}: both lie between 0 and 1.")
+    by_instance = _by_instance(answers, people, instances)
+    shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
+    compared = [
+        _against(person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
+        for person in dict.fromkeys(people)
+    ]
+    return _summary(compared, epsilon, false_discovery_rate)
+
+
+def _by_instance(
+    answers: Sequence[Any], people: Sequence[Hashable], instances: Sequence[Hashable]
+) -> Mapping[Hashable, Mapping[Hashable, Any]]:
+    """Return instance -> person -> what this person said."""
     if not len(answers) == len(people) == len(instances):
         raise ValueError(
             f"Each answer has a person and an instance, not {len(answers)} answers with {len(people)} and "
             f"{len(instances)}."
         )
-    if not (0 <= epsilon < 1 and 0 < false_discovery_rate < 1):
-        raise ValueError(f"Not an epsilon of {epsilon} and a rate of {false_discovery_rate}: both lie between 0 and 1.")
     by_instance: dict[Hashable, dict[Hashable, Any]] = {}
     for answer, person, instance in zip(answers, people, instances, strict=True):
         given = by_instance.setdefault(instance, {})
         if person in given:
             raise ValueError(f"{person!r} has answered {instance!r} twice; each answers an instance once.")
         given[person] = answer
-    shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
-    compared = [
-        _against(person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
-        for person in dict.fromkeys(people)
-    ]
+    return by_instance
+
+
+def _summary(compared: Sequence[AgainstPerson], epsilon: float, false_discovery_rate: float) -> AlternativeAnnotator:
+    """Return over how many of the people the model wins, after the correction for many people."""
     tested = [each for each in compared if each.p is not None]
     rejected = benjamini_yekutieli([each.p for each in tested if each.p is not None], false_discovery_rate)
     winning = {each.person for each, wins in zip(tested, rejected, strict=True) if wins}

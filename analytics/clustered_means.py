@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analytics.people import LEVEL, ONE_INSTANCE, Answers, Spread, answers_of, share_interval, single_answers, spread
+from analytics.people import LEVEL, ONE_INSTANCE, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
 from analytics.scores import NOTHING
 
@@ -85,8 +85,8 @@ def mean_of(
     width = bounds[1] - bounds[0]
     share = min(1.0, max(0.0, (value - bounds[0]) / width))
     alone = float(given.values.var()) / width**2
-    independent = single_answers(share, found.variance / width**2, alone, given.values.size)
-    low, high = share_interval(share, given.values.size, given.values.size / independent, found.degrees, level=level)
+    told = evidence_of(share, Spread(found.variance / width**2, found.degrees), alone, given.values.size)
+    low, high = share_interval(share, told.most, told.design_effect, told.degrees, level=level)
     return ClusteredMean(value, bounds[0] + width * low, bounds[0] + width * high, sd, *counts)
 
 

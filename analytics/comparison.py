@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analytics.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
-from analytics.people import ONE_PERSON, Answers, Spread, answers_of, share_interval, single_answers, spread
+from analytics.people import ONE_PERSON, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
 from analytics.scores import scores_in_range, truth_values
 
@@ -114,8 +114,8 @@ def people_against(
     right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
     there are several about one. The interval is made of those of the two shares (`_between`), that of people for other
     people and instances and the other's for other instances. p is the smallest level at which it leaves out 0, and at
-    least `SMALLEST_P`. McNemar's p takes its place only where every answer is right or wrong, and comes from a person
-    of its own and to a question about an instance of its own, so that nothing depends on anything.
+    least `SMALLEST_P`. McNemar's p takes its place only where nothing depends on anything: every answer is right or
+    wrong, and comes from a person of its own to a question about an instance of its own.
 
     Undefined for one person, and where no question tells the two apart. Raises ValueError for different lengths, for
     what is no truth value, and when a person has answered a question twice.
@@ -194,7 +194,8 @@ def _by_instance(given: Answers, apart: Floats) -> Floats:
 def _share(value: float, found: Spread, weights: Floats, values: Floats, most: float) -> _Share:
     """Return a share with the variance that was found, or with that of `most` independent answers where it is less."""
     alone = float((weights * (values - value) ** 2).sum())
-    return _Share(value, single_answers(value, found.variance or 0.0, alone, most), found.degrees or 1.0)
+    told = evidence_of(value, found, alone, most)
+    return _Share(value, told.n, told.degrees)
 
 
 def _correlation(covariance: float, first: float, second: float) -> float:

@@ -3,11 +3,13 @@
 Every person counts once, however much they answered. The interval allows for both draws: of people, whose answers are
 alike because they are one person's, and of instances, which several people may share and about which there may be
 several questions. It is Wilson's interval of a share (1927) with Student's t, on the number of single answers that
-would tell as much (Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive
-counts estimated from survey data", Survey Methodology 24, pp. 193-201; Franco, Little, Louis and Slud 2019,
-"Comparative study of confidence intervals for proportions in complex sample surveys", Journal of Survey Statistics and
-Methodology 7, pp. 334-364). `benchmarks/coverage.py` measures how often it holds what it promises;
-docs/decisions/0011-intervals-for-other-people.md says why this one.
+would tell as much. `benchmarks/coverage.py` measures how often it holds what it promises, and
+docs/decisions/0057-intervals-by-instance.md says why this one.
+
+Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts estimated
+from survey data", Survey Methodology 24, pp. 193-201. Franco, Little, Louis and Slud 2019, "Comparative study of
+confidence intervals for proportions in complex sample surveys", Journal of Survey Statistics and Methodology 7,
+pp. 334-364.
 """
 
 from collections.abc import Hashable, Sequence
@@ -22,10 +24,12 @@ from analytics.ratings import Floats
 from analytics.scores import NOTHING, scores_in_range
 
 LEVEL = 0.95
-# People who differ a little near 1 differ more below: the design effect of a limit nearer to one half grows by this
-# power of how much more a share varies there, and by more where people are few (2 over the degrees of freedom) or the
-# share is skewed (its squared skewness over 60). Chosen by `benchmarks/coverage.py`.
-POWER, FEW_DEGREES, SKEWED = 0.4, 2.0, 60.0
+# People who differ a little near 1 differ more below. The design effect of a limit nearer to one half grows by this
+# power of how much more a share varies there. The power is larger where people are few (by 2 over the degrees of
+# freedom) or the share is skewed (by its squared skewness over 60), up to 1.25. Chosen by `benchmarks/coverage.py`.
+POWER, FEW_DEGREES, SKEWED, LARGEST_POWER = 0.4, 2.0, 60.0, 1.25
+# A variance below that of independent answers gets more degrees of freedom: at most one fifth of them times as many.
+DEGREES_TO_BELIEVE = 5.0
 # Rounds in which a limit and the design effect that belongs to it settle; six change nothing that anybody prints.
 ROUNDS = 12
 # A variance of shares below this is zero but for rounding.
@@ -46,6 +50,22 @@ class Spread:
     variance: float | None
     degrees: float | None
     reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How many independent answers of 0 or 1 tell as much as the answers behind a share.
+
+    most: if these answers were independent. n: as they are, at most `most`. degrees: of freedom of `n`.
+    """
+
+    n: float
+    most: float
+    degrees: float
+
+    @property
+    def design_effect(self) -> float:
+        return self.most / self.n
 
 
 @dataclass(frozen=True)
@@ -174,25 +194,36 @@ def score_of(given: Answers, *, level: float = LEVEL) -> PeopleScore:
     if found.variance is None or found.degrees is None:
         return PeopleScore(value, None, None, *counts, icc, None, found.reason)
     alone = float((given.weights * (given.values - value) ** 2).sum())
-    independent = single_answers(value, found.variance, alone, given.single_answers)
-    low, high = share_interval(value, counts[2], counts[2] / independent, found.degrees, level=level)
-    return PeopleScore(value, low, high, *counts, icc, counts[2] / independent)
+    told = evidence_of(value, found, alone, given.single_answers)
+    low, high = share_interval(value, told.most, told.design_effect, told.degrees, level=level)
+    return PeopleScore(value, low, high, *counts, icc, counts[2] / told.n)
 
 
-def single_answers(share: float, variance: float, alone: float, most: float) -> float:
-    """Return how many independent answers of 0 or 1 tell as much as a share with this variance.
+def evidence_of(share: float, found: Spread, alone: float, answers: float) -> Evidence:
+    """Return how many independent answers of 0 or 1 tell as much as a share with the variance that was found.
 
-    alone: the variance of a single answer; most: as how many independent answers these count at most, so that less
-    variance than `most` such answers have is not believed.
+    alone: the variance of a single answer. answers: as how many independent ones these count at most. A smaller
+    variance than theirs is chance, and the larger one is taken. Its degrees of freedom are those of Satterthwaite 1946,
+    "An approximate distribution of estimates of variance components", Biometrics Bulletin 2: the squared ratio of the
+    two variances times as many (`DEGREES_TO_BELIEVE` bounds it, because few people often seem alike).
+
+    Example: a share of .5 of 16 answers, with the variance 1/32 and 19 degrees of freedom, is worth 8 answers; with
+    1/128 it is worth 16, with 19 * min(2^2, 19 / 5) degrees.
     """
-    single, least = share * (1 - share), max(variance, alone / most)
-    return single / least if single > 0 and least > 0 else most
+    variance, degrees, floor = found.variance or 0.0, found.degrees or 1.0, alone / answers
+    if floor > variance:
+        most_times = max(1.0, degrees / DEGREES_TO_BELIEVE)
+        degrees *= min(most_times, (floor / variance) ** 2 if variance else most_times)
+    single, least = share * (1 - share), max(variance, floor)
+    if not (single > 0 and floor > 0):
+        return Evidence(answers, answers, degrees)
+    return Evidence(single / least, single / floor, degrees)
 
 
 def share_interval(
     share: float, n: float, design_effect: float, degrees: float, *, level: float = LEVEL
 ) -> tuple[float, float]:
-    """Return the interval of a share of `n` answers of which `design_effect` tell as much as one independent one.
+    """Return the interval of a share of `n` answers, where `design_effect` of them tell as much as one independent one.
 
     share: 0 to 1. n: above 0, need not be a whole number. degrees: of freedom of the design effect, above 0. Raises
     ValueError for numbers outside these.
@@ -211,7 +242,8 @@ def share_interval(
 
     far = float(stdtrit(degrees, (1 + level) / 2))
     least = max(share * (1 - share), 1 / (2 * n))
-    power = min(1.0, POWER + FEW_DEGREES / degrees + (1 - 2 * share) ** 2 / least / SKEWED)
+    few = FEW_DEGREES / degrees
+    power = min(max(1.0, LARGEST_POWER - few), POWER + few + (1 - 2 * share) ** 2 / least / SKEWED)
     below, above = (_lower_limit(each, n, design_effect, far, power) for each in (share, 1 - share))
     return below, 1 - above
 
@@ -281,7 +313,7 @@ def _lower_limit(share: float, n: float, design_effect: float, far: float, power
         return 0.0
     least = max(share * (1 - share), 1 / (2 * n))
     grown, limit = 1.0, share
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if design_effect > 1 else 1):
         independent = n / (1 + (design_effect - 1) * grown)
         beside = far**2 / independent
         around = far * sqrt(share * (1 - share) / independent + beside / (4 * independent))

@@ -75,18 +75,17 @@ def prediction_powered_mean(
     """Estimate the mean over all instances of what people say.
 
     labels: one number (1 and 0 for right and wrong, say) per answer of a person. instances: what it is about, of the
-    same length; answers to one instance are a cluster and are averaged first, so that each instance counts once and the
-    interval is one over instances. predictions: the same quantity as the model has it, for every labelled instance, and
-    for as many further ones as there are; these must be drawn as the labelled ones were, or the estimate is of neither.
-    bounds: the smallest and largest number that a label and a prediction can be, (0, 1) for a share; value and limits
-    stay inside. weight: lambda; without it the one with the smallest variance, between 0 and 1. 1 is plain
-    prediction-powered inference, 0 is people alone.
+    same length. Answers to one instance are averaged first, so that each instance counts once and the interval is one
+    over instances. predictions: the same quantity as the model has it, for every labelled instance and for further
+    ones. These must be drawn as the labelled ones were, or the estimate is of neither. bounds: the smallest and largest
+    number that a label and a prediction can be, (0, 1) for a share; value and limits stay inside. weight: lambda, from
+    0 (people alone) to 1 (plain prediction-powered inference); by default the one with the smallest variance.
 
-    With means y and f over the labelled and g over the n_unlabelled N: value = y + weight (g - f), its variance
-    var(Y - weight F) / n + weight^2 var(F) / N, and the best weight cov(Y, F) / ((1 + n / N) var(F)), var(F) over all
-    predictions. Without bounds the limits are Student's t with the degrees of freedom of Welch 1947, which the papers,
-    with many labelled instances, take to be infinite. With bounds see `_exact`. The interval is for other instances
-    like these, answered by these people.
+    The value is y + weight (g - f), with means y and f over the n labelled instances and g over the N further ones. Its
+    variance is var(Y - weight F) / n + weight^2 var(F) / N, and the best weight cov(Y, F) / ((1 + n / N) var(F)) with
+    var(F) over all predictions. Without bounds the limits are Student's t with the degrees of freedom of Welch 1947,
+    which the papers, with many labelled instances, take to be infinite. With bounds see `_exact`. The interval is for
+    other instances like these, answered by these people.
 
     Raises ValueError for different lengths, nan, a labelled instance without a prediction, a weight outside 0 to 1, a
     level outside 0 to 1, and numbers outside the bounds.
@@ -95,20 +94,9 @@ def prediction_powered_mean(
     Example: people right on 3 of 4 instances and the model on 2 of these (both right on 2 of the 3), the model on 5 of
     8 others: with weight 1 the estimate is 0.75 + (0.625 - 0.5) = 0.875.
     """
-    values = np.asarray(labels, dtype=np.float64)
-    if values.ndim != 1 or values.size != len(instances):
-        raise ValueError(f"Each label has an instance, not {values.shape} labels with {len(instances)} instances.")
     if not 0 < level < 1 or (weight is not None and not 0 <= weight <= 1):
         raise ValueError(f"Not a level of {level} and a weight of {weight}: both lie between 0 and 1.")
-    clusters: dict[Hashable, list[float]] = {}
-    for value, instance in zip(values.tolist(), instances, strict=True):
-        clusters.setdefault(instance, []).append(value)
-    missing = next((instance for instance in clusters if instance not in predictions), None)
-    if missing is not None:
-        raise ValueError(NOT_PREDICTED.format(missing))
-    labelled = np.array([sum(each) / len(each) for each in clusters.values()], dtype=np.float64)
-    predicted = np.array([predictions[instance] for instance in clusters], dtype=np.float64)
-    further = np.array([value for instance, value in predictions.items() if instance not in clusters], dtype=np.float64)
+    labelled, predicted, further = _by_instance(labels, instances, predictions)
     numbers = np.concatenate([labelled, predicted, further])
     if np.isnan(numbers).any():
         raise ValueError("A label or a prediction is not a number.")
@@ -121,6 +109,25 @@ def prediction_powered_mean(
     if bounds is None:
         return _estimate(labelled, predicted, further, weight, level)
     return _within(bounds, labelled, predicted, further, weight, level)
+
+
+def _by_instance(
+    labels: ArrayLike, instances: Sequence[Hashable], predictions: Mapping[Any, float]
+) -> tuple[Floats, Floats, Floats]:
+    """Return the mean label of each labelled instance, the predictions for these, and the predictions for others."""
+    values = np.asarray(labels, dtype=np.float64)
+    if values.ndim != 1 or values.size != len(instances):
+        raise ValueError(f"Each label has an instance, not {values.shape} labels with {len(instances)} instances.")
+    clusters: dict[Hashable, list[float]] = {}
+    for value, instance in zip(values.tolist(), instances, strict=True):
+        clusters.setdefault(instance, []).append(value)
+    missing = next((instance for instance in clusters if instance not in predictions), None)
+    if missing is not None:
+        raise ValueError(NOT_PREDICTED.format(missing))
+    labelled = np.array([sum(each) / len(each) for each in clusters.values()], dtype=np.float64)
+    predicted = np.array([predictions[instance] for instance in clusters], dtype=np.float64)
+    further = np.array([value for instance, value in predictions.items() if instance not in clusters], dtype=np.float64)
+    return labelled, predicted, further
 
 
 def prediction_powered_scores(
@@ -243,7 +250,7 @@ def _single_instances(labelled: Floats) -> float:
 def _relative_variance(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> float:
     """Return the variance of the estimate over that of the mean of people's answers alone.
 
-    1 - 2 weight cov(Y, F) / var(Y) + weight^2 (1 + n / N) var(F) / var(Y), with variances and covariance over the
+    It is 1 - 2 weight cov(Y, F) / var(Y) + weight^2 (1 + n / N) var(F) / var(Y). Variances and covariance are over the
     labelled instances and `PSEUDO_INSTANCES` each of (1, 0) and (0, 1).
     """
     if not weight or not further.size:

@@ -1,15 +1,18 @@
 """Measures how often intervals of `analytics` hold the truth: scores, tests, agreement, preferences, estimates.
 
-    python -m benchmarks.coverage [--rounds 100]
+    python -m benchmarks.coverage [--rounds 100] [--only scores]
 
 People have an ability, instances a difficulty, both normal on the logit scale; a person is right with the probability
 of their sum. The truth is the mean over all people and instances that could have been drawn. Each line is one design;
 `rounds` data sets are drawn from it. A share of 95 in 100 of 100 data sets may come out as 91 or 99.
+
+Widths are multiples of the width of a normal interval that knows the true standard deviation of the estimate, which
+follows from the design (`Design.spread`).
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -22,6 +25,7 @@ from analytics.clustered_means import clustered_mean
 from analytics.coefficients import KrippendorffAlpha
 from analytics.comparison import mcnemar, people_against
 from analytics.people import score_of_people
+from analytics.planning import expected_share
 from analytics.prediction_powered import PredictionPowered, prediction_powered_mean
 from analytics.preferences import Comparison, Limits, Preferences, preferences
 from analytics.ratings import code
@@ -29,9 +33,21 @@ from analytics.ratings import code
 SEED = 2026
 PEOPLE, INSTANCES, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
 DIFFICULTIES = (0.0, 1.0)
+# Share right, and how alike answers of one person and about one question are -> the spreads that make them so.
+PLANNED = {
+    (0.9, 0.05, 0.0): (0.732, 0.0),
+    (0.9, 0.05, 0.1): (0.849, 1.145),
+    (0.9, 0.3, 0.0): (2.073, 0.0),
+    (0.97, 0.05, 0.0): (1.106, 0.0),
+    (0.97, 0.05, 0.1): (1.403, 1.777),
+    (0.97, 0.2, 0.0): (2.085, 0.0),
+    (0.97, 0.3, 0.0): (2.682, 0.0),
+    (0.97, 0.5, 0.0): (4.269, 0.0),
+}
 # The quantile of the normal distribution that leaves 2.5 in 100 on either side.
 NORMAL = 1.959964
 NODES, WEIGHTS = hermegauss(60)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,29 @@ class Design:
         question = what if self.same else what + who * self.instances * self.per_instance
         return who.tolist(), question.tolist(), (question // self.per_instance).tolist()
 
+    def spread(self, tries: int = 1) -> float:
+        """Return the true standard deviation of the mean over answers, each the share right of so many tries."""
+        who, what, about = (np.array(column) for column in self.columns())
+        middle = logit_of_mean(self.share, float(np.hypot(self.ability, self.difficulty)))
+        chances = probability(middle + self.ability * NODES[:, np.newaxis] + self.difficulty * NODES)
+        of_answer = float(WEIGHTS @ (chances * (1 - chances)) @ WEIGHTS) / tries
+        of_pair, of_person, of_instance = (
+            float(each) - self.share**2
+            for each in (
+                WEIGHTS @ chances**2 @ WEIGHTS,
+                WEIGHTS @ (chances @ WEIGHTS) ** 2,
+                (WEIGHTS @ chances) ** 2 @ WEIGHTS,
+            )
+        )
+        # Everybody gives as many answers, so each answer counts as much. How probably two have the same source:
+        same_person, same_instance, same_pair = (
+            float((np.unique(column, return_counts=True)[1] ** 2).sum()) / what.size**2
+            for column in (who, about, who * (about.max() + 1) + about)
+        )
+        variance = of_answer / what.size + same_pair * of_pair
+        variance += (same_person - same_pair) * of_person + (same_instance - same_pair) * of_instance
+        return float(np.sqrt(variance))
+
     def __str__(self) -> str:
         whose = "same" if self.same else "own"
         return (
@@ -91,14 +130,10 @@ class Design:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=100, help="How many data sets are drawn from each design.")
-    rounds = parser.parse_args().rounds
-    show_scores(rounds)
-    show_means(rounds)
-    show_rejections(rounds)
-    show_agreement(max(rounds // 2, 1))
-    show_clustered_agreement(rounds)
-    show_preferences(rounds)
-    show_estimates(rounds)
+    parser.add_argument("--only", choices=TABLES, nargs="*", default=list(TABLES), help="Which tables to print.")
+    asked = parser.parse_args()
+    for name in asked.only:
+        TABLES[name](asked.rounds)
 
 
 def designs() -> Iterator[Design]:
@@ -111,8 +146,20 @@ def designs() -> Iterator[Design]:
 
 def several_questions() -> Iterator[Design]:
     """Yield designs with several questions about an instance, as in BiVLC's human baseline; without dependence too."""
-    for instances, each, difficulty, share, answers in product((25, 50), (2, 4), (0.0, 1.0, 1.5), (0.75, 0.9), (0, 3)):
-        yield Design(20, instances, 0.5 if difficulty else 0.0, difficulty, share, True, each, answers)
+    for difficulty, share, ability, instances, each, answers in product(
+        (0.0, 1.0, 1.5), SHARES, SPREADS, (25, 50), (2, 4), (0, 3)
+    ):
+        if difficulty or not ability:
+            yield Design(20, instances, ability, difficulty, share, True, each, answers)
+
+
+def of_people_alike() -> Iterator[Design]:
+    """Yield those of `several_questions` that suit coefficients, in which people do not differ."""
+    return (each for each in several_questions() if not each.ability and each.share in (0.75, 0.9))
+
+
+# What a coverage is measured of -> how often intervals held, their mean width and that of one that knows the spread.
+Measured = Callable[[Design, int, np.random.Generator], tuple[float, float, float]]
 
 
 def coverage_of_scores(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -120,14 +167,14 @@ def coverage_of_scores(design: Design, rounds: int, rng: np.random.Generator) ->
     would be that knows how far scores spread from data set to data set."""
     columns = design.columns()
     found = [score_of_people(right, *columns) for right in design.draw(rounds, rng)]
-    return _coverage([(each.value, each.low, each.high) for each in found], design.share)
+    return _coverage([(each.low, each.high) for each in found], design.share, design.spread())
 
 
 def coverage_of_means(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
     """As `coverage_of_scores`, of the share of all answers: how often a statement is called true, say."""
     who, _, about = design.columns()
     found = [clustered_mean(right, who, about) for right in design.draw(rounds, rng)]
-    return _coverage([(each.value, each.low, each.high) for each in found], design.share)
+    return _coverage([(each.low, each.high) for each in found], design.share, design.spread())
 
 
 def coverage_of_ratings(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
@@ -136,15 +183,14 @@ def coverage_of_ratings(design: Design, rounds: int, rng: np.random.Generator) -
     who, _, about = design.columns()
     ratings = 1 + rng.binomial(4, design.chances(rounds, rng))
     found = [clustered_mean(each, who, about, bounds=(1, 5)) for each in ratings]
-    return _coverage([(each.value, each.low, each.high) for each in found], 1 + 4 * design.share)
+    return _coverage([(each.low, each.high) for each in found], 1 + 4 * design.share, 4 * design.spread(tries=4))
 
 
-def _coverage(found: Sequence[Sequence[float | None]], truth: float) -> tuple[float, float, float]:
-    """found: value, low and high of each data set. An interval that is undefined holds nothing and counts for no
-    width."""
-    values, low, high = np.array(found, dtype=np.float64).T
-    oracle = 2 * NORMAL * float(np.nanstd(values))
-    return float(((low <= truth) & (truth <= high)).mean()), float(np.nanmean(high - low)), oracle
+def _coverage(limits: Sequence[Sequence[float | None]], truth: float, spread: float) -> tuple[float, float, float]:
+    """limits: of each data set. An interval that is undefined holds nothing and counts for no width."""
+    low, high = np.array(limits, dtype=np.float64).T
+    held = float(((low <= truth) & (truth <= high)).mean())
+    return held, float(np.nanmean(high - low)), 2 * NORMAL * spread
 
 
 HEAD = (
@@ -153,34 +199,48 @@ HEAD = (
 
 
 def show_scores(rounds: int) -> None:
-    rng = np.random.default_rng(SEED)
-    print(f"Human scores, {rounds} data sets each: 95 % intervals for other people and instances")
-    print("each: questions about an instance; width of oracle: as a multiple of one that knows the true spread")
-    print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
-    shares = []
-    for design in designs():
-        held, width, oracle = coverage_of_scores(design, rounds, rng)
-        shares.append(held)
-        print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
-    print(f"least {min(shares):.3f}, mean {np.mean(shares):.3f}")
+    _show("Human scores", designs(), coverage_of_scores, rounds)
 
 
 def show_means(rounds: int) -> None:
-    rng = np.random.default_rng(SEED)
-    for name, measured in (("Shares of answers", coverage_of_means), ("Mean ratings, 1 to 5", coverage_of_ratings)):
-        print(f"\n{name}, {rounds} data sets each: 95 % intervals for other people and instances")
-        print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
-        for design in several_questions():
-            held, width, oracle = measured(design, rounds, rng)
-            print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
+    _show("Shares of answers", several_questions(), coverage_of_means, rounds)
+
+
+def show_ratings(rounds: int) -> None:
+    _show("Mean ratings, 1 to 5", several_questions(), coverage_of_ratings, rounds)
+
+
+def _show(name: str, of: Iterable[Design], measured: Measured, rounds: int) -> None:
+    """Print how often intervals held and how wide they were, by design and by group of designs."""
+    rng, groups = np.random.default_rng(SEED), dict[str, list[tuple[float, float]]]()
+    print(f"\n{name}, {rounds} data sets each, seed {SEED}: 95 % intervals for other people and instances")
+    print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
+    for design in of:
+        held, width, oracle = measured(design, rounds, rng)
+        groups.setdefault(_group(design), []).append((held, width / oracle))
+        print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
+    print(f"{name:<48}{'designs':>8}{'least':>7}{'mean':>7}{'< .93':>7}{'width':>7}{'widest':>8}{'> 1.15':>8}")
+    for group, found in groups.items():
+        shares, widths = np.array(found).T
+        print(
+            f"{group:<48}{shares.size:>8}{shares.min():>7.3f}{shares.mean():>7.3f}{(shares < 0.93).sum():>7}"
+            f"{widths.mean():>7.2f}{widths.max():>8.2f}{(widths > 1.15).sum():>8}",
+            flush=True,
+        )
+
+
+def _group(design: Design) -> str:
+    each = "several questions" if design.per_instance > 1 else "one question"
+    alike = ", no dependence" if not (design.ability or design.difficulty) else ""
+    return f"{design.people} people, {each}{alike}, share {'.97' if design.share > 0.9 else 'up to .90'}"
 
 
 def rejections(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return how often people are told apart from a model that is as good: by instance and person, and by McNemar's
     test."""
-    ours = theirs = 0
+    ours, theirs, columns = 0, 0, design.columns()
     for right, its in _against_a_model(design, rounds, rng):
-        found, naive = people_against(right, its, *design.columns()).p, mcnemar(right, its).p
+        found, naive = people_against(right, its, *columns).p, mcnemar(right, its).p
         ours += found is not None and found < 0.05
         theirs += naive is not None and naive < 0.05
     return ours / rounds, theirs / rounds
@@ -199,21 +259,45 @@ def coverage_of_differences(design: Design, rounds: int, rng: np.random.Generato
     """As `coverage_of_scores`, of the difference between people and a model that is as good."""
     columns = design.columns()
     found = [people_against(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
-    return _coverage([(each.value, each.low, each.high) for each in found], 0.0)
+    # The model answers every question once, however many people do.
+    times = np.unique(columns[1], return_counts=True)[1] / len(columns[1])
+    of_model = design.share * (1 - design.share) * float((times**2).sum())
+    return _coverage([(each.low, each.high) for each in found], 0.0, float(np.sqrt(design.spread() ** 2 + of_model)))
+
+
+def show_differences(rounds: int) -> None:
+    _show("People against a model that is as good", several_questions(), coverage_of_differences, rounds)
 
 
 def show_rejections(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
-    print("\nPeople against a model that is as good, at a nominal 5 %: how often the test tells them apart")
-    print(f"{HEAD}{'test':>8}{'McNemar':>9}{'held':>8}{'of oracle':>11}")
-    plain = [
-        Design(people, 100, ability, 0.0, 0.8, same)
-        for people, ability, same in product(PEOPLE, SPREADS, (False, True))
-    ]
-    for design in [*plain, *several_questions()]:
-        ours, theirs = rejections(design, 4 * rounds, rng)
-        held, width, oracle = coverage_of_differences(design, rounds, rng)
-        print(f"{design}{ours:>8.3f}{theirs:>9.3f}{held:>8.3f}{width / oracle:>11.2f}", flush=True)
+    print(
+        f"\nPeople against a model that is as good, {rounds} data sets each: how often a test at 5 % tells them apart"
+    )
+    print(f"{HEAD}{'test':>8}{'McNemar':>9}")
+    for people, ability, share, same in product(PEOPLE, SPREADS, (0.8, 0.95), (False, True)):
+        design = Design(people, 100, ability, 0.0, share, same)
+        ours, theirs = rejections(design, rounds, rng)
+        print(f"{design}{ours:>8.3f}{theirs:>9.3f}", flush=True)
+
+
+def show_plans(rounds: int) -> None:
+    """Print the width that is planned beside the mean width that comes, for answers that correlate as was said."""
+    rng = np.random.default_rng(SEED)
+    print(f"\nPlanned widths, {rounds} data sets each. icc: of people, and of questions")
+    print(f"{'people':>6}{'each':>6}{'truth':>7}{'icc':>11}{'planned':>9}{'came':>8}{'ratio':>7}")
+    for (share, icc, of_questions), people, each in product(PLANNED, (3, 5, 10, 20), (25, 100)):
+        same = of_questions > 0
+        planned = expected_share(
+            people, each, people if same else 1, share=share, icc=icc, icc_of_questions=of_questions
+        ).width
+        design = Design(people, each, *PLANNED[share, icc, of_questions], share, same)
+        came = coverage_of_scores(design, rounds, rng)[1]
+        print(
+            f"{people:>6}{each:>6}{share:>7.2f}{icc:>6.2f}{of_questions:>5.2f}"
+            f"{planned:>9.3f}{came:>8.3f}{(planned or 0) / came:>7.2f}",
+            flush=True,
+        )
 
 
 def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: np.random.Generator) -> list[float]:
@@ -221,7 +305,7 @@ def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: n
 
     500 questions with two labels, 7 in 10 of one; `each` of `people` answer one, rightly as often as their ability.
     """
-    right = float(WEIGHTS @ probability(1.5 + spread * NODES) / WEIGHTS.sum())
+    right = float(WEIGHTS @ probability(1.5 + spread * NODES))
     first = 0.7 * right + 0.3 * (1 - right)
     truth = 1 - right * (1 - right) / (first * (1 - first))
     held = np.zeros(2)
@@ -252,13 +336,14 @@ def coverage_of_clustered_alpha(design: Design, rounds: int, rng: np.random.Gene
         alpha = estimate(KrippendorffAlpha(), coded)
         each = interval_of(alpha, KrippendorffAlpha(), coded, rng=rng, method="BCa", clusters=clusters)
         found.append((alpha.value, each.low, each.high))
-    return _coverage(found, _alpha_of(design))
+    values = np.array([value for value, *_ in found], dtype=np.float64)
+    return _coverage([limits for _, *limits in found], _alpha_of(design), float(np.nanstd(values)))
 
 
 def _alpha_of(design: Design) -> float:
     middle = logit_of_mean(design.share, design.difficulty)
     chances = probability(middle + design.difficulty * NODES)
-    apart = float(WEIGHTS @ (chances * (1 - chances)) / WEIGHTS.sum())
+    apart = float(WEIGHTS @ (chances * (1 - chances)))
     first = 0.7 * design.share + 0.3 * (1 - design.share)
     return 1 - apart / (first * (1 - first))
 
@@ -267,10 +352,9 @@ def show_clustered_agreement(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print(f"\nKrippendorff's alpha over instances, {rounds} data sets each: how often 95 % intervals hold the truth")
     print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
-    for design in several_questions():
-        alike = replace(design, ability=0.0)
-        held, width, oracle = coverage_of_clustered_alpha(alike, rounds, rng)
-        print(f"{alike}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
+    for design in of_people_alike():
+        held, width, oracle = coverage_of_clustered_alpha(design, rounds, rng)
+        print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
 
 
 def show_agreement(rounds: int) -> None:
@@ -403,6 +487,20 @@ def show_estimates(rounds: int) -> None:
         print(f"{labelled:>8}{share:>8.2f}{model:>8.2f}{copied:>8}{cells}", flush=True)
 
 
+TABLES = {
+    "scores": show_scores,
+    "means": show_means,
+    "ratings": show_ratings,
+    "differences": show_differences,
+    "rejections": show_rejections,
+    "plans": show_plans,
+    "agreement": lambda rounds: show_agreement(max(rounds // 2, 1)),
+    "alpha": show_clustered_agreement,
+    "preferences": show_preferences,
+    "estimates": show_estimates,
+}
+
+
 def probability(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = 1 / (1 + np.exp(-logits))
     return found
@@ -413,7 +511,7 @@ def logit_of_mean(share: float, spread: float) -> float:
     low, high = -20.0, 20.0
     for _ in range(60):
         middle = (low + high) / 2
-        if WEIGHTS @ probability(middle + spread * NODES) / WEIGHTS.sum() < share:
+        if WEIGHTS @ probability(middle + spread * NODES) < share:
             low = middle
         else:
             high = middle
