@@ -177,11 +177,11 @@ def test_intervals_hold_the_truth_as_often_as_they_promise(design: Design) -> No
 
 
 def test_few_hard_instances_that_were_not_drawn_are_allowed_for() -> None:
-    # With 25 instances and a difficulty spread of 1.5 some draws hold none that is hard. A true 93.5 % of 1,000 data
-    # sets comes out under 92 % once in 40 times; this seed is none of them.
+    # With 25 instances and a difficulty spread of 1.5 some draws hold none that is hard. Of these 1,000 data sets 934
+    # held the truth when design effects grew with no more than their own size.
     design = Design(20, 25, 0.0, 1.5, 0.97, same=True, per_instance=2)
     held, _, _ = coverage_of_scores(design, 1000, np.random.default_rng(6))
-    assert held >= 0.92
+    assert held >= 0.94
 
 
 def test_answers_may_be_right_in_part() -> None:
