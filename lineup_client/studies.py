@@ -47,11 +47,14 @@ class Study:
         self.path = f"{project}studies/{slug}/"
 
     def read(self) -> dict[str, Any]:
-        """Return its state and, for who may hand them out, its links."""
+        """Return its state and, for who may hand them out, its links.
+
+        `invite_url`: for people whom you invite. `take_url`: for Prolific, which adds its ids; refused without them.
+        """
         return self._site.json("GET", self.path)
 
     def launch(self) -> dict[str, Any]:
-        """Freeze its design and let annotators in. It cannot be undone."""
+        """Freeze its design and let annotators in; return what `read` does, with the links. It cannot be undone."""
         return self._change("launch")
 
     def pause(self) -> dict[str, Any]:

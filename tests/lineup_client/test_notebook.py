@@ -1,10 +1,13 @@
 """The notebook of the documentation, cell after cell, against a running site."""
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from rehearsal.simulation import BrowserInProcess, people, take_part
@@ -19,19 +22,33 @@ def cells() -> list[dict[str, Any]]:
     return list(json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"])
 
 
+def run(cell: dict[str, Any], names: dict[str, Any]) -> Any:
+    """Run a cell; return what Jupyter would show below it, the value of its last line."""
+    code = ast.parse("".join(cell["source"]), f"{NOTEBOOK.name}:{cell['id']}")
+    last = code.body.pop()
+    exec(compile(code, NOTEBOOK.name, "exec"), names)  # noqa: S102
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names)  # noqa: S307
+    exec(compile(ast.Module([last], []), NOTEBOOK.name, "exec"), names)  # noqa: S102
+    return None
+
+
 @pytest.mark.once(on="sqlite", because="the walk of test_walk is the same on the way to the site, and run on both")
 @pytest.mark.django_db(transaction=True)
 def test_it_leads_from_pictures_to_agreement(
-    live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    settings.SITE_URL = live_server.url
     monkeypatch.setenv("LINEUP_URL", live_server.url)
     monkeypatch.setenv("LINEUP_TOKEN", token_of(make_person("ann")))
     names: dict[str, Any] = {}
     try:
         for cell in (cell for cell in cells() if cell["cell_type"] == "code"):
-            exec(compile("".join(cell["source"]), f"{NOTEBOOK.name}:{cell['id']}", "exec"), names)  # noqa: S102
+            shown = run(cell, names)
             if "people-answer" in cell["metadata"].get("tags", []):
+                # What is shown here is handed out.
+                assert httpx.get(shown).status_code == 200
                 for person in people(count=3, accuracy=1.0, seed="1"):
                     take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
     finally:

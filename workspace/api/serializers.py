@@ -241,9 +241,11 @@ class StudyDetailSerializer(StudySerializer):
         allow_null=True, allow_blank=True, help_text="The study file; null for who may not change drafts."
     )
     take_url = serializers.CharField(
-        allow_null=True, help_text="Where annotators arrive; null for who may not hand it out."
+        allow_null=True, help_text="The address for Prolific, which adds its ids; null for who may not hand it out."
     )
-    invite_url = serializers.CharField(allow_null=True, help_text="For invited people, where the study lets them in.")
+    invite_url = serializers.CharField(
+        allow_null=True, help_text="The link for invited people; null where the study lets none in."
+    )
 
 
 class PlanSerializer(Plain):

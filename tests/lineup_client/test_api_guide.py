@@ -1,0 +1,153 @@
+"""The examples of docs/api.md in Python, statement after statement, against a running site."""
+
+import ast
+import inspect
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from config.celery import app
+from lineup_client import Lineup
+from rehearsal.simulation import BrowserInProcess, people, take_part
+from results.actions.pseudonyms import name_annotators
+from results.models import Pseudonym
+from studies.models import Instance, Study
+from tests.factories import draw_image, make_model, make_person, make_project
+from tests.studies.source_files import picture_bytes
+from tests.workspace.api.asking import token_of
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+STUDY_FILE = """
+study: step-3
+title: Which image fits?
+contact: Ada
+kind: best_of_n
+ask: {caption: caption, becomes: image}
+answers: 3
+surveys: {size: 2}
+rule: majority-v1
+"""
+
+
+def examples() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def inline_calls() -> list[str]:
+    """Return what stands in the sentences of the guide between backticks and is called on what the client returns."""
+    inline = re.findall(r"`([^`\n]+)`", GUIDE.read_text(encoding="utf-8"))
+    return [code for code in inline if re.match(r"(project|study|site)\.[\w.]+\(", code)]
+
+
+@pytest.fixture
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that the examples name."""
+    monkeypatch.chdir(tmp_path)
+    Path("images").mkdir()
+    for number, name in enumerate(("1a.jpg", "1b.jpg")):
+        Path("images", name).write_bytes(picture_bytes(size=(80 + number, 60)))
+    Path("study.yaml").write_text(STUDY_FILE, encoding="utf-8")
+    Path("rows.jsonl").write_text(
+        '{"key": "big", "caption": "A bird.", "images": ["2.png", "3.png"]}\n', encoding="utf-8"
+    )
+    with zipfile.ZipFile("images.zip", "w") as packed:
+        for name, size in (("2.png", (90, 60)), ("3.png", (91, 60))):
+            packed.writestr(name, picture_bytes(size=size))
+
+
+@pytest.fixture
+def _worker() -> Iterator[None]:
+    """What is sent to a worker is done by who sends it."""
+    app.conf.task_always_eager = True
+    yield
+    app.conf.task_always_eager = False
+
+
+@pytest.fixture
+def owner(transactional_db: None) -> User:
+    """Somebody with a project in which other rows, with known answers, and a model are already."""
+    owner = make_person("ann", superuser=True)
+    project = make_project("birds")
+    make_model(project, "CLIP openai")
+    for number in range(3):
+        instance = Instance.objects.create(
+            project=project,
+            key=f"row-{number}",
+            captions={"caption": "A bird."},
+            caption_rule="as-is-v1",
+            reference={"right": "candidate-0"},
+            source_file="rows.jsonl",
+            source_row=number + 1,
+        )
+        for place in range(2):
+            image = draw_image(10 * number + place)
+            instance.images.create(role="candidate", position=place, filename=f"{place}.png", image=image)
+    return owner
+
+
+def people_answer() -> None:
+    """Three people answer the first survey; the questions of the other stay undecided."""
+    study = Study.objects.get()
+    for person in people(count=3, accuracy=1.0, seed="1"):
+        take_part(browser=BrowserInProcess(), study=study, person=person)
+    name_annotators(project=study.project)
+    Pseudonym.objects.filter(pk=Pseudonym.objects.order_by("pk")[0].pk).update(name="A-34679")
+
+
+def run(statement: ast.stmt, names: dict[str, Any]) -> Any:
+    """Run a statement; return the value of one that is an expression, lists of the site read to the end."""
+    if not isinstance(statement, ast.Expr):
+        exec(compile(ast.Module([statement], []), GUIDE.name, "exec"), names)  # noqa: S102
+        return None
+    value = eval(compile(ast.Expression(statement.value), GUIDE.name, "eval"), names)  # noqa: S307
+    return list(value) if isinstance(value, Iterator) or type(value).__name__ == "Rows" else value
+
+
+@pytest.mark.once(on="sqlite", because="what the API does on both is tried by its own tests")
+@pytest.mark.usefixtures("_files", "_worker")
+def test_every_statement_runs_against_a_site(live_server: LiveServer, owner: User, settings: Settings) -> None:
+    settings.SITE_URL = live_server.url
+    names: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    token = token_of(owner)
+    for example in examples():
+        here = example.replace("https://lineup.example", live_server.url).replace("lineup_...", token)
+        for statement in ast.parse(here).body:
+            code = ast.unparse(statement)
+            values[code] = run(statement, names)
+            if "launch()" in code:
+                people_answer()
+    link = values["study.launch()['invite_url']"]
+    assert httpx.get(link).status_code == 200
+    assert len(values["study.responses().to_pandas()"]) == 6
+    assert values["study.progress()"]["answers"] == {"given": 6, "wanted": 12}
+    assert {Path(name).exists() for name in ("birds.parquet", "birds-v1.zip")} == {True}
+    assert Instance.objects.filter(key="big").exists()
+    assert len(list(names["project"].instances(progress="complete"))) == 2
+
+
+@pytest.mark.parametrize("code", inline_calls())
+def test_what_stands_in_its_sentences_can_be_called_so(code: str) -> None:
+    site = Lineup("https://lineup.example", "lineup_abc")
+    project = site.project("birds")
+    names = {"site": site, "project": project, "study": project.study("pick")}
+    (call,) = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call) and ".wait" not in ast.unparse(node.func)
+    ]
+    method = eval(ast.unparse(call.func), names)  # noqa: S307
+    inspect.signature(method).bind(*call.args, **{str(each.arg): each.value for each in call.keywords})
+
+
+def test_the_guide_has_examples() -> None:
+    assert len(examples()) == 2
+    assert len(inline_calls()) >= 3
