@@ -8,7 +8,7 @@ class AnnotationError(Exception):
     """Any of the below; `status` is the HTTP status of the page that shows it."""
 
     status = 400
-    heading: StrOrPromise = gettext_lazy("This did not work")
+    heading: StrOrPromise = gettext_lazy("Something went wrong")
 
     def __init__(self, message: str, what_next: str = "") -> None:
         super().__init__(message)
@@ -19,19 +19,19 @@ class AnnotationError(Exception):
 class BadEntry(AnnotationError):
     """The link that brought the annotator cannot be used."""
 
-    heading = gettext_lazy("This link is not complete")
+    heading = gettext_lazy("This link is incomplete")
 
 
 class NoSuchStudy(AnnotationError):
     status = 404
-    heading = gettext_lazy("This link leads nowhere")
+    heading = gettext_lazy("This link does not work")
 
 
 class TooManyAtOnce(AnnotationError):
     """More new people than one network may send in a while; `retry_after` is in seconds."""
 
     status = 429
-    heading = gettext_lazy("Please wait a little")
+    heading = gettext_lazy("Please wait a moment")
 
     def __init__(self, message: str, what_next: str = "", *, retry_after: int) -> None:
         super().__init__(message, what_next)
@@ -72,7 +72,7 @@ class NothingLeft(AnnotationError):
     """Nobody gets anything now or, where `rule` names a rule of eligibility, only others do."""
 
     status = 200
-    heading = gettext_lazy("Everything is taken")
+    heading = gettext_lazy("All places are taken")
 
     def __init__(self, message: str, what_next: str = "", *, rule: str = "") -> None:
         super().__init__(message, what_next)

@@ -35,8 +35,8 @@ def _session_in_words(pay: Pay) -> str:
         return amount
     # Translators: what a session is paid, such as US$ 2.00 from 15 answers on (a share of it for fewer).
     pattern = ngettext(
-        "%(amount)s from %(answers)s answer on (a share of it for fewer)",
-        "%(amount)s from %(answers)s answers on (a share of it for fewer)",
+        "%(amount)s for at least %(answers)s answer (a share of it for fewer)",
+        "%(amount)s for at least %(answers)s answers (a share of it for fewer)",
         pay.least_answers,
     )
     return pattern % {"amount": amount, "answers": pay.least_answers}

@@ -47,8 +47,8 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     elif wants_json(request):
         # The same sentence as on the page.
         message = gettext(
-            "Nothing you had saved is lost. Reload this page in a minute; if it stays like this, tell the person who "
-            "sent you here."
+            "Everything you saved is safe. Reload this page in a minute. If this happens again, tell the person "
+            "who sent you here."
         )
         response = JsonResponse({"error": message}, status=503)
     else:

@@ -37,7 +37,7 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
     what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
     if Removal.Why.WITHDRAWN in reasons:
         raise CannotTakePart(
-            gettext("You took your consent back, so you cannot take part in these studies again."), what_next
+            gettext("You withdrew your consent, so you cannot take part in these studies again."), what_next
         )
     if reasons:
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
@@ -66,7 +66,7 @@ def _not_open(state: StudyState, provider: str) -> NotOpen:
     if provider != invite.PROVIDER:
         return NotOpen(reason, gettext("Please return it on the platform, or try the same link again later."))
     if state == StudyState.CLOSED:
-        return NotOpen(reason, gettext("There is nothing left for you to do: this page can be closed."))
+        return NotOpen(reason, gettext("There is nothing left for you to do. You can close this page."))
     return NotOpen(reason, gettext("Try the same link again later."))
 
 
@@ -74,11 +74,11 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
     """Return what somebody is told who gets nothing: that all places are taken, that what there is is for others, or
     that nothing is ready yet."""
     if provider == invite.PROVIDER:
-        what_next = gettext("Nothing was your fault. Places are sometimes given back: try the same link again later.")
+        what_next = gettext("This is not your fault. A place may become free: try the same link again later.")
     else:
         what_next = gettext(
-            "Nothing was your fault. Places are sometimes given back: you can try the same link again later, "
-            "or return the study on the platform that invited you."
+            "This is not your fault. A place may become free: try the same link again later, or return the study on "
+            "the platform that invited you."
         )
     kept = next(iter(eligible.by_rule(study=study, annotator=annotator)), "")
     if kept and lobby.is_something_ready(study=study, annotator=None, now=now):
@@ -90,15 +90,14 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
 
 def _nothing_yet(provider: str) -> NothingYet:
     reason = gettext(
-        "The questions of this study come from what other people are still answering. None is ready for you at the "
-        "moment."
+        "The questions in this study depend on the answers of other people. None is ready for you at the moment."
     )
     if provider == invite.PROVIDER:
-        return NothingYet(reason, gettext("Nothing was your fault. Try the same link again later."))
+        return NothingYet(reason, gettext("This is not your fault. Try the same link again later."))
     return NothingYet(
         reason,
         gettext(
-            "Nothing was your fault. Try the same link again later, or return the study on the platform that invited "
+            "This is not your fault. Try the same link again later, or return the study on the platform that invited "
             "you."
         ),
     )

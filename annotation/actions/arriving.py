@@ -64,6 +64,6 @@ def count_newcomer(*, network: str, now: datetime) -> None:
     if not verdict.allowed:
         raise TooManyAtOnce(
             gettext("Many people have come from your network in the last minutes."),
-            gettext("Nothing was your fault. Wait ten minutes, then open the same link again."),
+            gettext("This is not your fault. Wait ten minutes, then open the same link again."),
             retry_after=verdict.retry_after,
         )

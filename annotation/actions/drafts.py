@@ -37,7 +37,7 @@ def keep(*, session: Session, slot: int, fields: Mapping[str, str], now: datetim
     about it. Raises BadAnswer for more than anybody writes.
     """
     if len(fields) > MOST_FIELDS or sum(map(len, fields.values())) + sum(map(len, fields)) > LONGEST:
-        raise BadAnswer(gettext("This text is too long to be kept."))
+        raise BadAnswer(gettext("This text is too long to save."))
     # PostgreSQL stores no NUL characters.
     kept = {name.replace("\0", ""): text.replace("\0", "") for name, text in fields.items()}
     with transaction.atomic():

@@ -41,9 +41,9 @@ def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
 
 def refusal(rule: str, provider: str) -> NotEligible:
     """Return what somebody is told whom the rule called `rule` keeps from a study, or from all that is left in it."""
-    what_next = gettext("Nothing was your fault, and there is nothing to do.")
+    what_next = gettext("This is not your fault, and you do not need to do anything.")
     if provider != invite.PROVIDER:
-        what_next = gettext("Nothing was your fault. Please return it on the platform.")
+        what_next = gettext("This is not your fault. Please return it on the platform.")
     return NotEligible(translated(get_rule(rule).told), what_next, rule=rule)
 
 

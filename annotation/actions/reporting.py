@@ -52,7 +52,7 @@ def _go_on_without(session: Session, slot: Slot, *, now: datetime) -> bool:
         return True
     if skips.left(session=session) <= 0:
         raise CannotSkip(
-            gettext("You have gone on without as many questions as one may."),
+            gettext("You have skipped as many questions as is allowed."),
             gettext("Answer it as well as you can and report it with your answer, or stop here."),
         )
     return skipping.leave_out(session=session, slot=slot, images=[], now=now)

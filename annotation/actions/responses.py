@@ -238,7 +238,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
     if slot.part > session.part_begun:
-        raise BadAnswer(gettext("This question belongs to a part that you have not begun. Reload the page to go on."))
+        raise BadAnswer(gettext("This question belongs to a part that you have not started. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
     answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
     known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
@@ -430,7 +430,7 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: d
     if current is None or session.state != SessionState.WORKING:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if drawn_after(slot.question).filter(undone_at=None).exists():
-        raise BadAnswer(gettext("Another study builds on this answer by now, so it is final."))
+        raise BadAnswer(gettext("Another study now uses this answer, so it is final."))
     if current.version != sent.replaces and current.submission_id not in sent.after:
         return _receipt(session, slot, newer_kept=True)
     _refuse_a_repetition(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)

@@ -112,7 +112,7 @@ def failed_images(
     failed = [image for image in found if image["missing"] or image["failed_loads"] >= FAILED_LOADS_TO_SKIP]
     if not failed:
         raise CannotSkip(
-            gettext("The images of this question are all there, so it cannot be left out."),
+            gettext("All images of this question are available, so you cannot skip it."),
             gettext("Reload the page and give them a moment to load."),
         )
     return failed

@@ -53,18 +53,18 @@ def _read_prolific(request: HttpRequest, study: Study) -> Entry:
         _note(study, EntryEvent.What.MISSING, prolific.read_person(request.GET))
         raise BadEntry(
             gettext("Please open this study from Prolific."),
-            gettext("The link must carry your participant, study and session ids; Prolific adds them by itself."),
+            gettext("The link must contain your participant, study and session IDs. Prolific adds them automatically."),
         ) from error
     except prolific.UnfilledIds as error:
         _note(study, EntryEvent.What.UNFILLED, prolific.read_person(request.GET))
         raise BadEntry(
-            gettext("The study link was not filled in by Prolific."),
+            gettext("Prolific did not fill in the study link."),
             gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from error
     except prolific.NotIds as error:
         _note(study, EntryEvent.What.NOT_AN_ID, prolific.read_person(request.GET))
         raise BadEntry(
-            gettext("The ids in this link are not Prolific's."),
+            gettext("The IDs in this link are not from Prolific."),
             gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
         ) from error
 
@@ -121,7 +121,7 @@ def _named(request: HttpRequest, study: Study) -> Entry | None:
     key = request.GET.get("key", "")
     if not invite.is_a_name(name) or not invite.fits(key, name, study=study.pk, secret=study.order_secret):
         raise BadEntry(
-            gettext("This link is not the whole link of that person."),
+            gettext("This personal link is incomplete."),
             gettext("Check that you have the whole link, or ask the researcher for a new one."),
         )
     return invite.named_entry(name)

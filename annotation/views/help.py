@@ -57,7 +57,7 @@ def report(request: HttpRequest, session: Session) -> HttpResponse:
     if not wants_json(request):
         return back(session, said="reported")
     onward = f"{session_urls(session.token).page}?said=reported" if kept.instead_of_answer else None
-    return JsonResponse({"thanks": gettext("Thank you. The researchers see what you wrote."), "go": onward})
+    return JsonResponse({"thanks": gettext("Thank you. The researchers will see what you wrote."), "go": onward})
 
 
 def _ask(

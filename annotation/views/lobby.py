@@ -50,7 +50,7 @@ def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
 def _longest(session: Session) -> str:
     minutes = max(1, ceil((session.lease_until - timezone.now()).total_seconds() / 60))
     return ngettext(
-        "We wait with you for one more minute at most.",
-        "We wait with you for %(minutes)s more minutes at most.",
+        "You will wait for one more minute at most.",
+        "You will wait for %(minutes)s more minutes at most.",
         minutes,
     ) % {"minutes": minutes}

@@ -134,28 +134,28 @@ def _notice(request: HttpRequest, session: Session) -> str:
     if kept == "newer":
         return gettext("Your answer to that question had been changed elsewhere meanwhile; that change is kept.")
     if request.GET.get("said") == "reported":
-        return gettext("Thank you. The researchers see what you reported.")
+        return gettext("Thank you. The researchers will see your report.")
     if session.questions_answered == 0 and session.practice_answers.exists():
-        return gettext("The practice is over: now it counts.")
+        return gettext("Practice is over. Your answers count from now on.")
     if kept != "none":
         return ""
     if skips.left(session=session) > 0:
-        return gettext("You have gone on without that question. You lose nothing by it.")
+        return gettext("You skipped that question. Your pay is not affected.")
     return gettext(
-        "You have gone on without that question. If one more does not reach your browser, this sitting ends "
-        "and the researcher decides about it. Another browser or network may help."
+        "You skipped that question. If one more question does not load, this session ends and the researcher decides "
+        "about your pay. Another browser or network may help."
     )
 
 
 def _told_of_answer_without_place(session: Session, kept: str) -> str:
     """Return what is said of an answer whose question its session had no more when it came."""
     if kept == "late":
-        return gettext("Your last answer came after its question had gone to somebody else. It is kept aside.")
-    if withdrawn_by(session) == "author":
         return gettext(
-            "The author of that text has taken it back. Your answer is kept and counts for your pay like any other."
+            "Your last answer arrived after its question had gone to somebody else. It is saved, but not used."
         )
-    return gettext("The researchers have taken that question out. Your answer is kept and counts for your pay.")
+    if withdrawn_by(session) == "author":
+        return gettext("The author of that text has withdrawn it. Your answer is saved and counts towards your pay.")
+    return gettext("The researchers have removed that question. Your answer is saved and counts towards your pay.")
 
 
 @annotator_view
@@ -280,7 +280,7 @@ def skip(request: HttpRequest, session: Session) -> HttpResponse:
 def _skip(request: HttpRequest, session: Session, *, now: datetime) -> None:
     asked, failed_loads = read_id(request.POST.get("slot", "")), read_failed_loads(request.POST)
     if asked is None:
-        raise BadAnswer(gettext("The page did not say which question to leave out. Reload it and try again."))
+        raise BadAnswer(gettext("The page did not say which question to skip. Reload it and try again."))
     if session.state == SessionState.PRACTICE:
         skipping.skip_practice(session=session, question=asked, failed_loads=failed_loads, now=now)
     elif session.state == SessionState.WORKING:

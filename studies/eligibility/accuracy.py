@@ -37,7 +37,7 @@ class Accuracy(Eligibility):
             "the studies that asked others about it accepted it.",
         },
     )
-    told = gettext_noop("This study needs people whose earlier answers matched better. Thank you for what you gave.")
+    told = gettext_noop("This study needs people whose earlier answers matched more often. Thank you for your answers.")
     reason = "had too few good answers in the study in which people are measured."
     of_itself = True
 

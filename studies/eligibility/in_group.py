@@ -16,7 +16,7 @@ GROUP: Mapping[str, Any] = {
 class InGroup(Eligibility):
     name = "in_group"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(group=GROUP)
-    told = gettext_noop("This study is for people who were asked to take part in it.")
+    told = gettext_noop("This study is for people who were invited to it.")
     reason = "was not in the group that the study is for."
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:

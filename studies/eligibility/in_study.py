@@ -9,7 +9,7 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 class InStudy(Eligibility):
     name = "in_study"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(study=study_named("The study that one must have taken part in."))
-    told = gettext_noop("This study goes on from another one, and is for those who took part in that.")
+    told = gettext_noop("This study continues another one and is for people who took part in that one.")
     reason = "had not taken part in the study that one must have taken part in."
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ class NotAuthor(Eligibility):
 
     name = "not_author"
     schema: ClassVar[Mapping[str, Any]] = entry_schema()
-    told = gettext_noop("What is left in this study is about answers that you gave yourself, and those are for others.")
+    told = gettext_noop("The remaining questions are about your own answers, so other people answer them.")
     reason = "came when all that was left was about answers of their own."
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:

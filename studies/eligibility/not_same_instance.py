@@ -14,7 +14,7 @@ class NotSameInstance(Eligibility):
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
         study=study_named("The study whose instances nobody meets again here.")
     )
-    told = gettext_noop("What is left in this study is about things that you have seen in another study already.")
+    told = gettext_noop("The remaining questions show what you have already seen in another study.")
     reason = "came when all that was left was about instances that they had met in another study."
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:

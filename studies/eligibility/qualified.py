@@ -18,7 +18,7 @@ class Qualified(Eligibility):
         right={"type": "integer", "minimum": 1, "description": "So many right answers are needed ..."},
         of={"type": "integer", "minimum": 1, "description": "... of so many, which all must have been answered."},
     )
-    told = gettext_noop("This study is for those who have passed another one before.")
+    told = gettext_noop("This study is for people who have passed another one.")
     reason = "had not passed the study that one qualifies in."
 
     def problems(self, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

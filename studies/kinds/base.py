@@ -273,7 +273,7 @@ class Kind(ABC):
 
     prefers: ClassVar[bool] = False
     """Whether an answer is which of the images shown was preferred, with the other options for ties."""
-    said_before: ClassVar[str] = gettext_noop("This has been said before. Say something else, then send.")
+    said_before: ClassVar[str] = gettext_noop("Somebody has already written this. Write something else, then send.")
     """What annotators read where an answer `must_differ` from one that is there; marked for translation."""
     is_written: ClassVar[bool] = False
     """Whether answers are written, in whole or in part: their drafts are kept, and how they came about is noted."""

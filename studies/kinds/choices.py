@@ -95,7 +95,7 @@ class SeveralChoices(Kind):
         by_value = posted_values(self, content, order)
         said = {group.key: posted.get(name, "") for name, group in fields_of(self, content).items()}
         if not all(said.values()):
-            raise NotAnAnswer(gettext_noop("Something is not answered yet. Choose one answer for each, then send."))
+            raise NotAnAnswer(gettext_noop("Some answers are missing. Choose one answer for each, then send."))
         if set(said.values()) - set(by_value):
             raise NotAnAnswer(CHOOSE_ANOTHER)
         return Answer({key: by_value[value] for key, value in said.items()})

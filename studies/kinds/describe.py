@@ -76,16 +76,20 @@ _OF_NO_USE = re.compile(f"(?![\u200c\u200d\ufe00-\ufe0f])[{_UNSEEN}]")
 _NAMES_A_PLACE = re.compile("|".join(_PLACES), re.IGNORECASE)
 _NAMES_OTHERS = re.compile("|".join(_OTHERS), re.IGNORECASE)
 
-EMPTY = gettext_noop("Write what tells the marked image apart, then send.")
-EMPTY_OR_LEFT = gettext_noop("Write what tells the marked image apart, or say that it is not possible, then send.")
-BOTH = gettext_noop("You wrote a description and said that it is not possible. Take one of the two away, then send.")
-TOO_SHORT = gettext_noop("This is too short to find the image by. Characters needed: %(needed)s; written: %(written)s.")
+EMPTY = gettext_noop("Write what sets the marked image apart from the others, then send.")
+EMPTY_OR_LEFT = gettext_noop(
+    "Write what sets the marked image apart from the others, or say that it is not possible, then send."
+)
+BOTH = gettext_noop("You wrote a description and said that it is not possible. Remove one of the two, then send.")
+TOO_SHORT = gettext_noop(
+    "This is too short to identify the image. Characters needed: %(needed)s; written: %(written)s."
+)
 TOO_LONG = gettext_noop("This is too long. Characters allowed: %(allowed)s; written: %(written)s.")
 PLACE = gettext_noop(
-    "“%(words)s” says where an image stands. Others see the images in another order: say what is to be seen instead."
+    "“%(words)s” says where an image is. Others see the images in a different order. Describe what it shows instead."
 )
 OTHERS = gettext_noop(
-    "“%(words)s” speaks of other images. Whoever reads it has only your words: say what is to be seen in this one."
+    "“%(words)s” refers to other images. Readers have only your words. Describe what this image shows."
 )
 
 
@@ -103,8 +107,7 @@ class Describe(Kind):
     answers_are_sources = True
     is_written = True
     said_before = gettext_noop(
-        "Exactly this has been written about one of these images before. Say it in another way, with what else is only "
-        "in this one."
+        "Somebody has already written exactly this about one of these images. Add what only this image shows."
     )
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

@@ -306,7 +306,7 @@ def test_refusals_are_counted_by_their_reason_without_anybodys_id(client: Client
         for _ in range(times):
             page = client.get(link_of(second, PROLIFIC_PID=person, SESSION_ID=f"sitting-of-{person}"))
             assert page.status_code == 403
-            assert "Nothing was your fault" in page.content.decode()
+            assert "This is not your fault" in page.content.decode()
     found = EntryEvent.objects.filter(study=second).order_by("pk").values_list("what", "rule", "times")
     assert list(found) == [("refused", "in_group", 1), ("refused", "in_study", 2), ("refused", "in_study", 1)]
     assert not {event.who for event in EntryEvent.objects.all()} & {"ann", "ben", "cleo"}

@@ -37,8 +37,8 @@ def test_stopping_says_before_and_after_what_it_means_for_pay(client: Client, wa
     session = arrive_at_work(study)
     asked = client.get(f"{page_of(session)}give-up/").content.decode()
     assert no_codes(asked)
-    assert ("A returned submission is not paid by itself" in asked) == (way == "return")
-    assert ("You then get a code to go back with" in asked) == (way == "code")
+    assert ("A returned submission is not paid automatically" in asked) == (way == "return")
+    assert ("You then get a code that says you stopped early" in asked) == (way == "code")
     assert BeautifulSoup(asked, "html.parser").select(f"main a[href='{page_of(session)}']")
     end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
     assert "ada@example.org" in end
@@ -79,13 +79,13 @@ def test_after_a_lapse_the_page_says_what_next_and_whom_to_write_to(client: Clie
     assert f"{page_of(session)}go-on/" in free
     arrive(study, "ben")
     gone = client.get(page_of(session)).content.decode()
-    assert "The time for this sitting is over" in gone
+    assert "The time for this session is over" in gone
     assert "ada@example.org" in gone
     if way == "code":
         assert code(study, "time_over") in gone
     else:
         assert no_codes(gone)
-        assert "Please return the submission on the platform" in words(gone)
+        assert "please return it" in words(gone)
 
 
 def test_whoever_goes_on_after_the_code_was_shown_is_handed_back_when_they_finish(client: Client) -> None:
@@ -140,7 +140,7 @@ BY_HAND = "The researchers pay you themselves. Write to them if you want to know
         ("returned", "prolific", "You are not paid for a submission that you returned."),
         ("superseded", "prolific", "You are paid for the session that you started later."),
         ("left_out", "prolific", "The researchers decide about your pay after they have looked at your session."),
-        ("given_up", "invite", "The pay is for the whole study: write to the researchers about the pay for your time."),
+        ("given_up", "invite", "The pay is for the whole study. Write to the researchers about the pay for your time."),
     ],
 )
 def test_every_ending_says_what_is_paid_when_and_whom_to_write_to(

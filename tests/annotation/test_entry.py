@@ -75,7 +75,7 @@ def test_a_link_without_an_id_asks_to_come_from_prolific(client: Client, absent:
 def test_an_unfilled_link_says_so(client: Client, value: str) -> None:
     response = client.get(door(launch_study()), PROLIFIC | {"PROLIFIC_PID": value})
     assert response.status_code == 400
-    assert "not filled in by Prolific" in response.content.decode()
+    assert "Prolific did not fill in the study link" in response.content.decode()
     assert Session.objects.count() == 0
 
 
@@ -194,7 +194,7 @@ def invitation(study: Study, *, who: str = "") -> str:
     [
         (StudyState.DRAFT, ["This study has not started yet.", "Try the same link again later."]),
         (StudyState.PAUSED, ["This study is paused at the moment.", "Try the same link again later."]),
-        (StudyState.CLOSED, ["This study has ended.", "this page can be closed"]),
+        (StudyState.CLOSED, ["This study has ended.", "You can close this page"]),
     ],
 )
 @pytest.mark.parametrize("who", ["", "ann"])
@@ -329,7 +329,7 @@ def test_an_id_that_is_none_of_prolifics_is_refused(client: Client, name: str, v
     for ask in (client.get, client.post):
         response = ask(link_of(study, **{name: value}))
         assert response.status_code == 400
-        assert "The ids in this link are not Prolific's." in unescape(response.content.decode())
+        assert "The IDs in this link are not from Prolific." in unescape(response.content.decode())
     assert Session.objects.count() == Annotator.objects.count() == 0
     odd = EntryEvent.objects.get()
     assert (odd.what, odd.times) == (EntryEvent.What.NOT_AN_ID, 2)

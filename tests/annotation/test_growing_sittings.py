@@ -301,15 +301,15 @@ def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: C
     assert "not paid" not in client.get(f"{page}give-up/").content.decode()
     assert answer()["go"] == page
     shown = client.get(page).content.decode()
-    assert "Nothing more is ready at the moment" in shown
-    assert "All your 2 answers are saved." in shown
-    assert "We wait with you for 10 more minutes at most." in shown
+    assert "No more questions are ready at the moment" in shown
+    assert "All 2 of your answers are saved." in shown
+    assert "You will wait for 10 more minutes at most." in shown
     # Neither what is paid to whoever waited in vain, nor what would end this submission elsewhere.
     assert "for waiting" not in shown
     assert "other part" not in shown
     assert client.post(f"{page}other-role/")["Location"] == page
     end = client.post(f"{page}finish/", follow=True).content.decode()
-    assert "All your 2 answers are saved." in end
+    assert "All 2 of your answers are saved." in end
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
 
 
@@ -423,4 +423,4 @@ def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() ->
 
 def test_it_is_said_beforehand_that_questions_come_as_they_are_ready(client: Client) -> None:
     _, study = make_roles(sets=2)
-    assert "The questions come as they are ready" in client.get(page_of(arrive(study, "ben"))).content.decode()
+    assert "Questions appear as they become ready" in client.get(page_of(arrive(study, "ben"))).content.decode()

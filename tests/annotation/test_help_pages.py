@@ -82,7 +82,7 @@ def test_a_report_goes_with_an_answer(client: Client) -> None:
     asked = client.get(f"{page_of(session)}report/?slot={slot.pk}").content
     fields = form_of(asked, selector="form.report") | {"reason": "offensive", "words": " Not for children.\0 "}
     after = client.post(f"{page_of(session)}report/", fields, follow=True).content
-    assert "Thank you. The researchers see what you reported." in words(after)
+    assert "Thank you. The researchers will see your report." in words(after)
     kept = Report.objects.get()
     assert (kept.question, kept.annotator, kept.session) == (slot.question, session.annotator, session)
     assert (kept.reason, kept.words, kept.instead_of_answer, kept.at) == ("offensive", "Not for children.", False, NOON)
@@ -100,7 +100,7 @@ def test_a_report_in_place_of_an_answer_counts_among_the_few_skips(client: Clien
         assert session.questions_total == 5 - number
     refused = report(client, session, instead="yes")
     assert refused.status_code == 422
-    assert "You have gone on without as many questions as one may." in words(refused.content)
+    assert "You have skipped as many questions as is allowed." in words(refused.content)
     assert (Report.objects.filter(instead_of_answer=True).count(), Skip.objects.count()) == (3, 3)
     # Beside an answer it is still heard.
     assert report(client, session).status_code == 303
@@ -179,12 +179,12 @@ def test_taking_answers_back_is_asked_about_done_once_and_recorded(client: Clien
     session = arrive_at_work(launch_study(pay=PAY))
     send(session, next_slot(session))
     asked = client.get(f"{page_of(session)}take-back/").content
-    assert "There is no way back from this" in words(asked)
-    assert "write to the researchers about the pay for your time" in words(asked)
+    assert "You cannot undo this" in words(asked)
+    assert "Write to the researchers about the pay for your time" in words(asked)
     assert not Removal.objects.exists()
     for _ in range(2):
         after = client.post(f"{page_of(session)}take-back/", follow=True).content
-        assert "You have taken your consent back" in words(after)
+        assert "You have withdrawn your consent" in words(after)
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
@@ -198,9 +198,9 @@ def test_whoever_has_finished_takes_back_afterwards_and_keeps_the_way_to_be_paid
     session = arrive_at_work(study)
     send(session, next_slot(session))
     assert f"{page_of(session)}take-back/" in client.get(page_of(session)).content.decode()
-    assert "what you are paid for that does not change" in words(client.get(f"{page_of(session)}take-back/").content)
+    assert "your pay for that does not change" in words(client.get(f"{page_of(session)}take-back/").content)
     after = client.post(f"{page_of(session)}take-back/", follow=True).content.decode()
-    assert "You have taken your answers back" in after
+    assert "You have withdrawn your answers" in after
     assert CompletionCode.objects.get(study=study, outcome="finished").code in after
     assert not Response.objects.counted().exists()
     assert CONTACT.split(",")[0] in after

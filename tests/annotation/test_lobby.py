@@ -65,7 +65,7 @@ def test_whoever_comes_too_early_reads_that_nothing_is_ready_and_the_researcher_
     Study.objects.filter(pk=first.pk).update(state=feeding)
     page = client.post(link_of(second)).content.decode()
     assert "Nothing is ready yet" in page
-    assert "what other people are still answering" in page
+    assert "the answers of other people" in page
     assert "taken" not in page
     assert EntryEvent.objects.get(study=second).what == EntryEvent.What.NOTHING_YET
 
@@ -196,9 +196,9 @@ def test_the_page_says_how_long_and_what_it_pays_and_looking_at_it_claims_nothin
     client.post(link_of(second))
     session = Session.objects.get(study=second)
     page = page_of(session)
-    assert "The questions come as they are ready" in client.get(page).content.decode()
+    assert "Questions appear as they become ready" in client.get(page).content.decode()
     shown = client.post(f"{page}begin/", follow=True).content.decode()
-    assert "We wait with you for 10 more minutes at most." in shown
+    assert "You will wait for 10 more minutes at most." in shown
     assert "you are paid US$\N{NO-BREAK SPACE}0.50 for waiting" in shown
     accept_one(arrive_at_work(first, "ann"))
     client.get(page)
@@ -215,7 +215,7 @@ def test_the_script_learns_how_long_it_still_is_and_where_the_end_is(client: Cli
     json = {"accept": "application/json"}
     clock.move_to(NOON + 9 * MINUTE, tick=False)
     asked = client.post(f"{page_of(session)}wait/", headers=json).json()
-    assert asked == {"go": None, "longest": "We wait with you for one more minute at most."}
+    assert asked == {"go": None, "longest": "You will wait for one more minute at most."}
     clock.move_to(NOON + 11 * MINUTE, tick=False)
     assert client.post(f"{page_of(session)}wait/", headers=json).json() == {"go": page_of(session)}
     end = client.get(page_of(session)).content.decode()

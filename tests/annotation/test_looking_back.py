@@ -154,9 +154,9 @@ def test_an_answer_that_another_study_builds_on_is_shown_as_final(client: Client
     send(session, first, "1")
     arrive(step_4, "ben")
     page = client.get(f"{page_of(session)}change/{first.pk}/")
-    assert "Your answer to question 1 is final: another study builds on it by now." in page.content.decode()
+    assert "Your answer to question 1 is final, because another study now uses it." in page.content.decode()
     refused = client.post(f"{page_of(session)}answer/", form_of(page.content) | {"choice": "2"})
-    assert "Another study builds on this answer by now, so it is final." in refused.content.decode()
+    assert "Another study now uses this answer, so it is final." in refused.content.decode()
     assert Response.objects.count() == 1
 
 

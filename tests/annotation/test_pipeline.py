@@ -134,7 +134,7 @@ def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
     first = next_slot(session)
     send(session, first, "1")
     arrive(make_step_4(project), "ben")
-    with pytest.raises(BadAnswer, match="builds on this answer"):
+    with pytest.raises(BadAnswer, match="now uses this answer"):
         send(session, first, "none", replaces=1)
 
 
@@ -302,7 +302,7 @@ def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> N
     session = two_parts()
     slots = responses.open_slots(session=session, limit=4)
     assert [slot.part for slot in slots] == [0, 0, 1, 1]
-    with pytest.raises(BadAnswer, match="a part that you have not begun"):
+    with pytest.raises(BadAnswer, match="a part that you have not started"):
         send_first(session, slots[2])
     session.refresh_from_db()
     assert (session.questions_answered, Response.objects.count()) == (0, 0)

@@ -40,18 +40,18 @@ def words(html: str | bytes) -> str:
 def test_what_is_needed_and_what_failing_means_is_said_beforehand(client: Client) -> None:
     session = arrive(study_with_practice(trials=3, wanted=2, rounds=2))
     said = words(client.get(page_of(session)).content)
-    assert "To go on you need 2 right answers of 3. There are 2 tries." in said
-    assert "If it does not work out, the study ends there for you, before its questions." in said
+    assert "You need 2 right answers out of 3 to go on. You have 2 tries." in said
+    assert "If you do not pass, the study ends there." in said
 
 
 def test_one_right_answer_is_one_of_however_many(client: Client) -> None:
     session = arrive(study_with_practice(trials=3, wanted=1))
-    assert "To go on you need 1 right answer of 3." in words(client.get(page_of(session)).content)
+    assert "You need 1 right answer out of 3 to go on." in words(client.get(page_of(session)).content)
 
 
 def test_practice_that_nobody_can_fail_threatens_with_nothing(client: Client) -> None:
     session = arrive(study_with_practice(trials=1, wanted=0))
-    assert "does not work out" not in words(client.get(page_of(session)).content)
+    assert "do not pass" not in words(client.get(page_of(session)).content)
 
 
 def test_the_script_learns_what_to_mark_only_after_the_answer(client: Client) -> None:
@@ -71,12 +71,12 @@ def test_a_round_that_was_not_enough_says_how_it_went_and_what_is_needed(client:
     session = arrive_at_work(study_with_practice(trials=2, wanted=2, rounds=2))
     assert "To go on" not in words(give(client, session, RIGHT)["told"])
     last = give(client, session, WRONG)
-    assert "1 of 2 were right. To go on, 2 are needed: the practice starts once more." in words(last["told"])
+    assert "You got 1 of 2 right. You need 2 to go on, so the practice starts again." in words(last["told"])
     again = words(client.get(page_of(session)).content)
-    assert "This is round 2 of 2. In the round before, 1 of 2 right; 2 needed." in again
+    assert "This is round 2 of 2. Last time you got 1 of 2 right; you need 2." in again
     give(client, session, WRONG)
     failed = give(client, session, WRONG)
-    assert "0 of 2 were right. To go on, 2 were needed." in words(failed["told"])
+    assert "You got 0 of 2 right. You needed 2 to go on." in words(failed["told"])
 
 
 def test_passing_says_that_now_it_counts_with_scripts_and_without(client: Client) -> None:
@@ -84,7 +84,7 @@ def test_passing_says_that_now_it_counts_with_scripts_and_without(client: Client
     told = give(client, session, RIGHT)
     posted = client.get(told["address"]).content
     for html in (told["told"], posted):
-        assert "1 of 1 was right. The practice is over: now it counts." in words(html)
+        assert "You got 1 of 1 right. Practice is over. Your answers count from now on." in words(html)
         onward = BeautifulSoup(html, "html.parser").select_one("a[data-onward]")
         assert onward is not None
         assert (onward["href"], onward.has_attr("autofocus")) == (page_of(session), True)

@@ -91,7 +91,7 @@ def test_a_second_try_is_other_questions_and_lets_in_who_passes_it(client: Clien
         assert come(client, "trial", person, f"{person}-three")[2] is None
     _, said, session = come(client, "main", "ann", "ann-main")
     assert session is None
-    assert "This study is for those who have passed another one before." in said
+    assert "This study is for people who have passed another one." in said
     _, _, session = come(client, "main", "ben", "ben-main")
     assert session is not None
     assert session.questions_total == Question.objects.filter(study__slug="main").count() == 1

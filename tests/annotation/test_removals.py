@@ -113,7 +113,7 @@ def test_an_open_session_ends_and_its_seat_is_free(client: Any) -> None:
     assert Seat.objects.get().session is None
     assert Slot.objects.filter(annotator=None).count() == 2
     page = client.get(f"/s/{session.token}/").content.decode()
-    assert "You have taken your consent back" in page
+    assert "You have withdrawn your consent" in page
     assert "return the submission" in page
     assert "Write to the researchers about the pay for your time" in page
 
@@ -188,7 +188,7 @@ def test_the_page_of_a_stopped_session_is_kind_and_says_what_to_do(client: Any) 
     session = arrive_at_work(study, "ann")
     exclude(study, "ann")
     page = client.get(f"/s/{session.token}/").content.decode()
-    assert "The researchers have ended this sitting" in page
+    assert "The researchers have ended this session" in page
     assert "return the submission" in page
 
 

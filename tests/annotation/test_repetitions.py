@@ -48,7 +48,7 @@ def test_what_was_said_about_a_set_is_not_said_again_by_anybody_about_any_of_its
     say(ann, SAID)
     for session in (ann, ben):
         answered = Session.objects.get(pk=session.pk).questions_answered
-        with pytest.raises(BadAnswer, match="Exactly this has been written about one of these images before"):
+        with pytest.raises(BadAnswer, match="Somebody has already written exactly this about one of these images"):
             say(session, SAME)
         # Nothing has changed: the question is still open.
         assert Session.objects.get(pk=session.pk).questions_answered == answered
@@ -83,7 +83,7 @@ def test_ones_own_text_is_no_repetition_of_itself_when_it_is_changed_or_comes_tw
         assert responses.submit(token=ann.token, sent=sent, now=NOON).stored
     say(ann, SAME, slot=slots[0], replaces=1)
     say(ann, OTHER, slot=slots[1])
-    with pytest.raises(BadAnswer, match="written about one of these images before"):
+    with pytest.raises(BadAnswer, match="written exactly this about one of these images"):
         say(ann, SAID, slot=slots[1], replaces=1)
     assert texts() == [OTHER, SAME]
     # What was said before a change is said by nobody now.

@@ -42,7 +42,7 @@ def test_the_whole_way_without_javascript_past_an_image_that_is_gone(client: Cli
     response = client.post(str(button["formaction"]), form_of(page))
     assert response.status_code == 303
     following = client.get(response["Location"]).content
-    assert "You lose nothing by it." in following.decode()
+    assert "Your pay is not affected." in following.decode()
     assert "Question 1 of 1" in following.decode()
     client.post(f"{page_of(session)}answer/", form_of(following) | {"choice": "2"})
     assert (
@@ -63,10 +63,10 @@ def test_a_refusal_says_why_and_leaves_the_question_there(client: Client) -> Non
     slot = next_slot(session)
     refused = skip_as_script(client, session, slot=slot.pk, images=failures(4))
     assert refused.status_code == 422
-    assert refused.json()["error"].startswith("The images of this question are all there")
+    assert refused.json()["error"].startswith("All images of this question are available")
     page = skip(client, session, slot=slot.pk)
     assert page.status_code == 422
-    assert "The images of this question are all there" in page.content.decode()
+    assert "All images of this question are available" in page.content.decode()
     assert f'data-slot="{slot.pk}"' in page.content.decode()
     assert Skip.objects.count() == 0
 
@@ -130,7 +130,7 @@ def test_a_session_that_was_shown_nothing_ends_with_the_code_for_review(client: 
     session = arrive_at_work(with_files(instances=1))
     skip(client, session, slot=next_slot(session).pk, images=failures(9))
     page = client.get(page_of(session)).content.decode()
-    assert "This sitting ends here" in page
+    assert "This session ends here" in page
     assert "0 answers" not in page
     codes = dict(CompletionCode.objects.values_list("outcome", "code"))
     assert codes["left_out"] in page
@@ -158,7 +158,7 @@ def test_the_last_skip_that_is_believed_says_what_one_more_would_do(client: Clie
     said = []
     for slot in responses.open_slots(session=session, limit=3):
         following = skip(client, session, slot=slot.pk, images=failures(5))["Location"]
-        said.append("this sitting ends" in client.get(following).content.decode())
+        said.append("this session ends" in client.get(following).content.decode())
     assert said == [False, False, True]
 
 
@@ -178,5 +178,5 @@ def test_an_invited_person_is_told_whom_to_tell(client: Client) -> None:
     Session.objects.update(provider="invite")
     skip(client, session, slot=next_slot(session).pk, images=failures(9))
     page = client.get(page_of(session)).content.decode()
-    assert "Please tell whoever invited you what happened." in page
+    assert "Please tell the person who invited you what happened." in page
     assert "Prolific" not in page

@@ -23,7 +23,7 @@ from tests.removing import exclude, withdraw
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
 # Of pages that would blame the images, or say that the question was never given.
-FALSE = ("images of your questions", "images of the practice", "does not belong", "researchers have ended")
+FALSE = ("images of your questions", "practice images", "does not belong", "researchers have ended")
 BY_AUTHOR = "The author of"
 
 
@@ -96,7 +96,7 @@ def test_a_study_without_a_lobby_lets_a_researcher_decide_about_the_pay() -> Non
     write(describe, "ann")
     session = arrive_at_work(study, "ben")
     withdraw(describe.project, "ann")
-    assert "The author of the text that you were asked about has taken it back" in look(session)
+    assert "The author of the text in your question has withdrawn it" in look(session)
     assert session.state == SessionState.LEFT_OUT
     assert (
         handing_back.code_for(session=session, now=NOON)
@@ -136,7 +136,7 @@ def test_an_answer_on_its_way_counts(client: Client, another_tab_looked: bool, m
     assert (reply["saved"], reply["answered"]) == (True, 1)
     if another_tab_looked:
         page = client.get(reply["go"]).content.decode()
-        assert "The author of that text has taken it back. Your answer is kept" in page
+        assert "The author of that text has withdrawn it. Your answer is saved" in page
     assert "The lid of cleo is open." in look(session)
     find(session)
     assert (session.state, session.questions_answered) == (SessionState.FINISHED, 2)
@@ -172,7 +172,7 @@ def test_without_scripts_the_next_question_comes_with_the_reason(client: Client)
     look(session)
     sent = {"slot": slot.pk, "submission": str(uuid.uuid4()), "choice": "1"}
     page = client.post(f"{page_of(session)}answer/", sent, follow=True).content.decode()
-    assert "The author of that text has taken it back. Your answer is kept" in page
+    assert "The author of that text has withdrawn it. Your answer is saved" in page
     assert "The lid of cleo is open." in page
 
 
@@ -189,7 +189,7 @@ def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_ke
     assert (receipt.stored, receipt.late, receipt.state) == (True, True, SessionState.FINISHED)
     page = look(session)
     assert "Your answer is saved." in page
-    assert "1 answer came after its question had been withdrawn" in page
+    assert "1 answer arrived after its question had been withdrawn" in page
     assert "paid like the others" in page
     assert Response.objects.filter(session=session, slot=None, is_current=True).count() == 1
 

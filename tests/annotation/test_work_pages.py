@@ -277,7 +277,7 @@ def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Clie
     session = lapsed(arrive(study, "ann"))
     arrive(study, "ben")
     ended = client.post(f"{page_of(session)}consent/", {"agree": "yes"}, follow=True)
-    assert "The time for this sitting is over" in ended.content.decode()
+    assert "The time for this session is over" in ended.content.decode()
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
 
@@ -466,7 +466,7 @@ def test_a_look_at_a_lapsed_session_takes_its_seat_only_when_that_is_asked_for(c
     assert b"data-question" in client.get(page).content
     ended = lapsed(Session.objects.get())
     arrive(study, "ben")
-    assert "The time for this sitting is over" in client.get(page).content.decode()
+    assert "The time for this session is over" in client.get(page).content.decode()
     client.post(f"{page}go-on/")
     ended.refresh_from_db()
     assert ended.state == SessionState.LAPSED

@@ -38,13 +38,13 @@ def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, ar
     page.locator("[data-question][data-seen]").wait_for()
     page.keyboard.press("n")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="now it counts")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Your answers count from now on")).to_be_visible()
     # What a reload shows says the same.
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Right")
     page.keyboard.press("Enter")
     assert question_number(page) == 1
-    expect(page.locator(".notice")).to_have_text("The practice is over: now it counts.")
+    expect(page.locator(".notice")).to_have_text("Practice is over. Your answers count from now on.")
     session.refresh_from_db()
     assert session.state == SessionState.WORKING
 
@@ -63,13 +63,13 @@ def test_the_bar_goes_along_and_a_report_loses_nothing(
     expect(left).to_have_text("about 15 min left")
     expect(said).to_be_empty()
     answer(page, "1")
-    expect(said).to_contain_text("Half is done. A break is fine: your place is kept until")
+    expect(said).to_contain_text("You are halfway. A break is fine: your place is kept until")
     assert question_number(page) == 3
     page.keyboard.press("2")
     page.keyboard.press("f")
     page.get_by_role("radio", name="It cannot be answered").check()
     page.get_by_role("button", name="Send the report").click()
-    expect(page.get_by_text("Thank you. The researchers see what you wrote.")).to_be_visible()
+    expect(page.get_by_text("Thank you. The researchers will see what you wrote.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("radio", name="Image B")).to_be_checked()
     page.keyboard.press("Enter")
@@ -77,7 +77,7 @@ def test_the_bar_goes_along_and_a_report_loses_nothing(
     expect(said).to_be_empty()
     page.keyboard.press("f")
     page.get_by_role("radio", name="It is offensive").check()
-    page.get_by_role("checkbox", name="Go on without answering it").check()
+    page.get_by_role("checkbox", name="Skip the question").check()
     page.get_by_role("button", name="Send the report").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
     reports = Report.objects.filter(session=session).order_by("pk")
@@ -96,7 +96,7 @@ def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_wo
     page.clock.fast_forward("00:40")
     expect(said).to_contain_text("2 minutes are left: your place is kept until")
     page.get_by_role("button", name="Ask for 15 more minutes").click()
-    expect(said).to_contain_text("Done: your place is kept until")
+    expect(said).to_contain_text("You now have until")
     session.refresh_from_db()
     assert session.more_time_at is not None
 

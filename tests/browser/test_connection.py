@@ -13,8 +13,8 @@ from tests.browser.stage import answer, picture_of, question_number, stored_pict
 
 ANSWERS = "**/answer/"
 KEPT = "your answer is kept here, trying again"
-OFFLINE = "Offline. Answers safe on this device, sent by themselves:"
-NOTHING_AHEAD = "You are offline. The next question comes as soon as there is a connection again."
+OFFLINE = "Offline. Answers saved on this device, to be sent automatically:"
+NOTHING_AHEAD = "You are offline. The next question appears when the connection is back."
 
 
 def wait_for_answered(page: Page, number: int) -> None:
@@ -141,7 +141,7 @@ def test_a_server_error_keeps_the_answer_until_it_is_taken(page: Page, at_work: 
     tellings: list[dict[str, Any]] = [
         {"body": "busy"},
         # As the site itself says that its database is away.
-        {"json": {"error": "Nothing you had saved is lost."}, "headers": {"Retry-After": "10"}},
+        {"json": {"error": "Everything you saved is safe."}, "headers": {"Retry-After": "10"}},
     ]
     for number, told in enumerate(tellings, start=1):
         page.route(ANSWERS, partial(Route.fulfill, status=503, **told), times=2)

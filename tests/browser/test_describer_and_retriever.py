@@ -107,13 +107,13 @@ def test_one_writes_while_the_other_waits_and_finds_it_by_keyboard(
         find(ben)
         # The sitting goes on with the next one, as long as he waits for it.
         more_or_end = ben.get_by_role("heading", level=1)
-        expect(more_or_end).to_have_text("Nothing more is ready at the moment")
+        expect(more_or_end).to_have_text("No more questions are ready at the moment")
         assert question_number(ann) == 2
         describe(ann, texts[1])
         expect(ben.locator("[data-stage] [data-caption]")).to_have_text(texts[1], timeout=PATIENCE_MS)
         assert question_number(ben) == 2
         find(ben)
-        expect(more_or_end).to_have_text("Nothing more is ready at the moment")
+        expect(more_or_end).to_have_text("No more questions are ready at the moment")
         ben.get_by_role("button", name="Finish now").focus()
         ben.keyboard.press("Enter")
         expect(more_or_end).to_have_text("All saved. Thank you!")

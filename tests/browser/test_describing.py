@@ -265,7 +265,7 @@ def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     field(page).fill("The third image from the left.")
     page.locator("[data-stage] [data-send]").click()
     error = page.locator("[data-stage] [data-error]")
-    expect(error).to_contain_text("“third image” says where an image stands.")
+    expect(error).to_contain_text("“third image” says where an image is.")
     expect(field(page)).to_have_value("The third image from the left.")
     assert question_number(page) == 1
     assert marked(page) == target
@@ -292,7 +292,7 @@ def test_what_is_said_of_a_refused_text_covers_nothing_that_can_be_pressed(
         assert page.evaluate(UNDER_OTHERS) == [], (width, height)
         field(page).fill("The third image from the left.")
         page.locator("[data-stage] [data-send]").click()
-        expect(page.locator("[data-stage] [data-error]")).to_contain_text("says where an image stands.")
+        expect(page.locator("[data-stage] [data-error]")).to_contain_text("says where an image is.")
         expect(field(page)).to_be_focused()
         assert page.evaluate(UNDER_OTHERS) == [], (width, height)
         field(page).fill("")
@@ -412,7 +412,7 @@ def test_without_scripts_all_images_are_listed_and_the_marked_one_is_named(
         expect(plain.locator("[data-stage] figure[data-marked] figcaption")).to_have_text("★ Target")
         field(plain).fill("The last image.")
         plain.get_by_role("button", name="Send").click()
-        expect(plain.locator("[data-stage] [data-error]")).to_contain_text("“last image” says where an image stands.")
+        expect(plain.locator("[data-stage] [data-error]")).to_contain_text("“last image” says where an image is.")
         expect(field(plain)).to_have_value("The last image.")
         field(plain).fill(TEXT)
         plain.get_by_role("button", name="Send").click()

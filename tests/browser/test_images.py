@@ -157,10 +157,10 @@ def test_where_one_size_cannot_be_had_another_is_shown(page: Page, at_work: Call
 def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[..., Session]) -> None:
     page.route(IMAGES, lambda route: route.abort())
     at_work(instances=1)
-    sentence = page.get_by_text("An image did not come.")
+    sentence = page.get_by_text("An image could not be loaded.")
     expect(sentence).to_have_count(1)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="An image did not come.")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="An image could not be loaded.")).to_be_visible()
     expect(sentence).to_have_count(1)
 
 

@@ -87,7 +87,7 @@ def test_whoever_has_answered_all_there_is_may_wait_or_finish(page: Page, live_s
     page.get_by_role("button", name="Start", exact=True).focus()
     page.keyboard.press("Enter")
     answer(page, "1")
-    page.get_by_role("heading", name="Nothing more is ready at the moment").wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("heading", name="No more questions are ready at the moment").wait_for(timeout=PATIENCE_MS)
     expect(page.get_by_role("status")).to_have_text("We wait with you for 10 more minutes at most.")
     assert_accessible(page)
     # A laptop is the last that it tries.

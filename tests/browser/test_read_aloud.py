@@ -116,8 +116,8 @@ SCRIPTS = {
     "compare": """\
 - form "Question 1 of 1":
   - heading "Question 1 of 1" [level=1]
-  - group "Which image is ahead? Answer each criterion by itself.":
-    - text: Which image is ahead? Answer each criterion by itself.
+  - group "Which image is better? Answer each criterion separately.":
+    - text: Which image is better? Answer each criterion separately.
     - paragraph: A vase.
 """
     + "".join(LETTERED.format(letter=letter) for letter in "AB")
@@ -154,9 +154,9 @@ ENLARGED = """\
     - button "Image B": B
   - button "Before"
   - button "After"
-  - button "Further away"
+  - button "Zoom out"
   - button "Whole image; now at 100 %"
-  - button "Closer"
+  - button "Zoom in"
 {choose}\
   - button "Send"
   - status

@@ -61,7 +61,7 @@ def is_kept(page: Page, session: Session) -> bool:
 
 def wait_until_safe(page: Page, number: int) -> None:
     expect(page.locator("[data-saved]")).to_have_text(
-        f"Offline. Answers safe on this device, sent by themselves: {number}"
+        f"Offline. Answers saved on this device, to be sent automatically: {number}"
     )
 
 

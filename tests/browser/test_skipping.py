@@ -51,7 +51,7 @@ def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(page: Page, live_
     expect(page.locator("[data-stage] [data-failed]")).to_have_count(1)
     expect(way_on).to_be_hidden()
     expect(way_on).to_be_visible(timeout=OFFER_MS)
-    expect(page.get_by_role("status").filter(has_text="a few such questions cost you nothing")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="a few such questions do not affect your pay")).to_be_visible()
     expect(page.get_by_role("button", name="Send")).to_be_disabled()
     for width, height in ((390, 844), (1366, 650)):
         page.set_viewport_size({"width": width, "height": height})
@@ -63,7 +63,7 @@ def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(page: Page, live_
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("You have gone on without that question.")).to_be_visible()
+    expect(page.get_by_text("You skipped that question.")).to_be_visible()
     assert question_number(page) == 1
     expect(page.locator("[data-stage] [data-heading]")).to_have_text("Question 1 of 1")
     answer(page, "1")
@@ -97,7 +97,7 @@ def test_without_a_connection_the_button_says_so_and_can_be_pressed_again(page: 
     expect(page.get_by_role("alert").filter(has_text="There is no connection at the moment.")).to_be_visible()
     page.unroute("**/skip/")
     way_on.click()
-    page.get_by_role("heading", name="This sitting ends here").wait_for()
+    page.get_by_role("heading", name="This session ends here").wait_for()
     assert Skip.objects.count() == 1
 
 
@@ -114,7 +114,7 @@ def test_answers_on_their_way_arrive_before_a_question_is_left_out_even_without_
     way_on.click()
     expect(way_on).to_be_disabled()
     page.unroute("**/answer/")
-    expect(page.get_by_text("You have gone on without that question.")).to_be_visible(timeout=OFFER_MS)
+    expect(page.get_by_text("You skipped that question.")).to_be_visible(timeout=OFFER_MS)
     expect(page.locator("[data-stage] [data-heading]")).to_have_text("Question 2 of 2")
     assert (Response.objects.count(), Skip.objects.count()) == (1, 1)
 
@@ -125,9 +125,9 @@ def test_without_javascript_the_way_on_is_always_there(browser: Browser, live_se
     session = arrive_at_work(open_study(instances=2))
     image = lose_an_image(session)
     page.goto(f"{live_server.url}/s/{session.token}/")
-    page.get_by_role("button", name="Go on without this question").click()
-    expect(page.get_by_text("You have gone on without that question.")).to_be_visible()
-    page.get_by_role("button", name="Go on without this question").click()
-    expect(page.get_by_role("alert")).to_contain_text("The images of this question are all there")
+    page.get_by_role("button", name="Skip this question").click()
+    expect(page.get_by_text("You skipped that question.")).to_be_visible()
+    page.get_by_role("button", name="Skip this question").click()
+    expect(page.get_by_role("alert")).to_contain_text("All images of this question are available")
     assert [failed["image"] for failed in Skip.objects.get().images] == [image]
     context.close()

@@ -12,7 +12,7 @@ from tests.config.lines import log_lines
 
 SIGN_IN = {"username": "researcher", "password": "a guess"}
 ANSWER = {"slot": "1", "submission": "00000000-0000-4000-8000-000000000001", "choice": "1"}
-AWAY = "Nothing you had saved is lost. Reload this page in a minute"
+AWAY = "Everything you saved is safe. Reload this page in a minute"
 REFUSED = 'connection to server at "127.0.0.1", port 5432 failed: Connection refused'
 
 

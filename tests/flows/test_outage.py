@@ -57,7 +57,7 @@ def test_pages_say_that_the_database_is_away_and_work_again_when_it_is_back(clus
             assert statuses(browser) == [503] * 5
             answer = browser.post(ANSWER, data=ANSWERED, headers={"Accept": "application/json"})
             assert int(answer.headers["Retry-After"]) > 0
-            assert answer.json()["error"].startswith("Nothing you had saved is lost.")
+            assert answer.json()["error"].startswith("Everything you saved is safe.")
             assert browser.get("/healthz").status_code == 200
             ready = browser.get("/readyz")
             assert (ready.status_code, ready.json()["database"]) == (503, "failing")

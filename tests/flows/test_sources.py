@@ -206,7 +206,7 @@ def test_an_answer_that_others_are_asked_about_is_changed_no_more() -> None:
     send(session, text="the thing")
     arrive_at_work(find, person="ben")
     again = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"text": "another"}, replaces=1)
-    with pytest.raises(BadAnswer, match="builds on this answer"):
+    with pytest.raises(BadAnswer, match="now uses this answer"):
         responses.submit(token=session.token, sent=again, now=NOON)
 
 

@@ -130,7 +130,7 @@ def test_their_open_session_has_ended(rita: Client, answered: Study) -> None:
     withdraw_on_the_page(rita, answered)
     session = Session.objects.get(study__slug="later")
     assert session.state == SessionState.WITHDRAWN
-    assert "taken your consent back" in Client().get(f"/s/{session.token}/").content.decode()
+    assert "withdrawn your consent" in Client().get(f"/s/{session.token}/").content.decode()
 
 
 def test_a_file_made_before_is_no_longer_offered_and_says_so(rita: Client, answered: Study) -> None:

@@ -217,6 +217,6 @@ def test_what_is_written_is_what_the_source_knows_and_something_else_where_that_
 def test_a_text_that_is_never_taken_ends_the_simulation_with_the_reason() -> None:
     study = _describing(["The third image."])
 
-    with pytest.raises(CommandError, match="says where an image stands"):
+    with pytest.raises(CommandError, match="says where an image is"):
         _simulate(study, annotators=1)
     assert Seat.objects.filter(study=study, session=None).exists()

@@ -54,7 +54,7 @@ def test_every_statement_is_answered_by_itself_and_all_of_them() -> None:
     assert CHECK.labels(content, answer.label, answer.value) == answer.value
     assert CHECK.posted(content, ORDER, answer.value) == posted
     for wrong, sentence in (
-        ({"choice-3": ""}, "not answered yet"),
+        ({"choice-3": ""}, "answers are missing"),
         ({"choice-2": "1"}, "options shown"),
         ({"choice-1": "maybe"}, "options shown"),
     ):

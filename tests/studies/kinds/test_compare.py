@@ -95,7 +95,7 @@ def test_what_is_posted_is_where_an_image_stood_and_what_is_stored_is_which_it_w
     assert COMPARE.labels(content, answer.label, answer.value) == answer.value
     assert COMPARE.posted(content, order, answer.value) == posted
     for wrong, sentence in (
-        ({"choice-1": ""}, "not answered yet"),
+        ({"choice-1": ""}, "answers are missing"),
         ({"choice-2": "4"}, "options shown"),
         ({"choice-2": "model-a"}, "options shown"),
     ):

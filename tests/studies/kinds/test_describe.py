@@ -100,16 +100,18 @@ def test_what_asks_about_answers_learns_the_text_and_the_place_of_its_image() ->
 
 def test_not_possible_is_an_answer_only_where_the_study_says_so_and_no_second_one() -> None:
     assert "or say that it is not possible" in refusal("")
-    assert "Take one of the two away" in refusal(TEXT, not_possible="yes")
+    assert "Remove one of the two" in refusal(TEXT, not_possible="yes")
     without = content_of(not_possible=False)
-    assert refusal("", without, not_possible="yes") == "Write what tells the marked image apart, then send."
+    assert (
+        refusal("", without, not_possible="yes") == "Write what sets the marked image apart from the others, then send."
+    )
     assert DESCRIBE.writing(without).can_be_left is False  # type: ignore[union-attr]
 
 
 def test_a_text_that_is_empty_too_short_or_too_long_is_refused_with_the_numbers() -> None:
     limits = content_of(min_characters=10, max_characters=50)
     for empty in ("", " \n\t ", "\0\0", "... !!! ... ???"):
-        assert "Write what tells the marked image apart" in refusal(empty, limits)
+        assert "Write what sets the marked image apart" in refusal(empty, limits)
     assert refusal("Two dogs.", limits).endswith("Characters needed: 10; written: 9.")
     assert refusal("d" * 51, limits).endswith("Characters allowed: 50; written: 51.")
     for allowed in ("Two  dogs. \n", "d" * 50):
@@ -140,7 +142,7 @@ def test_a_text_that_is_empty_too_short_or_too_long_is_refused_with_the_numbers(
 )
 def test_a_place_among_the_images_is_refused_with_the_words_that_name_it(text: str, words: str) -> None:
     assert refusal(text) == (
-        f"“{words}” says where an image stands. Others see the images in another order: say what is to be seen instead."
+        f"“{words}” says where an image is. Others see the images in a different order. Describe what it shows instead."
     )
 
 
@@ -162,7 +164,7 @@ def test_a_place_among_the_images_is_refused_with_the_words_that_name_it(text: s
 )
 def test_other_images_are_refused_with_the_words_that_name_them(text: str, words: str) -> None:
     assert refusal(text) == (
-        f"“{words}” speaks of other images. Whoever reads it has only your words: say what is to be seen in this one."
+        f"“{words}” refers to other images. Readers have only your words. Describe what this image shows."
     )
 
 
@@ -228,7 +230,7 @@ def test_what_nobody_sees_makes_no_text_differ_or_longer_and_hides_no_word(unsee
     same = f"The wo{unseen}man holds{unseen} a cup."
     assert DESCRIBE.must_differ({"text": same}) == "the woman holds a cup"
     assert refusal(f"It is in the thi{unseen}rd image.").startswith("“third image” says where")
-    assert refusal(f"Unlike the oth{unseen}ers, he smiles.").startswith("“Unlike the others” speaks of")
+    assert refusal(f"Unlike the oth{unseen}ers, he smiles.").startswith("“Unlike the others” refers to")
     assert refusal(unseen * 20) == refusal("")
     # Eleven characters can be seen.
     assert refusal(f"A wom{unseen * 9}an sat").startswith("This is too short")
