@@ -34,7 +34,7 @@ def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, ar
     page.keyboard.down("Enter")
     page.keyboard.press("2")
     page.keyboard.up("Enter")
-    page.get_by_text("This is round 2 of 2. In the round before, 0 of 1 right; 1 needed.").wait_for()
+    page.get_by_text("This is round 2 of 2. Last time you got 0 of 1 right; you need 1.").wait_for()
     page.locator("[data-question][data-seen]").wait_for()
     page.keyboard.press("n")
     page.keyboard.press("Enter")

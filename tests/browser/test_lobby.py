@@ -64,7 +64,7 @@ def test_whoever_waits_is_led_on_by_itself_when_the_other_one_sends(
 ) -> None:
     first, second = live
     wait_in_the_lobby(page, live_server, second)
-    expect(page.get_by_role("status")).to_have_text("We wait with you for 10 more minutes at most.")
+    expect(page.get_by_role("status")).to_have_text("You will wait for 10 more minutes at most.")
     writing = arrive_at_work(first, now=timezone.now())
     another.goto(f"{live_server.url}/s/{writing.token}/")
     chosen = answer(another, "1")
@@ -88,7 +88,7 @@ def test_whoever_has_answered_all_there_is_may_wait_or_finish(page: Page, live_s
     page.keyboard.press("Enter")
     answer(page, "1")
     page.get_by_role("heading", name="No more questions are ready at the moment").wait_for(timeout=PATIENCE_MS)
-    expect(page.get_by_role("status")).to_have_text("We wait with you for 10 more minutes at most.")
+    expect(page.get_by_role("status")).to_have_text("You will wait for 10 more minutes at most.")
     assert_accessible(page)
     # A laptop is the last that it tries.
     assert_no_wider_than_the_window(page)
