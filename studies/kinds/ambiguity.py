@@ -34,13 +34,13 @@ class Ambiguity(SingleChoice):
         },
     }
     instructions = """\
-Read the description and look at both images. Say **which image shows what the description says**.
+Read the description and look at both images. Choose the **image that shows what the description says**.
 
-- Everything the description says must be in the image: every object, how many there are, their colours and other
-  properties, what they do, and how they are placed.
-- Only faithfulness counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
+- Everything in the description must be in the image: every object, the number of objects, their colours and other
+  properties, what they do, and where they are.
+- Judge only whether the image matches the description. **Ignore visual flaws** such as strange faces, hands or letters.
 - If one image fits better than the other, pick that one.
-- If the description is just as true of the one as of the other, choose **Both**.
+- If the description fits both equally well, choose **Both**.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

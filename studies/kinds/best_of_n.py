@@ -37,11 +37,11 @@ class BestOfN(SingleChoice):
         },
     }
     instructions = """\
-Read the description, look at all the images, and pick the **one image that shows what the description says**.
+Read the description, look at all the images, and pick the **one image that shows everything in the description**.
 
-- Everything the description says must be in the image: every object, how many there are, their colours and other
-  properties, what they do, and how they are placed.
-- Only faithfulness counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
+- Everything in the description must be in the image: every object, the number of objects, their colours and other
+  properties, what they do, and where they are.
+- Judge only whether the image matches the description. **Ignore visual flaws** such as strange faces, hands or letters.
 - If several images fit, pick the one that fits best. One acceptable image is enough.
 - If **no** image shows everything, choose **None of these**.
 """

@@ -61,12 +61,13 @@ class Check(SeveralChoices):
         },
     }
     instructions = """\
-Look at the image and read the statements below or beside it. Say of **each statement by itself** whether it is true.
+Look at the image and read the statements below or beside it. Decide for **each statement separately** whether it is
+true.
 
 - **True**: the image shows everything that the statement says.
-- **False**: something that the statement says is not so, be it a single detail: a number, a colour, a place.
-- **Cannot tell**: the image shows neither that it is so nor that it is not.
-- Only what is to be seen counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
+- **False**: something in the statement is wrong, even a single detail such as a number, a colour or a place.
+- **Cannot tell**: the image does not show enough to decide.
+- Judge only what the image shows. **Ignore visual flaws** such as strange faces, hands or letters.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

@@ -88,11 +88,11 @@ class Compare(SeveralChoices):
         },
     }
     instructions = """\
-Read the description, look at all the images, and say for **each criterion by itself** which image is ahead.
+Read the description, look at all the images, and say **for each criterion separately** which image is better.
 
-- Judge one criterion at a time: an image may fit the description best and yet be the least beautiful.
-- Enlarge the images where they seem alike.
-- Choose **No difference** only where you see none after looking closely.
+- Judge one criterion at a time. An image can fit the description best and still be the least beautiful.
+- Enlarge the images if they look alike.
+- Choose **No difference** only if you see none after looking closely.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

@@ -143,14 +143,14 @@ class Describe(Kind):
         },
     }
     instructions = """\
-You see several similar images; **one of them is marked**. Write a description by which somebody else, who sees the same
-images in another order and nothing marked, finds the marked one.
+You see several similar images, and **one of them is marked**. Write a description that helps somebody else find the
+marked image. They see the same images in a different order, with none marked.
 
-- Flip through the images first and see what is only in the marked one: a posture, a gaze, a number of things, a colour.
-- Write **only what tells it apart**, and enough of it to find it. What is the same everywhere helps nobody.
-- Write whole thoughts in plain words. A short description that is exact is better than a long one.
+- Look through all the images first. Find what only the marked image shows: a posture, a gaze, a number, a colour.
+- Write **only what sets it apart**, and enough to find it. Leave out what is the same in all images.
+- Write full sentences in plain words. A short, exact description is better than a long one.
 - **Never mention other images or places**: no "third image", no "the last one", no "unlike the others".
-- If nothing tells the marked image apart, say that it is **not possible**.
+- If nothing sets the marked image apart, say that it is **not possible**.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

@@ -40,8 +40,8 @@ class ImageToText(SingleChoice):
     instructions = """\
 Look at the image, read all the descriptions, and pick the **one description that fits the image**.
 
-- The descriptions may differ in a single word, or only in the **order of the words**: read them closely.
-- Everything a description says must be in the image. Small flaws of the image do not matter.
+- The descriptions may differ in a single word, or only in the **order of the words**. Read them closely.
+- Everything in the description must be in the image. Ignore visual flaws of the image.
 - If several fit, pick the one that fits best.
 """
 

@@ -66,12 +66,12 @@ class Rating(SingleChoice):
         },
     }
     instructions = """\
-Look at the image, read the description, and say **how well the image shows what the description says**.
+Look at the image, read the description, and rate **how well the image shows what the description says**.
 
-- Everything counts that the description says: every object, how many there are, their colours and other properties,
-  what they do, and how they are placed.
-- Only faithfulness counts. Strange faces, hands or letters and other flaws of beauty **do not matter**.
-- Use the whole scale: the lowest step where nothing fits, the highest where nothing is missing or wrong.
+- Check everything in the description: every object, the number of objects, their colours and other properties, what
+  they do, and where they are.
+- Judge only whether the image matches the description. **Ignore visual flaws** such as strange faces, hands or letters.
+- Use the whole scale: the lowest step if nothing fits, the highest if nothing is missing or wrong.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

@@ -42,13 +42,13 @@ class Retrieve(SingleChoice):
         "properties": {"images": role_schema(SET, "The role of the images, in their order.")},
     }
     instructions = """\
-Somebody was shown these images with one of them marked, and described the marked one so that you can find it. Read the
-description, look at all the images, and pick the **one image that it is about**.
+Somebody saw these images with one of them marked, and described the marked one so that you can find it. Read the
+description, look at all the images, and pick the **one image that it describes**.
 
-- The images are alike, and often only a detail tells them apart: look closely, and enlarge them where it helps.
-- Everything the description says counts: what is there, what is **not** there, what is half hidden, and what is just
-  beginning or over.
-- Some sets are moments of a video: they stand in the order of time.
+- The images are similar, and often only a detail differs. Look closely, and enlarge them if that helps.
+- Use everything in the description: what is there, what is **not** there, what is partly hidden, and what has just
+  begun or ended.
+- Some sets are frames of a video, in the order of time.
 - If several images could fit, pick the single one that fits best.
 """
 

@@ -40,9 +40,9 @@ class TextToImage(SingleChoice):
     instructions = """\
 Read the description, look at all the images, and pick the **one image that the description fits**.
 
-- Everything the description says must be in the image: objects, numbers, colours, actions and places.
-- The images may differ in one detail only: look closely, and enlarge them where it helps.
-- Flaws of beauty do not matter. If several fit, pick the one that fits best.
+- Everything in the description must be in the image: objects, numbers, colours, actions and places.
+- The images may differ in a single detail. Look closely, and enlarge them if that helps.
+- Ignore visual flaws. If several images fit, pick the one that fits best.
 """
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:

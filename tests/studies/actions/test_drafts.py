@@ -137,7 +137,7 @@ def test_a_study_in_any_state_can_be_duplicated(state: str) -> None:
     assert copy.questions.count() == 0
     assert {copy.invite_token, copy.public_token} & {study.invite_token, study.public_token} == set()
     theirs, its = (set(one.completion_codes.values_list("code", flat=True)) for one in (study, copy))
-    assert (len(its), theirs & its) == (8, set())
+    assert (len(its), theirs & its) == (9, set())
     event = Event.objects.get(what="study duplicated")
     assert (event.study, event.details) == (copy, {"original": "best-vase"})
 
