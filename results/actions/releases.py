@@ -60,12 +60,12 @@ RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DAT
 
 @transaction.atomic
 def prepare_release(
-    *, study: Study, about: About, by: Actor, now: datetime, beside: Sequence[Study] = ()
+    *, study: Study, about: About, by: Actor, now: datetime, beside: Sequence[Study] | None = None
 ) -> tuple[Release, bool]:
     """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
 
-    beside: other studies whose accepted items it holds, too, such as those of the same dataset. One that is there
-    already stays what it is: `about` may leave its texts out, but not say others.
+    beside: other studies whose accepted items it holds, too, such as those of the same dataset. A release that exists
+    already keeps its studies and texts: `beside` and the texts of `about` may be left out, and must not differ.
     """
     if not NAME.fullmatch(about.release):
         raise CannotExport(
@@ -93,8 +93,9 @@ def prepare_release(
         },
     )
     if created:
-        release.beside.set(beside)
-    if {each.pk for each in release.studies()} != {study.pk, *(each.pk for each in beside)}:
+        release.beside.set(beside or ())
+    held = {each.pk for each in release.studies()}
+    if study.pk not in held or (beside is not None and held != {study.pk, *(each.pk for each in beside)}):
         names = " and ".join(each.slug for each in release.studies())
         raise CannotExport(
             f"The release {about.release} of {study.project.slug} is one of {names}. Choose another name."

@@ -66,7 +66,9 @@ class ReleaseLine:
 def _lines(study: Study) -> list[ReleaseLine]:
     related = ("exports__study__project", "exports__requested_by", "exports__release", "exports__job")
     of_study = Q(study=study) | Q(beside=study)
-    found = list(Release.objects.filter(of_study).distinct().prefetch_related("beside", *related))
+    found = list(
+        Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside", *related)
+    )
     removed = removed_since(releases=found)
     return [
         ReleaseLine(
@@ -84,7 +86,7 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     # Before anything is stored, so that a wrong format leaves no release behind.
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
-    beside = released_with(study) if request.POST.get("dataset") else []
+    beside = released_with(study) if request.POST.get("dataset") else None
     release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
     export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
     send(job_of(export=export))

@@ -201,6 +201,11 @@ def test_a_dataset_of_two_studies_leaves_in_one_release_with_its_splits(project:
     assert [study.slug for study in release.studies()] == ["retrieve", "retrieve-train"]
     assert (release.instances, release.dossier["size"]) == (ACCEPTED + 1, ACCEPTED + 1)
     assert "that people accepted in the studies retrieve and retrieve-train" in (folder / "README.md").read_text()
+    # It stays what it is when one of its studies leaves the dataset.
+    set_dataset(project=project, studies=[retrieve], by=TESTS, now=NOON)
+    call_command("release", "sets", name="v1", format="imagecode", out=tmp_path / "again")
+    for name in ("train_data.json", "valid_data.json"):
+        assert (tmp_path / "again" / "sets-v1" / name).read_bytes() == (folder / name).read_bytes()
 
 
 def test_an_item_that_two_studies_accepted_is_in_the_dataset_once(project: Project, tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ class Releases(StudyEndpoint):
         told, now = dict(form.validated_data), timezone.now()
         format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)
-        beside = released_with(self.study) if whole else []
+        beside = released_with(self.study) if whole else None
         release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
         export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
         send(job_of(export=export))

@@ -59,7 +59,7 @@ class Command(BaseCommand):
             actor_named(options, Verb.IDENTIFY_PEOPLE, project)
         about = About(options["name"], options["description"], options["licence"], options["citation"])
         try:
-            study, *beside = _studies(project, options["study"])
+            study, *beside = _studies(project, options["study"], options["name"])
             release, created = prepare_release(study=study, beside=beside, about=about, by=by, now=timezone.now())
             freeze_release(release=release, now=timezone.now())
             self._write(release, options["format"], options["out"], by, created=created)
@@ -86,10 +86,12 @@ class Command(BaseCommand):
         )
 
 
-def _studies(project: Project, name: str | None) -> list[Study]:
-    """Return the study called `name`, or those of the dataset. Raises CannotExport."""
+def _studies(project: Project, name: str | None, release: str) -> list[Study]:
+    """Return the study called `name`, else those of the release called so, else the dataset's. Raises CannotExport."""
     if name is not None:
         return [exportable_study(project=project, name=name)]
+    if (known := Release.objects.filter(project=project, name=release).first()) is not None:
+        return known.studies()
     if studies := dataset_studies(project):
         return studies
     raise CannotExport(

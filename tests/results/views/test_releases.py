@@ -12,7 +12,7 @@ from background.tasks import run_job
 from results.models import Export, Release, ReleasePseudonym
 from studies.models import Membership, Study
 from studies.permissions import Role
-from tests.factories import NOON, answer, questions, sit_down
+from tests.factories import NOON, answer, make_launched, make_study, questions, sit_down
 
 ASK = "/studies/birds/birds-step-3/releases/"
 
@@ -64,6 +64,33 @@ def test_the_same_name_in_another_format_is_the_same_release(
     ask(client, django_capture_on_commit_callbacks, format="csv")
     assert Release.objects.count() == 1
     assert list(Export.objects.order_by("pk").values_list("format", "state")) == [("jsonl", "ready"), ("csv", "ready")]
+
+
+@pytest.fixture
+def of_two(answered: Study) -> Release:
+    """The release v1 of birds-step-3 and another study of its project."""
+    other = make_launched(make_study(answered.project, "birds-step-4"))
+    release = Release.objects.create(project=answered.project, study=answered, name="v1", made_at=NOON)
+    release.beside.set([other])
+    return release
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("slug", ["birds-step-3", "birds-step-4"])
+def test_a_release_of_several_studies_is_made_again_from_the_page_of_each(
+    client: Client, of_two: Release, slug: str, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(f"/studies/birds/{slug}/releases/", {"name": "v1", "format": "jsonl"})
+    assert response.status_code == 302
+    assert [(each.release, each.state) for each in Export.objects.all()] == [(of_two, "ready")]
+    assert [study.slug for study in Release.objects.get().studies()] == ["birds-step-3", "birds-step-4"]
+
+
+def test_a_release_of_several_studies_is_not_made_again_as_one_of_a_third(client: Client, of_two: Release) -> None:
+    make_launched(make_study(of_two.project, "birds-step-5"))
+    response = client.post("/studies/birds/birds-step-5/releases/", {"name": "v1", "format": "jsonl"})
+    assert "is one of birds-step-3 and birds-step-4. Choose another name." in response.content.decode()
 
 
 @pytest.mark.both
@@ -119,8 +146,11 @@ def test_a_study_that_was_not_launched_has_nothing_to_release(client: Client, dr
 def test_as_many_queries_for_many_releases_as_for_few(
     client: Client, study: Study, django_assert_max_num_queries: Any
 ) -> None:
+    other = make_launched(make_study(study.project, "birds-step-4"))
     for number in range(12):
-        release = Release.objects.create(project=study.project, study=study, name=f"v{number}", made_at=NOON)
+        frozen = {"file": f"releases/{number}", "sha256": "0" * 64, "dossier": {"size": 4}}
+        release = Release.objects.create(project=study.project, study=study, name=f"v{number}", made_at=NOON, **frozen)
+        release.beside.set([other])
         job, _ = jobs.ask(kind="results.export", arguments={}, by=None, now=release.made_at)
         Export.objects.create(
             project=study.project, study=study, release=release, format="hf", requested_at=release.made_at, job=job
