@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
@@ -45,21 +46,21 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
 
 @dataclass(frozen=True)
 class StudyLine:
-    """A study with how far it is. `waits_for`: what a live study waits for that has asked nothing yet, "" otherwise."""
+    """A study with how far it is. `waits_for`: what a live study without questions waits for, "" for other studies."""
 
     study: Study
     answers: Answers
     waits_for: str = ""
 
 
-def study_lines(project: Project) -> list[StudyLine]:
+def study_lines(project: Project, *, now: datetime) -> list[StudyLine]:
     """Return the studies of `project`, latest first, with how far each is."""
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
     answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
     studies = list(Study.objects.filter(project=project).defer("source", "design"))
-    waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers])
+    waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers], now=now)
     return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
 
 

@@ -17,10 +17,10 @@ def waits_for(study: Study, *, now: datetime) -> str:
     return "" if is_open or could_draw(study=study, annotator=None, now=now) else _in_words(study)
 
 
-def waiting_at_first(studies: Collection[int]) -> Mapping[int, str]:
-    """Return what those of `studies` that have asked nothing yet wait for: study -> words."""
+def waiting_at_first(studies: Collection[int], *, now: datetime) -> Mapping[int, str]:
+    """Return what each of `studies`, which have asked nothing yet, waits for in words: study -> `waits_for`."""
     found = Study.objects.select_related("fed_by").filter(pk__in=studies)
-    return {study.pk: _in_words(study) for study in found if _is_live(study)}
+    return {study.pk: waits_for(study, now=now) for study in found}
 
 
 def _is_live(study: Study) -> bool:

@@ -44,7 +44,8 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
     releases = list(project.releases.select_related("study__project").exclude(file=""))
     removed = removed_since(releases=releases)
-    lines, counted, waiting = study_lines(project), categories(project), waiting_images(project)
+    lines = study_lines(project, now=timezone.now())
+    counted, waiting = categories(project), waiting_images(project)
     context = {
         "project": project,
         "next_steps": next_steps(

@@ -22,7 +22,7 @@ def steps(project: Project) -> list[tuple[str, str, int]]:
     project.refresh_from_db()
     found = next_steps(
         project,
-        lines=study_lines(project),
+        lines=study_lines(project, now=NOON),
         waiting=waiting_images(project),
         instances=categories(project).total,
         releases=project.releases.exclude(file="").count(),

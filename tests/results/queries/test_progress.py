@@ -78,7 +78,7 @@ def test_questions_that_were_taken_out_leave_no_place_free_and_no_answer_wanted(
         (Answers(0, 1), Seats(free=0, taken=1, filled=0)),
         (Answers(0, 0), Seats(free=0, taken=0, filled=0)),
     ]
-    assert [line.answers for line in study_lines(study.project)] == [Answers(0, 1)]
+    assert [line.answers for line in study_lines(study.project, now=NOON)] == [Answers(0, 1)]
 
 
 def test_older_versions_and_late_answers_count_nowhere(study: Study) -> None:
@@ -188,7 +188,7 @@ def test_waiting_images_are_counted_with_their_instances(study: Study) -> None:
 def test_studies_are_listed_with_their_answers(study: Study) -> None:
     make_study(study.project, "draft")
     answer(sit_down(study, "one"), questions(study)[0], "none")
-    assert {line.study.slug: line.answers for line in study_lines(study.project)} == {
+    assert {line.study.slug: line.answers for line in study_lines(study.project, now=NOON)} == {
         "birds-step-3": Answers(1, 4),
         "draft": Answers(0, 0),
     }

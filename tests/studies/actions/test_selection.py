@@ -80,11 +80,12 @@ def test_a_live_study_is_launched_before_anything_is_accepted_and_says_what_it_w
     first = launch_study(project, instances=0)
     second = launch_study(project, instances=0, study="second", selection={"from": first.slug})
     assert waits_for(second, now=NOON) == "Waiting for accepted instances from best-vase"
-    lines = {line.study.slug: line.waits_for for line in study_lines(project)}
+    lines = {line.study.slug: line.waits_for for line in study_lines(project, now=NOON)}
     assert lines == {"best-vase": "", "second": "Waiting for accepted instances from best-vase"}
     accept_one(arrive_at_work(first, "ann"))
     assert waits_for(second, now=NOON) == ""
     assert waits_for(first, now=NOON) == ""
+    assert [line.waits_for for line in study_lines(project, now=NOON)] == ["", ""]
 
 
 def test_it_says_so_where_the_feeding_study_pauses(project: Project) -> None:

@@ -26,7 +26,7 @@ from tests.factories import (
     sit_down,
 )
 from tests.pages import signed_in, words_of
-from tests.results.pipelines import STEP_3, by_key, open_study, project_of, sit_through
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
 
@@ -48,6 +48,18 @@ def test_the_project_page_shows_studies_instances_and_commands(client: Client, s
     assert '<a href="/projects/birds/instances/?images=awaited">4 instances</a> wait for 4 images.' in page
     assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
     assert "python manage.py create_study FILE.yaml --project birds" in page
+
+
+def test_an_open_study_without_questions_is_not_called_unlaunched(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=1)
+    first = open_study(project, STEP_3)
+    open_study(project, STEP_4)
+    assert f"Waiting for accepted instances from {first.slug}" in words_of(client.get("/projects/vases/"))
+    # What the study before it has accepted is ready to be asked about, and nobody has come yet.
+    sit_through(first, "ann", "candidate-1")
+    page = words_of(client.get("/projects/vases/"))
+    assert "No answers yet" in page
+    assert "Not launched yet" not in page
 
 
 def test_a_project_that_only_models_have_answered_leads_to_their_results(client: Client, researcher: User) -> None:
