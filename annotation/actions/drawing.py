@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from annotation.actions import seats
 from annotation.actions.eligible import barred, of_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
-from annotation.models.outcomes import accepted_decisions
+from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
 from studies.actions.questions import (
     About,
@@ -57,17 +57,22 @@ def _accepted_for(
     study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], limit: int | None, *, now: datetime
 ) -> list[About]:
     drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
-    accepted = accepted_decisions(feeding).exclude(Exists(drawn))
+    accepted = accepted_items(feeding).exclude(Exists(drawn))
     accepted = accepted.filter(question__instance__in=among)
     if feeding.design.answering.one_action != "off":
         accepted = accepted.filter(decided_at__lte=now - UNDO)
     if bars.instances:
         accepted = accepted.exclude(question__instance__in=bars.instances)
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
-    origins = {
-        decision.question.instance_id: origin_of(decision.question, decision.winner) for decision in accepted[:limit]
-    }
-    return [About(instance, origin) for instance, origin in origins.items()]
+    found = accepted[:limit]
+    if feeding.design.asks_several:
+        # Each question about an instance may have added something to it.
+        whole = accepted_decisions(feeding).filter(question__instance__in={each.question.instance_id for each in found})
+        found = whole.select_related("question").order_by("decided_at", "question_id")
+    by_instance: dict[int, list[tuple[Question, str]]] = {}
+    for decision in found:
+        by_instance.setdefault(decision.question.instance_id, []).append((decision.question, decision.winner))
+    return [About(instance, origin_of(questions)) for instance, questions in by_instance.items()]
 
 
 def _answers_for(

@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from annotation.actions.awaited import await_what_is_open
-from annotation.models import Decision, Response
+from annotation.models import Response
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
 from studies.actions.questions import origin_of
@@ -101,13 +101,19 @@ def _may_stand_again(question: Question) -> bool:
 def _standing(study: Study, asked: Collection[Question]) -> set[int]:
     """Return which of `asked` rest on an acceptance of `study` that is still what it was."""
     instances = {question.instance_id for question in asked}
-    accepted: dict[int, Decision] = {
-        decision.question_id: decision
-        for decision in accepted_decisions(study).filter(question__instance__in=instances).select_related("question")
-    }
+    accepted: dict[int, tuple[Question, str]] = {}
+    by_instance: dict[int, list[tuple[Question, str]]] = {}
+    decisions = accepted_decisions(study).filter(question__instance__in=instances).select_related("question")
+    for decision in decisions.order_by("decided_at", "question_id"):
+        accepted[decision.question_id] = (decision.question, decision.winner)
+        by_instance.setdefault(decision.question.instance_id, []).append(accepted[decision.question_id])
     standing = set()
     for question in asked:
-        decision = accepted.get(question.drawn_from_id or 0)
-        if decision is not None and dict(origin_of(decision.question, decision.winner).won) == question.won:
+        drawn_from = accepted.get(question.drawn_from_id or 0)
+        if drawn_from is None:
+            continue
+        # An older version handed on what the one question had won, and not what all about the instance had.
+        origins = (origin_of(by_instance[question.instance_id]), origin_of([drawn_from]))
+        if question.won in [origin.won for origin in origins]:
             standing.add(question.pk)
     return standing

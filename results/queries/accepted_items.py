@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from django.db.models import Exists, OuterRef, Value
 from django.db.models.expressions import Combinable
@@ -15,6 +14,7 @@ from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedI
 from results.queries.descriptions import Among, Text, texts_of
 from results.queries.simulated import above, simulated_answers
 from results.queries.tasks import task_name
+from studies.actions.questions import origin_of
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Study
 
@@ -87,7 +87,7 @@ def _accepted_instance(
     first, instance = of_item[0], of_item[0].question.instance
     questions = tuple(_question(study, instance.key, decision) for decision in of_item)
     only = questions[0] if len(questions) == 1 else None
-    gained = _gained(of_item)
+    gained = origin_of([(decision.question, decision.winner) for decision in of_item]).won
     captions = dict(instance.captions) | {role: won["text"] for role, won in gained.items() if "text" in won}
     pictures = {role: won["image"] for role, won in gained.items() if "image" in won}
     if text is not None:
@@ -136,15 +136,6 @@ def _question(study: Study, key: str, decision: Decision) -> AcceptedQuestion:
         answers=decision.answers,
         votes=decision.votes,
     )
-
-
-def _gained(of_item: Sequence[Decision]) -> dict[str, Mapping[str, Any]]:
-    """Return what acceptance added to an item, in its study and those above: role -> image or text."""
-    gained: dict[str, Mapping[str, Any]] = {}
-    for decision in of_item:
-        gained |= decision.question.won
-        gained |= get_kind(decision.question.kind).adds(decision.question.content, decision.winner)
-    return gained
 
 
 def _picture_of_item(decision: Decision) -> dict[str, str]:

@@ -89,9 +89,13 @@ def questions_per_instance(study: Study) -> int:
     return study.design.questions_per_instance
 
 
-def origin_of(question: Question, winner: str) -> Origin:
-    """Return what an accepted question hands on with its instance."""
-    return Origin(question=question, won=question.won | dict(get_kind(question.kind).adds(question.content, winner)))
+def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
+    """Return what an accepted instance hands on. accepted: each question about it with its winner, at least one."""
+    won: dict[str, Mapping[str, Any]] = {}
+    for question, winner in accepted:
+        won |= question.won
+        won |= get_kind(question.kind).adds(question.content, winner)
+    return Origin(question=accepted[-1][0], won=won)
 
 
 def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, list[Question]]:

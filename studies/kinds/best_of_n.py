@@ -76,4 +76,6 @@ Read the description, look at all the images, and pick the **one image that show
         return [Collapse("any image / None", {NONE: NONE}, ANY_IMAGE, (ANY_IMAGE, NONE))]
 
     def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
-        return {content["becomes"]: next(option for option in content["options"] if option["key"] == winner)}
+        # A rule that only collects accepts without a winner.
+        won = next((option for option in content["options"] if option["key"] == winner), None)
+        return {} if won is None else {content["becomes"]: won}

@@ -28,8 +28,10 @@ from tests.factories import (
     make_instance,
     make_project,
 )
+from tests.removing import exclude, include
 
 pytestmark = pytest.mark.django_db
+SECOND = "candidate-1"
 
 
 def make_pipeline_project(instances: int) -> Project:
@@ -84,6 +86,27 @@ def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
     chosen = Response.objects.get().choice
     image = next(option["image"] for option in first.question.content["options"] if option["key"] == chosen)
     assert {option["key"]: option["image"] for option in asked.content["options"]}["generated"] == image
+
+
+@pytest.mark.parametrize("last", ["best_of_n", "image_to_text"])
+def test_what_one_of_several_questions_adds_is_handed_on_whichever_is_decided_last(last: str) -> None:
+    parts = [{"kind": "best_of_n"}, {"kind": "image_to_text", "ask": {"images": ["image"]}}]
+    parts = parts if last == "image_to_text" else parts[::-1]
+    file = {"study": "best-vase", "parts": parts, "purpose": "filter", "rule": "majority-v1"}
+    project = make_pipeline_project(3)
+    first = launch_file(project, file)
+    step_4 = make_step_4(project, surveys={"size": 3})
+    answer_all(arrive_at_work(first, "ann"), lambda question: SECOND if question.kind == "best_of_n" else "caption")
+    drawn = arrive_at_work(step_4, "ben")
+    assert drawn.questions_total == 3
+    asked = Question.objects.filter(study=step_4).order_by("instance")
+    options = [{option["key"]: option["image"] for option in question.content["options"]} for question in asked]
+    won = InstanceImage.objects.filter(role="candidate", position=1).order_by("instance")
+    assert [each["generated"] for each in options] == [image.image_id for image in won]
+    # What ann said is taken out of the counts and back: the questions are undone and stand again.
+    for removed in (exclude, include):
+        removed(project, "ann")
+        assert [question.undone_at is None for question in asked.all()] == [removed is include] * 3
 
 
 def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet() -> None:

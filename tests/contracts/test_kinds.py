@@ -247,6 +247,8 @@ def test_an_accepted_answer_adds_to_the_roles_that_it_says(name: str) -> None:
         for label in kind.categories(built.content) if kind.adds_roles(ask).all() else []:
             if label not in last_keys(kind, built.content):
                 assert set(kind.adds(built.content, label)) == kind.adds_roles(ask).all()
+        # A rule that only collects accepts without a winner.
+        assert not kind.adds(built.content, "")
 
 
 @every_kind
