@@ -32,7 +32,8 @@ def last_accepting(project: Project) -> list[Study]:
 @transaction.atomic
 def set_dataset(*, project: Project, studies: Collection[Study], by: Actor, now: datetime) -> None:
     """Declare that the dataset of `project` is what `studies` accepted; none: all its instances. Raises StudyError."""
-    Project.objects.select_for_update().get(pk=project.pk)
+    # Not FOR UPDATE: an action that has locked one of the studies may note its event in the project meanwhile.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     for study in studies:
         _check(project, study)
     _check_parallel(studies)

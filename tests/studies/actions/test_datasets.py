@@ -5,9 +5,11 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 
 from annotation.actions.launching import launch
 from studies.actions.datasets import dataset_studies, set_dataset
+from studies.actions.events import What, record
 from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Event, Project, Purpose, Study
@@ -21,6 +23,7 @@ from tests.factories import (
     make_project,
     make_study,
 )
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -158,3 +161,24 @@ def test_the_command_says_what_is_wrong(project: Project) -> None:
     for name, sentence in (("baseline", "accepts nothing"), ("vases/best-vase", "of another project")):
         with pytest.raises(CommandError, match=sentence):
             call_command("set_dataset", "birds", name)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.once(on="postgresql", because="SQLite lets one transaction write at a time")
+def test_an_event_of_the_project_is_noted_while_the_dataset_is_chosen() -> None:
+    """Whoever closes a study of the dataset holds its row, which the choice wants, and notes an event in the project,
+    whose row the choice holds: neither may wait for the other."""
+    if connection.vendor == "sqlite":
+        pytest.skip("One transaction writes at a time.")
+    project = make_project("birds")
+    study = make_launched(make_study(project, "step-3"))
+
+    def note() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '5s'")
+            record(project=project, what=What.STUDY_CLOSED, by=TESTS, now=NOON)
+
+    with transaction.atomic():
+        set_dataset(project=project, studies=[study], by=TESTS, now=NOON)
+        at_once(note)
+    assert Event.objects.count() == 2
