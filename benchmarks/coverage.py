@@ -32,7 +32,7 @@ from analytics.ratings import code
 
 SEED = 2026
 PEOPLE, INSTANCES, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
-DIFFICULTIES = (0.0, 1.0)
+DIFFICULTIES = (0.0, 1.0, 1.5)
 # Share right, and how alike answers of one person and about one question are -> the spreads that make them so.
 PLANNED = {
     (0.9, 0.05, 0.0): (0.732, 0.0),
@@ -147,10 +147,9 @@ def designs() -> Iterator[Design]:
 def several_questions() -> Iterator[Design]:
     """Yield designs with several questions about an instance, as in BiVLC's human baseline; without dependence too."""
     for difficulty, share, ability, instances, each, answers in product(
-        (0.0, 1.0, 1.5), SHARES, SPREADS, (25, 50), (2, 4), (0, 3)
+        DIFFICULTIES, SHARES, SPREADS, (25, 50), (2, 4), (0, 3)
     ):
-        if difficulty or not ability:
-            yield Design(20, instances, ability, difficulty, share, True, each, answers)
+        yield Design(20, instances, ability, difficulty, share, True, each, answers)
 
 
 def of_people_alike() -> Iterator[Design]:
@@ -219,11 +218,11 @@ def _show(name: str, of: Iterable[Design], measured: Measured, rounds: int) -> N
         held, width, oracle = measured(design, rounds, rng)
         groups.setdefault(_group(design), []).append((held, width / oracle))
         print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
-    print(f"{name:<48}{'designs':>8}{'least':>7}{'mean':>7}{'< .93':>7}{'width':>7}{'widest':>8}{'> 1.15':>8}")
+    print(f"{name:<60}{'designs':>8}{'least':>7}{'mean':>7}{'< .93':>7}{'width':>7}{'widest':>8}{'> 1.15':>8}")
     for group, found in groups.items():
         shares, widths = np.array(found).T
         print(
-            f"{group:<48}{shares.size:>8}{shares.min():>7.3f}{shares.mean():>7.3f}{(shares < 0.93).sum():>7}"
+            f"{group:<60}{shares.size:>8}{shares.min():>7.3f}{shares.mean():>7.3f}{(shares < 0.93).sum():>7}"
             f"{widths.mean():>7.2f}{widths.max():>8.2f}{(widths > 1.15).sum():>8}",
             flush=True,
         )
