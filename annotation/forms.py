@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.actions.responses import Sent
+from annotation.actions.responses import SendOrder, Sent
 from annotation.errors import BadAnswer
 from annotation.models.responses import Unmeasured
 
@@ -30,12 +30,18 @@ _MOST_PASTES_NOTED = 20
 _LONGEST_WRITING = 2_000
 # What stands in a form beside the answer.
 _ABOUT_THE_ANSWER = frozenset(
-    {*_LARGEST, "slot", "submission", "replaces", "after", "have", "images", "unmeasured", "writing"}
+    {
+        *_LARGEST,
+        *("slot", "submission", "browser", "send_number", "replaces", "after"),
+        *("have", "images", "unmeasured", "writing"),
+    }
 )
 # How many earlier answers to the same question a page names.
 _MOST_EARLIER = 20
 # What fits the id of a row.
 _LONGEST_ID = 18
+# The largest whole number that a script counts to.
+_LARGEST_SEND_NUMBER = 2**53 - 1
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
 
 
@@ -68,8 +74,17 @@ def read_sent(post: Mapping[str, str], *, records_writing: bool) -> Sent:
         posted=read_posted(post),
         replaces=int(replaces) if replaces else None,
         after=_read_after(post.get("after", "")),
+        order=_read_order(post),
         measured=_measured(post) | ({} if records_writing else {"writing": None}),
     )
+
+
+def _read_order(post: Mapping[str, str]) -> SendOrder | None:
+    """Return where the answer stands among those that its browser sent; None where the page does not say."""
+    browser, number = _read_submission(post.get("browser", "")), read_id(post.get("send_number", ""))
+    if browser is None or number is None or number > _LARGEST_SEND_NUMBER:
+        return None
+    return SendOrder(browser, number)
 
 
 def _read_submission(text: str) -> uuid.UUID | None:

@@ -29,6 +29,8 @@ from studies.picture_handles import handle_of
 LETTERS = string.ascii_uppercase
 # How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
 QUESTIONS_AHEAD = 3
+# Characters of a written answer that a notice shows.
+LONGEST_QUOTE = 80
 # Half of less than this is no time for a break.
 FEWEST_FOR_A_BREAK = 20
 # Pictures beside each other -> how wide one of them is, in hundredths of the window.
@@ -195,6 +197,7 @@ class Urls:
     more_time: str
     take_back: str
     finish: str
+    seen: str
 
     def change_of(self, slot: int | str) -> str:
         """Return the address where the answer in `slot` can be changed."""
@@ -225,6 +228,7 @@ def session_urls(token: str) -> Urls:
         more_time=f"{page}more-time/",
         take_back=f"{page}take-back/",
         finish=f"{page}finish/",
+        seen=f"{page}seen/",
     )
 
 
@@ -411,6 +415,17 @@ def practice_feedback(
         "right_value": right_value,
         "feedback": feedback,
     }
+
+
+def answer_in_words(kind_name: str, content: Mapping[str, Any], order: Sequence[str], value: Any, *, study: int) -> str:
+    """Return how people speak of an answer: "Image B", "None of these", the beginning of a text; "" for any other."""
+    kind = get_kind(kind_name)
+    if written := kind.words(value):
+        return written if len(written) <= LONGEST_QUOTE else f"{written[:LONGEST_QUOTE].rstrip()}…"
+    options, fixed = _option_pages(kind.options(content), posted_values(kind, content, order), study=study)
+    names = {option.value: option.name for option in options} | {option.value: option.label for option in fixed}
+    said = [names[posted] for posted in kind.posted(content, order, value).values() if posted in names]
+    return ", ".join(said)
 
 
 def last_label(option: Option) -> str:

@@ -1,6 +1,18 @@
 from django.urls import path
 
-from annotation.views import beginning, drafts, ending, entry, help, lobby, looking_back, offline, practising, work
+from annotation.views import (
+    answer_notices,
+    beginning,
+    drafts,
+    ending,
+    entry,
+    help,
+    lobby,
+    looking_back,
+    offline,
+    practising,
+    work,
+)
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
@@ -20,6 +32,7 @@ urlpatterns = [
     path("s/<slug:token>/change/", looking_back.change, name="session_change"),
     path("s/<slug:token>/change/<int:slot>/", looking_back.change, name="session_change_one"),
     path("s/<slug:token>/finish/", looking_back.finish, name="session_finish"),
+    path("s/<slug:token>/seen/", answer_notices.see, name="session_seen"),
     path("s/<slug:token>/go-on/", ending.go_on, name="session_go_on"),
     path("s/<slug:token>/give-up/", ending.give_up, name="session_give_up"),
     path("s/<slug:token>/comment/", ending.comment, name="session_comment"),

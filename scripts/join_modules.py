@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MODULES = Path(__file__).resolve().parent.parent / "static/js"
-ENTRIES = ("work", "practising", "ending")
+ENTRIES = ("work", "practising", "ending", "page")
 _IMPORT = re.compile(r'^import (?:(?P<names>\{ \w+(?:, \w+)* \}) from )?"\./(?P<module>\w+)\.js";$')
 _EXPORT = re.compile(r"^export (?P<kept>(?:(?:async )?function|const) (?P<name>\w+).*)$")
 

@@ -30,7 +30,7 @@ SELECT question.id, question.kind, question.content, question."right", question.
        session.part_begun, session.questions_total - session.questions_answered,
        EXISTS (SELECT 1 FROM annotation_decision grown
                 WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL),
-       session.first_question_at
+       session.first_question_at, session.unseen_notices
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -111,6 +111,7 @@ class AskedInSlot:
     response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
     options rests on, the part it has begun, and how many questions were `left` to answer, this one with them. `grown`:
     a researcher has changed how many answers the question may get. `begun`: when its first question was served.
+    `unseen_notices`: how many answers its annotator has still to be told about.
     """
 
     question: int
@@ -132,6 +133,7 @@ class AskedInSlot:
     left: int
     grown: bool
     begun: datetime | None
+    unseen_notices: int
 
 
 @dataclass(frozen=True)

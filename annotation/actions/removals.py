@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.actions import reopening, sessions
+from annotation.actions import answer_notices, reopening, sessions
 from annotation.actions.decisions import recount
 from annotation.actions.undoing import follow_answers, follow_questions
 from annotation.actions.unsaying import unsay
@@ -56,6 +56,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
     followed = take_out(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
     # There is no way back, so nothing has to be kept where others would still read it.
     unsay(annotator=annotator, project=project, now=now)
+    answer_notices.drop(annotator=annotator, project=project)
     record(
         project=project,
         what=What.ANNOTATOR_WITHDRAWN,

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
+from annotation.actions import answer_notices as notices
 from annotation.actions import answer_sql, drafts, growing, leading_on, seats, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
@@ -17,26 +18,37 @@ from annotation.actions.time_checks import possible_so_far
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
-from annotation.models import Annotator, Removal, Response, Session, SessionState, Skip, Slot
+from annotation.models import Annotator, AnswerNotice, Removal, Response, Session, SessionState, Skip, Slot
 from annotation.models.responses import LeftOut
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Instance, Question
 from studies.rules import Asked
 
 NOTHING_AHEAD = Ahead()
+Why = AnswerNotice.Why
+
+
+@dataclass(frozen=True)
+class SendOrder:
+    """Where a press of Send stands among those of its browser: `number` grows with each, in whichever tab it was."""
+
+    browser: uuid.UUID
+    number: int
 
 
 @dataclass(frozen=True)
 class Sent:
     """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
     `measured`: what the browser says of the question's showing. `after`: the submissions of this question that the
-    same browser had sent before, whether or not they had arrived when its page was made."""
+    same browser had sent before, whether or not they had arrived when its page was made. `order` is None for a page
+    without scripts, and for one of an older version."""
 
     slot: int
     submission: uuid.UUID
     posted: Mapping[str, str]
     replaces: int | None = None
     after: frozenset[uuid.UUID] = frozenset()
+    order: SendOrder | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -45,11 +57,12 @@ class Receipt:
     """What became of a sent answer, and where its session is now.
 
     `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
-    they have taken their consent back.
-    `late`: kept, but its place had gone to somebody else. `withdrawn`: its question was withdrawn before it came; it is
-    kept like one that came in time. `first_kept`: the question already had an answer of this session, which stands.
-    `newer_kept`: it was changed meanwhile from another browser, and that stands. `skipped`: the session has gone on
-    without the question, so that nothing is stored. `following`: the slots that come after those that the page holds,
+    they have taken their consent back. `late`: kept, but its place had gone to somebody else. `withdrawn`: its question
+    was withdrawn before it came; it is kept like one that came in time. `came_again`: it took the place of another
+    answer. `first_kept`: the question already had an answer of this session, which stands. `newer_kept`: a later answer
+    or a change from elsewhere stands. `is_final`: the answer that stands can no longer be changed. `skipped`: the
+    session has gone on without the question, so that nothing is stored. `unseen_notices`: how many answers there are
+    that the annotator has still to be told about. `following`: the slots that come after those that the page holds,
     None where nobody has looked yet.
     """
 
@@ -65,7 +78,10 @@ class Receipt:
     withdrawn: bool = False
     first_kept: bool = False
     newer_kept: bool = False
+    is_final: bool = False
+    came_again: bool = False
     skipped: bool = False
+    unseen_notices: int = 0
     following: Sequence[NextSlot] | None = None
 
 
@@ -172,6 +188,7 @@ def _receipt_of_first(
         seat=asked.seat,
         part_begun=counted.part_begun,
         seed=asked.order_seed,
+        unseen_notices=asked.unseen_notices,
         following=following,
     )
 
@@ -234,6 +251,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     session = _locked_session(token)
     slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
+        _tell(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
         return _receipt(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
@@ -244,15 +262,15 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
     if known is not None:
         # Something else under the same number was chosen on a page that the way back had brought again.
-        return _receipt(session, slot, first_kept=not _is_what_was_said(known, answer))
+        is_repeat = _is_what_was_said(known, answer)
+        return _receipt(session, slot) if is_repeat else _keep_first(session, slot, sent, answer, now=now)
     if sent.replaces is not None:
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
     given = Response.objects.filter(question=slot.question, annotator=session.annotator_id)
-    if given.filter(session=session, is_current=True, submission_id__in=sent.after).exists():
-        # It was on its way while its own browser asked for the page, which therefore asked the same once more.
+    if _may_come_again(given.filter(session=session, slot=slot, is_current=True).first(), sent):
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
     if given.exists():
-        return _receipt(session, slot, first_kept=True)
+        return _keep_first(session, slot, sent, answer, now=now)
     if session.state == SessionState.LAPSED:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
@@ -262,7 +280,36 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         # The seat was still free, and came back now or with a page just before: the answer counts like any other.
         return _store_first(token=token, sent=sent, ahead=NOTHING_AHEAD, now=now)
     # The question is open: this session is not at its questions yet, or a newer one of the same person is.
+    _tell(session, slot, sent, answer, Why.MOVED, now=now)
     return _receipt(session, slot, stored=False)
+
+
+def _readable_answer(session: Session, slot: Slot, sent: Sent) -> Answer | None:
+    """Return what was sent for a question that may hold nothing any more."""
+    order = order_for(session=session, question=slot.question)
+    try:
+        return read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+    except BadAnswer:
+        return None
+
+
+def _tell(
+    session: Session, slot: Slot, sent: Sent, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
+) -> None:
+    """Have the annotator told what became of the answer that has just come."""
+    value = None if answer is None else answer.value
+    notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=why, now=now)
+
+
+def _keep_first(session: Session, slot: Slot, sent: Sent, answer: Answer, *, now: datetime) -> Receipt:
+    _tell(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
+    return _receipt(session, slot, first_kept=True)
+
+
+def _may_come_again(current: Response | None, sent: Sent) -> bool:
+    """Tell whether an answer to a question that had been answered may take the place of `current`: its browser says in
+    which order it sends, or sent it while `current` was on its way."""
+    return current is not None and (sent.order is not None or current.submission_id in sent.after)
 
 
 def _store_without_slot(
@@ -276,6 +323,7 @@ def _store_without_slot(
         return _receipt(session, slot, stored=False)
     if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
         # A newer session of the same person asks it, and an answer now would be in its way.
+        _tell(session, slot, sent, answer, Why.MOVED, now=now)
         return _receipt(session, slot, stored=False)
     what: dict[str, Any] = {
         "session": session,
@@ -288,6 +336,7 @@ def _store_without_slot(
     if not removed and _takes_back(session=session, slot=slot, now=now):
         return _store_withdrawn(**what)
     _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
+    _tell(session, slot, sent, answer, Why.LATE, now=now)
     return _receipt(session, slot, late=True)
 
 
@@ -322,6 +371,7 @@ def _store_withdrawn(
         counted = Counted(session.questions_answered, session.questions_total, session.part_begun)
         _state_after(session.pk, counted, now=now)
         session.refresh_from_db()
+    _tell(session, slot, sent, answer, Why.WITHDRAWN, now=now)
     return _receipt(session, slot, withdrawn=True)
 
 
@@ -367,6 +417,7 @@ def _receipt(session: Session, slot: Slot, **flags: Any) -> Receipt:
         seat=slot.seat_id,
         part_begun=session.part_begun,
         seed=session.order_seed,
+        unseen_notices=session.unseen_notices,
         **flags,
     )
 
@@ -391,6 +442,8 @@ def _columns(
         "version": 1,
         "is_current": True,
         "submission_id": sent.submission,
+        "browser": sent.order and sent.order.browser,
+        "send_number": sent.order and sent.order.number,
         "choice": answer.label,
         "answer": answer.value,
         "shown_order": list(order),
@@ -421,27 +474,72 @@ def _store(
 
 
 def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: datetime) -> Receipt:
-    """Store a change of mind as the next version, if the session is still at work and whoever changed their mind knew
-    of the latest: its page showed it, or the same browser had sent it before."""
+    """Store another answer to a question as its next version, if the question may still be changed and the answer goes
+    before the one that stands. Tell the annotator which one does not stand, unless their page had shown it."""
     if session.state == SessionState.LAPSED:
         # Sent in time, it may come after it, and the seat back with it.
         session = sessions.revive(session=session, now=now)
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
-    if current is None or session.state != SessionState.WORKING:
+    if current is None:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
-    if drawn_after(slot.question).filter(undone_at=None).exists():
-        raise BadAnswer(gettext("Another study now uses this answer, so it is final."))
-    if current.version != sent.replaces and current.submission_id not in sent.after:
+    if current.left_out == LeftOut.WITHDRAWN:
+        # Nothing more is kept of somebody who took their consent back.
+        return _receipt(session, slot, stored=False)
+    if (final := _final_because(session, slot, current, now=now)) is not None:
+        _tell(session, slot, sent, answer, final, now=now)
+        return _receipt(session, slot, is_final=True)
+    if (newer := _stands_because(current, sent)) is not None:
+        _tell(session, slot, sent, answer, newer, now=now)
         return _receipt(session, slot, newer_kept=True)
     _refuse_a_repetition(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
     Response.objects.filter(pk=current.pk).update(is_current=False)
-    version, order = current.version + 1, current.shown_order
-    _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, version=version)
+    what: dict[str, Any] = {"version": current.version + 1, "left_out": current.left_out, "order": current.shown_order}
+    _store(session=session, slot=slot, sent=sent, answer=answer, now=now, **what)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
     decide_question(asked=to_decide(slot.question, session.study), now=now, only_answer=answer)
     if drawn_after(slot.question).exists():
         follow_questions(questions=[slot.question_id], now=now)
-    return _receipt(session, slot)
+    _tell_of_replaced(session, slot, current, sent, answer, now=now)
+    return _receipt(session, slot, came_again=True)
+
+
+def _final_because(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
+    """Return why the answer that stands can no longer be changed, None where it can.
+
+    Tabs of a session that has just ended may still hold its questions: what they send counts while its time lasts.
+    """
+    if drawn_after(slot.question).filter(undone_at=None).exists():
+        return Why.BUILT_ON
+    is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
+    has_just_ended = session.state == SessionState.FINISHED and now < session.lease_until
+    is_excluded = current.left_out == LeftOut.EXCLUDED
+    return Why.ENDED if is_excluded or not (is_open or has_just_ended) else None
+
+
+def _stands_because(current: Response, sent: Sent) -> AnswerNotice.Why | None:
+    """Return why the answer that stands goes before the one that has come, None where the one that has come does.
+
+    In one browser the last Send counts, even if it arrives first. Of two browsers the answer that arrives last counts,
+    because their clocks do not agree. A page that does not say in which order it sends must have known what stands.
+    """
+    if sent.order is not None:
+        same = Response.objects.filter(session=current.session_id, slot=current.slot_id, browser=sent.order.browser)
+        return Why.SENT_AGAIN if same.filter(send_number__gt=sent.order.number).exists() else None
+    is_known = current.version == sent.replaces or current.submission_id in sent.after
+    return None if is_known else Why.NEWER_STANDS
+
+
+def _tell_of_replaced(
+    session: Session, slot: Slot, current: Response, sent: Sent, answer: Answer, *, now: datetime
+) -> None:
+    """Have the annotator told that `current` stands no more, unless they changed it on a page that showed it."""
+    notices.settle(session=session, slot=slot, answer=answer.value, now=now)
+    if current.version == sent.replaces or _is_what_was_said(current, answer):
+        return
+    is_same = current.submission_id in sent.after or (sent.order is not None and current.browser == sent.order.browser)
+    why = Why.SENT_AGAIN if is_same else Why.OTHER_BROWSER
+    about: dict[str, Any] = {"submission": current.submission_id, "answer": current.whole_answer}
+    notices.add(session=session, slot=slot, why=why, now=now, **about)
 
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:

@@ -1,10 +1,11 @@
 from annotation.models.people import Annotator, EntryEvent, GroupMember, Removal
-from annotation.models.responses import Decision, Draft, PracticeAnswer, Report, Response, Skip
+from annotation.models.responses import AnswerNotice, Decision, Draft, PracticeAnswer, Report, Response, Skip
 from annotation.models.seats import Seat, Slot
 from annotation.models.sessions import Session, SessionState
 
 __all__ = [
     "Annotator",
+    "AnswerNotice",
     "Decision",
     "Draft",
     "EntryEvent",

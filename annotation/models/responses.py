@@ -103,6 +103,12 @@ class Response(models.Model):
         help_text="Why it counts nowhere, because of the person who gave it or of its question.",
     )
     submission_id = models.UUIDField(help_text="Made by the page for one press of Send, so that a repeat is known.")
+    browser = models.UUIDField(
+        null=True, blank=True, help_text="Made by the browser for this session; null where the page ran no scripts."
+    )
+    send_number = models.BigIntegerField(
+        null=True, blank=True, help_text="Grows with every press of Send in `browser`, in whichever of its tabs."
+    )
     choice = models.CharField(max_length=100, blank=True)
     answer: models.JSONField[Any, Any] = models.JSONField(
         null=True, help_text="Null where a version stored it that knew no answers but a choice: then it is the choice."
@@ -181,6 +187,47 @@ class Response(models.Model):
     def is_counted(self) -> bool:
         """Whether `counts` picks it."""
         return self.is_current and self.slot_id is not None and not self.left_out
+
+
+class AnswerNotice(models.Model):
+    """Something that an annotator has to be told about one of their answers, until they have seen it.
+
+    `submission_id` names the answer; what stands in its place is looked up when the notice is shown.
+    """
+
+    class Why(models.TextChoices):
+        SENT_AGAIN = "sent_again", "The same browser sent a later answer"
+        OTHER_BROWSER = "other_browser", "Another browser sent an answer that arrived later"
+        FIRST_STANDS = "first_stands", "The question had an answer already"
+        NEWER_STANDS = "newer_stands", "The answer had been changed elsewhere"
+        BUILT_ON = "built_on", "Another study builds on the answer that stands"
+        ENDED = "ended", "The session had ended"
+        MOVED = "moved", "A newer session asks the question again"
+        LATE = "late", "Its place had gone to somebody else"
+        WITHDRAWN = "withdrawn", "Its question had been withdrawn"
+        SKIPPED = "skipped", "The session had gone on without the question"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="answer_notices")
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="answer_notices")
+    submission_id = models.UUIDField()
+    why = models.CharField(max_length=20, choices=Why.choices)
+    number = models.PositiveIntegerField(help_text="The number of the question in its session, from 1.")
+    answer: models.JSONField[Any, Any] = models.JSONField(
+        null=True, help_text="What was said, whole; null once the notice was seen."
+    )
+    at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("session", "submission_id", "why"), name="one_notice_per_answer_and_reason"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"answer notice {self.pk}"
 
 
 class Draft(models.Model):

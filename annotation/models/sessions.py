@@ -92,6 +92,9 @@ class Session(models.Model):
     state_before_lapse = models.CharField(max_length=20, blank=True)
     questions_total = models.PositiveIntegerField(help_text="Questions given to this session so far.")
     questions_answered = models.PositiveIntegerField(default=0)
+    unseen_notices = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How many of its `answer_notices` its annotator has still to see."
+    )
     part_begun = models.PositiveSmallIntegerField(
         default=0, help_text="The last part of the survey whose instructions were read."
     )

@@ -23,8 +23,9 @@ REVIEW_REDIRECT_SECONDS = 60
 
 
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
-    # Whoever comes back to this page has a reason to: it does not leave by itself again.
-    stays = session.handed_back_at is not None
+    # Whoever comes back to this page has a reason to, and so does who has something to be told: it does not leave by
+    # itself.
+    stays = session.handed_back_at is not None or session.unseen_notices > 0
     now = timezone.now()
     if _is_for_somebody(request):
         code = handing_back.hand_back(session=session, now=now)

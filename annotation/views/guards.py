@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, NamedTuple, ParamSpec
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -12,6 +12,8 @@ from django.views.decorators.csrf import csrf_exempt
 from annotation.errors import AnnotationError, TooManyAtOnce
 from annotation.language import in_readers_language, speak
 from annotation.models import Session
+from annotation.notices import notice_pages
+from annotation.pages import session_urls
 from annotation.views.compression import compress
 
 P = ParamSpec("P")
@@ -31,10 +33,19 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
         sentence = f"{error.message} {error.what_next}".strip()
         response = JsonResponse(about | {"error": sentence}, status=error.status)
     else:
-        response = render(request, "annotation/problem.html", context, status=error.status)
+        response = render(request, "annotation/problem.html", context | _notices(request), status=error.status)
     if isinstance(error, TooManyAtOnce):
         response["Retry-After"] = str(error.retry_after)
     return response
+
+
+def _notices(request: HttpRequest) -> dict[str, Any]:
+    """Return what a page that says what went wrong is given of the session that it belongs to, if any."""
+    token = request.resolver_match.kwargs.get("token", "") if request.resolver_match else ""
+    session = Session.objects.filter(token=token).first()
+    if session is None:
+        return {}
+    return {"answer_notices": notice_pages(session), "urls": session_urls(token)}
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:

@@ -13,6 +13,7 @@ from annotation.language import of_texts
 from annotation.models import Report, Session
 from annotation.models.sessions import OPEN_STATES
 from annotation.money import owed_in_words
+from annotation.notices import notice_pages
 from annotation.pages import session_bar, session_urls
 from annotation.recruitment import invite
 from studies.markdown import render_headed
@@ -37,6 +38,7 @@ def context(session: Session) -> dict[str, Any]:
         "urls": session_urls(session.token),
         "language": get_language(),
         "keeps_place": session.state in OPEN_STATES and not session.questions_answered,
+        "answer_notices": notice_pages(session),
     }
 
 

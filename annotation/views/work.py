@@ -17,13 +17,14 @@ from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
 from annotation.models import Draft, Session, SessionState, Slot
+from annotation.notices import notices_html
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
 from annotation.views.beginning import show_consent, show_instructions
 from annotation.views.ending import show_end
 from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
 from annotation.views.lobby import show_lobby
 from annotation.views.looking_back import show_last_look
-from annotation.views.page_context import back, context, withdrawn_by
+from annotation.views.page_context import back, context
 from annotation.views.practising import show_feedback, show_practice
 from studies.kinds import get_kind, shown_order
 
@@ -126,18 +127,11 @@ def _work(
 
 
 def _notice(request: HttpRequest, session: Session) -> str:
-    kept = request.GET.get("kept")
-    if kept == "first":
-        return gettext("You had already answered that question; your first answer is kept.")
-    if kept in ("withdrawn", "late"):
-        return _told_of_answer_without_place(session, kept)
-    if kept == "newer":
-        return gettext("Your answer to that question had been changed elsewhere meanwhile; that change is kept.")
     if request.GET.get("said") == "reported":
         return gettext("Thank you. The researchers will see your report.")
     if session.questions_answered == 0 and session.practice_answers.exists():
         return gettext("Practice is over. Your answers count from now on.")
-    if kept != "none":
+    if request.GET.get("kept") != "none":
         return ""
     if skips.left(session=session) > 0:
         return gettext("You skipped that question. Your pay is not affected.")
@@ -145,17 +139,6 @@ def _notice(request: HttpRequest, session: Session) -> str:
         "You skipped that question. If one more question does not load, this session ends and the researcher decides "
         "about your pay. Another browser or network may help."
     )
-
-
-def _told_of_answer_without_place(session: Session, kept: str) -> str:
-    """Return what is said of an answer whose question its session had no more when it came."""
-    if kept == "late":
-        return gettext(
-            "Your last answer arrived after its question had gone to somebody else. It is saved, but not used."
-        )
-    if withdrawn_by(session) == "author":
-        return gettext("The author of that text has withdrawn it. Your answer is saved and counts towards your pay.")
-    return gettext("The researchers have removed that question. Your answer is saved and counts towards your pay.")
 
 
 @annotator_view
@@ -177,19 +160,13 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         return JsonResponse(_answered(token, receipt, sent, ahead))
     response = redirect("session", token)
     response.status_code = 303
-    response["Location"] += _what_was_kept(receipt)
     return response
 
 
-def _what_was_kept(receipt: responses.Receipt) -> str:
-    """Return what the address says where an answer did not become the one that stands, "" where it did."""
-    if receipt.skipped:
-        return "?kept=none"
-    if receipt.withdrawn or receipt.late:
-        return "?kept=withdrawn" if receipt.withdrawn else "?kept=late"
-    if receipt.first_kept:
-        return "?kept=first"
-    return "?kept=newer" if receipt.newer_kept else ""
+def _is_behind(receipt: responses.Receipt, sent: responses.Sent) -> bool:
+    """Tell whether the page that sent an answer holds what is asked no more: another one was faster."""
+    elsewhere = receipt.first_kept or receipt.newer_kept or receipt.is_final or receipt.came_again
+    return sent.replaces is not None or elsewhere or receipt.skipped or receipt.late or receipt.withdrawn
 
 
 def _ahead(request: HttpRequest) -> answer_sql.Ahead:
@@ -214,10 +191,10 @@ def _answered(token: str, receipt: responses.Receipt, sent: responses.Sent, ahea
         "next": None,
         "go": None,
     }
-    kept = _what_was_kept(receipt)
-    if receipt.state != SessionState.WORKING or sent.replaces is not None or kept:
-        # After what was kept in its place another tab was faster: this one is behind, with all that it holds.
-        body["go"] = session_urls(token).page + kept
+    if receipt.unseen_notices:
+        body["notices"] = notices_html(Session.objects.select_related("study").get(token=token))
+    if receipt.state != SessionState.WORKING or _is_behind(receipt, sent):
+        body["go"] = session_urls(token).page
         return body
     following = receipt.following
     if following is None:

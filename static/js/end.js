@@ -7,6 +7,7 @@ let left = Number(handover?.dataset.redirect);
 let timer;
 
 function tick() {
+  if (hasNotice()) return stay();
   countdown.hidden = false;
   countdown.querySelector("[data-seconds]").textContent = left;
   if (left <= 0) {
@@ -22,11 +23,13 @@ function stay() {
   if (countdown) countdown.hidden = true;
 }
 
-// Nobody is sent away while an answer is still on its way from this browser.
+const hasNotice = () => document.querySelector(".answer-notices:not([hidden])") !== null;
+
+// Nobody is sent away while an answer is still on its way from this browser, or before they know what became of one.
 document.addEventListener(
   "outbox:empty",
   () => {
-    if (!(left > 0) || comment?.contains(document.activeElement)) return;
+    if (!(left > 0) || hasNotice() || comment?.contains(document.activeElement)) return;
     tick();
     timer = setInterval(tick, 1000);
   },

@@ -4,21 +4,31 @@
 import { earlier } from "./kept.js";
 import { isServed } from "./offline.js";
 import { isKeptPage, rememberGiven, rememberQuestion, restored } from "./sitting.js";
-import { sayOnTheNextPage } from "./told.js";
+import { hearTabs, tellTabs } from "./tabs.js";
+import { showNotices, tellOfRefused } from "./told.js";
 
 const LOOK_AGAIN_MS = 5000;
 const stage = document.querySelector("[data-stage]");
 const ahead = document.querySelector("[data-ahead]");
 const waiting = document.querySelector("[data-waiting]");
+const elsewhere = document.querySelector("[data-elsewhere]");
 const given = new Map();
+// The slots that other tabs have sent an answer for.
+const givenElsewhere = new Set();
 let goTo = null;
 let stopping = null;
 
 const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
 const isGiven = (slot) => given.has(slot);
 
+function showWhetherGivenElsewhere() {
+  const slot = stage.querySelector("[data-question]")?.dataset.slot;
+  elsewhere.hidden = !givenElsewhere.has(slot);
+}
+
 function show(form) {
   stage.replaceChildren(form);
+  showWhetherGivenElsewhere();
   waiting.hidden = true;
   const heading = form.querySelector("[data-heading]");
   document.title = document.title.replace(/^[^·]*/, `${heading.textContent.trim()} `);
@@ -28,10 +38,11 @@ function show(form) {
 
 function advance() {
   // What was said of the question that has just been answered is not said of the next.
-  document.querySelector("main > .notice")?.remove();
+  document.querySelector("main > p.notice:not([data-elsewhere])")?.remove();
   const next = ahead.firstElementChild;
   if (next) return show(next);
   stage.replaceChildren();
+  showWhetherGivenElsewhere();
   waiting.hidden = false;
   waiting.firstElementChild.focus();
 }
@@ -76,12 +87,20 @@ document.addEventListener("submit", (event) => {
   const { slot } = form.dataset;
   const submission = newNumber();
   fields.set("submission", submission);
-  // Of two first answers the one stands that arrived first.
+  // What this browser had sent before, for an answer whose number the server does not know.
   if (form.elements.replaces) fields.set("after", earlier(slot).join());
   given.set(slot, form);
-  const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
+  const heading = form.querySelector("[data-heading]").textContent.trim();
+  const answer = { slot, submission, heading, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
+  tellTabs({ given: slot });
   document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));
+});
+
+hearTabs((message) => {
+  if (message.given) givenElsewhere.add(message.given);
+  if (message.refused) givenElsewhere.delete(message.refused);
+  showWhetherGivenElsewhere();
 });
 
 function leaveOut(slots) {
@@ -102,6 +121,7 @@ document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
     rememberGiven(answer.slot, reply.answered);
   }
   document.querySelector("[data-change]").hidden = false;
+  if (reply.notices) showNotices(reply.notices);
   if (reply.next) holdAll(reply.next);
   goTo = reply.go ?? goTo;
 });
@@ -110,8 +130,9 @@ document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
 document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
   const form = given.get(answer.slot);
   given.delete(answer.slot);
+  tellTabs({ refused: answer.slot });
   if (!form) {
-    sayOnTheNextPage(reply.error);
+    tellOfRefused(answer, reply);
     goTo = document.body.dataset.session;
     return;
   }

@@ -31,16 +31,60 @@
     }
   }
 
+  // Says where this answer stands among all that this browser sends. The number is the time, and always more than the
+  // number before it, so that a clock that is put back changes no order. All tabs share it; where nothing can be stored,
+  // each tab counts as a browser of its own.
+  function storedOrder(key) {
+    try {
+      return JSON.parse(localStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  }
+
+  function keepOrder(key) {
+    try {
+      localStorage.setItem(key, JSON.stringify(order));
+    } catch {
+      // The page itself remembers it for as long as it is open.
+    }
+  }
+
+  const newBrowser = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+  function readOrder() {
+    const key = `lineup:order:${document.body.dataset.session}`;
+    const stored = storedOrder(key);
+    order = { browser: stored?.browser ?? order?.browser ?? newBrowser(), number: Math.max(stored?.number ?? 0, order?.number ?? 0) };
+    keepOrder(key);
+    return key;
+  }
+
+  function setField(form, name, value) {
+    const field = form.elements[name] ?? Object.assign(document.createElement("input"), { type: "hidden", name });
+    field.value = value;
+    form.append(field);
+  }
+
+  function nameOrder(form) {
+    const key = readOrder();
+    order.number = Math.max(Date.now(), order.number + 1);
+    keepOrder(key);
+    setField(form, "browser", order.browser);
+    setField(form, "send_number", order.number);
+  }
+
   // What was sent about this question from this browser before (kept.js): a page that was made before an answer or a
   // change of one's own arrived is no other browser's. Whoever answers for the first time here saw the question again
   // after all that had been sent by then; what another tab has sent since, they may not know of.
   function nameEarlier(form) {
     const sent = form.elements.replaces ? sentFromHere() : sentBefore;
     const given = JSON.parse(sent[`lineup:given:${document.body.dataset.session}:${form.dataset.slot}`] ?? "[]");
-    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "after", value: given.join() }));
+    setField(form, "after", given.join());
   }
 
   function showState() {
+    if (isParsed() && !order) readOrder();
     if (page.dataset.scripts === "running" || !isParsed()) return;
     const isOpen = page.dataset.scripts === "lost" && imagesAreThere();
     for (const form of forms()) (isOpen ? release : hold)(form);
@@ -54,6 +98,7 @@
   }
 
   const sentBefore = sentFromHere();
+  let order = null;
   page.dataset.scripts = "starting";
   document.addEventListener("readystatechange", showState);
   for (const sign of ["load", "error"]) document.addEventListener(sign, showState, true);
@@ -72,7 +117,9 @@
   document.addEventListener(
     "submit",
     (event) => {
-      if (page.dataset.scripts === "running" || !event.target.matches("[data-question]")) return;
+      if (!event.target.matches("[data-question]")) return;
+      nameOrder(event.target);
+      if (page.dataset.scripts === "running") return;
       // Where some scripts run and others do not, none of them has a say.
       event.stopImmediatePropagation();
       if (page.dataset.scripts === "lost" && imagesAreThere()) return nameEarlier(event.target);

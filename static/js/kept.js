@@ -10,6 +10,7 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+const ORDER = `lineup:order:${session}`;
 // What is written so far, and how.
 const DRAFT = `lineup:draft:${session}:`;
 const WRITTEN = `lineup:written:${session}:`;
@@ -76,7 +77,7 @@ export async function recover() {
 }
 
 export function forgetAnswers() {
-  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, ORDER, DRAFT, WRITTEN].flatMap(keysOf);
   for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 

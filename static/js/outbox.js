@@ -33,7 +33,7 @@ function rememberArrived(slot) {
   try {
     localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
   } catch {
-    // Without a storage the question is asked again, and the first answer counts.
+    // Without a storage the question is asked again, and the page names the answer that does not count.
   }
 }
 

@@ -1,6 +1,7 @@
 // The page with a practice question, whole.
 
 import "./gated.js";
+import "./told.js";
 import "./bar.js";
 import "./comfort.js";
 import "./here.js";

@@ -64,7 +64,7 @@ class Line:
             return
         assert reply.status_code == 200
         # Never that it had been answered or changed elsewhere: it is the same that came again.
-        assert "kept=" not in (json.loads(reply.content)["go"] or "")
+        assert "notices" not in json.loads(reply.content)
         self.sent[slot] = {"not_possible": True} if said == NOT_POSSIBLE else said
         self.taken[slot] = self.taken.get(slot, 0) + 1
 

@@ -3,6 +3,7 @@
 The tests of single pages, which say far more of each, are run on SQLite only (`tests/homes.py`).
 """
 
+import uuid
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.urls import resolve, reverse
 from annotation import urls
 from annotation.actions import sessions
 from annotation.models import (
+    AnswerNotice,
     Draft,
     PracticeAnswer,
     Removal,
@@ -135,6 +137,9 @@ def whole_sitting(walk: Walk) -> None:
     versions = Response.objects.filter(slot=first.slot_id).order_by("version")
     assert list(versions.values_list("is_current", flat=True)) == [False, True]
     walk.look(f"{page}change/")
+    behind = {"slot": str(first.slot_id), "submission": str(uuid.uuid4()), "choice": "2"}
+    assert b"Your first answer counts." in walk.send(f"{page}answer/", **behind)
+    assert b"Your first answer counts." not in walk.send(f"{page}seen/", notices=str(AnswerNotice.objects.get().pk))
     end = walk.send(f"{page}finish/").decode()
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
     walk.send(f"{page}comment/", comment="Fun!")

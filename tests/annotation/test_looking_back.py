@@ -155,8 +155,9 @@ def test_an_answer_that_another_study_builds_on_is_shown_as_final(client: Client
     arrive(step_4, "ben")
     page = client.get(f"{page_of(session)}change/{first.pk}/")
     assert "Your answer to question 1 is final, because another study now uses it." in page.content.decode()
-    refused = client.post(f"{page_of(session)}answer/", form_of(page.content) | {"choice": "2"})
-    assert "Another study now uses this answer, so it is final." in refused.content.decode()
+    refused = client.post(f"{page_of(session)}answer/", form_of(page.content) | {"choice": "2"}, follow=True)
+    told = "Another study now uses your answer to question 1, so it is final. Kept: “Image A”. Not kept: “Image B”."
+    assert told in refused.content.decode()
     assert Response.objects.count() == 1
 
 

@@ -136,7 +136,7 @@ def test_an_answer_on_its_way_counts(client: Client, another_tab_looked: bool, m
     assert (reply["saved"], reply["answered"]) == (True, 1)
     if another_tab_looked:
         page = client.get(reply["go"]).content.decode()
-        assert "The author of that text has withdrawn it. Your answer is saved" in page
+        assert "The author withdrew the text in question 1. Your answer is saved" in page
     assert "The lid of cleo is open." in look(session)
     find(session)
     assert (session.state, session.questions_answered) == (SessionState.FINISHED, 2)
@@ -172,7 +172,7 @@ def test_without_scripts_the_next_question_comes_with_the_reason(client: Client)
     look(session)
     sent = {"slot": slot.pk, "submission": str(uuid.uuid4()), "choice": "1"}
     page = client.post(f"{page_of(session)}answer/", sent, follow=True).content.decode()
-    assert "The author of that text has withdrawn it. Your answer is saved" in page
+    assert "The author withdrew the text in question 1. Your answer is saved" in page
     assert "The lid of cleo is open." in page
 
 

@@ -136,8 +136,9 @@ def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client
     here, there = (form_of(client.get(f"{page_of(session)}change/").content) for _ in range(2))
     client.post(f"{page_of(session)}answer/", there | {"choice": "none"})
     late = client.post(f"{page_of(session)}answer/", here | {"choice": "2"}, follow=True)
-    assert "had been changed elsewhere meanwhile; that change is kept." in late.content.decode()
-    assert post_json(client, session, here | {"choice": "3"}).json()["go"] == f"{page_of(session)}?kept=newer"
+    assert "You had changed your answer to question 1 on another page. That change counts." in late.content.decode()
+    again = post_json(client, session, here | {"choice": "3", "submission": str(uuid.uuid4())}).json()
+    assert (again["go"], again["notices"].count("That change counts.")) == (page_of(session), 2)
     assert Response.objects.get(is_current=True).choice == "none"
 
 

@@ -231,23 +231,6 @@ def test_the_back_button_shows_where_the_session_is(page: Page, arrived: Callabl
     assert stored_pictures(session) == clicked
 
 
-def test_a_second_tab_that_is_behind_catches_up_and_the_first_answer_stands(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
-) -> None:
-    session = at_work(instances=4)
-    other = context.new_page()
-    other.goto(page.url)
-    clicked = [answer(page, "1"), answer(page, "2")]
-    wait_for_answered(page, 2)
-    answer(other, "4")
-    expect(other.get_by_text("your first answer is kept")).to_be_visible()
-    assert question_number(other) == 3
-    assert stored_pictures(session) == clicked
-    answer(other, "1")
-    assert question_number(other) == 4
-    expect(other.get_by_text("your first answer is kept")).to_be_hidden()
-
-
 def test_stopping_waits_for_the_answers_on_their_way(
     page: Page, context: BrowserContext, at_work: Callable[..., Session]
 ) -> None:

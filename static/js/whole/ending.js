@@ -11,6 +11,7 @@ let left = Number(handover?.dataset.redirect);
 let timer;
 
 function tick() {
+  if (hasNotice()) return stay();
   countdown.hidden = false;
   countdown.querySelector("[data-seconds]").textContent = left;
   if (left <= 0) {
@@ -26,11 +27,13 @@ function stay() {
   if (countdown) countdown.hidden = true;
 }
 
-// Nobody is sent away while an answer is still on its way from this browser.
+const hasNotice = () => document.querySelector(".answer-notices:not([hidden])") !== null;
+
+// Nobody is sent away while an answer is still on its way from this browser, or before they know what became of one.
 document.addEventListener(
   "outbox:empty",
   () => {
-    if (!(left > 0) || comment?.contains(document.activeElement)) return;
+    if (!(left > 0) || hasNotice() || comment?.contains(document.activeElement)) return;
     tick();
     timer = setInterval(tick, 1000);
   },
@@ -164,6 +167,7 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+const ORDER = `lineup:order:${session}`;
 // What is written so far, and how.
 const DRAFT = `lineup:draft:${session}:`;
 const WRITTEN = `lineup:written:${session}:`;
@@ -230,7 +234,7 @@ async function recover() {
 }
 
 function forgetAnswers() {
-  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, ORDER, DRAFT, WRITTEN].flatMap(keysOf);
   for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 
@@ -279,7 +283,7 @@ function rememberArrived(slot) {
   try {
     localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
   } catch {
-    // Without a storage the question is asked again, and the first answer counts.
+    // Without a storage the question is asked again, and the page names the answer that does not count.
   }
 }
 
@@ -400,37 +404,132 @@ function openOutbox() {
 return { openOutbox };
 })();
 
-// told.js
-const $told = (() => {
-// What has to be said about an answer whose question is no longer on the page: at the top, or on the page that follows.
+// tabs.js
+const $tabs = (() => {
+// Tabs of one session tell each other what they send and what has been seen. A browser that lacks the channel goes on
+// without it: the server decides by the numbers that come with the answers (gate.js).
 
-const key = `lineup:told:${document.body.dataset.session}`;
+const { session } = document.body.dataset;
 
-function say(text) {
-  const notice = document.createElement("p");
-  notice.className = "notice";
-  notice.setAttribute("role", "alert");
-  document.getElementById("main").prepend(notice);
-  // Said after it is there, so that it is read aloud.
-  notice.textContent = text;
-}
-
-function sayOnTheNextPage(text) {
+function opened() {
   try {
-    sessionStorage.setItem(key, text);
+    return new BroadcastChannel(`lineup:${session}`);
   } catch {
-    say(text);
+    return null;
   }
 }
 
-try {
-  const text = sessionStorage.getItem(key);
-  sessionStorage.removeItem(key);
-  if (text) say(text);
-} catch {
-  // Nothing was left to be said where nothing can be kept.
+const channel = opened();
+
+const tellTabs = (message) => channel?.postMessage(message);
+
+const hearTabs = (listener) => channel?.addEventListener("message", ({ data }) => listener(data));
+return { tellTabs, hearTabs };
+})();
+
+// told.js
+const $told = (() => {
+// What the page says of answers that do not stand: the server's notices, and the reasons why it refused an answer whose
+// question has left the page. Each stays, in all tabs, until it is dismissed.
+
+const { hearTabs, tellTabs } = $tabs;
+
+const KEY = `lineup:told:${document.body.dataset.session}`;
+const main = document.getElementById("main");
+const refused = document.querySelector("[data-refused]");
+const own = new Map();
+
+const shownNotices = () => document.querySelector("[data-notices]");
+
+function place(html) {
+  const notices = new DOMParser().parseFromString(html, "text/html").querySelector("[data-notices]");
+  shownNotices()?.remove();
+  if (!notices) return;
+  // Set after it is there, so that it is read aloud.
+  const list = notices.querySelector("ul");
+  const items = [...list.children];
+  list.replaceChildren();
+  list.setAttribute("role", "alert");
+  main.prepend(notices);
+  list.append(...items);
 }
-return { say, sayOnTheNextPage };
+
+function showNotices(html) {
+  place(html);
+  tellTabs({ notices: html });
+}
+
+function stored() {
+  try {
+    return Object.entries(JSON.parse(localStorage.getItem(KEY)) ?? {});
+  } catch {
+    return [];
+  }
+}
+
+const told = () => new Map([...stored(), ...own]);
+
+function store(reasons) {
+  try {
+    if (reasons.size) localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(reasons)));
+    else localStorage.removeItem(KEY);
+  } catch {
+    // Said for as long as this page is open.
+  }
+}
+
+function showRefused() {
+  const reasons = [...told().values()];
+  refused.hidden = !reasons.length;
+  const items = reasons.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+  refused.querySelector("ul").replaceChildren(...items);
+}
+
+// `heading` names the question, for it is no longer on the page.
+function tellOfRefused({ submission, heading }, { error }) {
+  own.set(submission, heading ? `${heading}: ${error}` : error);
+  store(told());
+  showRefused();
+}
+
+function dismissRefused() {
+  own.clear();
+  store(new Map());
+  showRefused();
+}
+
+async function dismiss(form) {
+  const body = new URLSearchParams(new FormData(form));
+  // What the server does not hear of comes back with the next page.
+  form.remove();
+  main.focus({ preventScroll: true });
+  try {
+    const response = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
+    const { notices } = await response.json();
+    if (notices !== undefined) showNotices(notices);
+  } catch {
+    // No connection.
+  }
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    if (!form.matches("[data-notices]")) return;
+    event.preventDefault();
+    // It waits for no answer that is on its way.
+    event.stopPropagation();
+    dismiss(form);
+  },
+  { capture: true },
+);
+
+refused.querySelector("[data-dismiss]").addEventListener("click", dismissRefused);
+hearTabs(({ notices }) => notices !== undefined && place(notices));
+window.addEventListener("storage", ({ key }) => key === KEY && showRefused());
+showRefused();
+return { showNotices, tellOfRefused };
 })();
 
 // offline.js
@@ -484,10 +583,11 @@ return { isServed, workOffline, leaveNothingBehind };
 // The last page, whole.
 
 const { openOutbox } = $outbox;
-const { say } = $told;
+const { showNotices, tellOfRefused } = $told;
 const { leaveNothingBehind } = $offline;
 
 // There is no question left to bring back.
-document.addEventListener("answer:refused", ({ detail: { reply } }) => say(reply.error));
+document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => tellOfRefused(answer, reply));
+document.addEventListener("answer:saved", ({ detail: { reply } }) => reply.notices && showNotices(reply.notices));
 document.addEventListener("outbox:empty", leaveNothingBehind, { once: true });
 openOutbox();

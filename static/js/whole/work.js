@@ -1558,6 +1558,7 @@ const GIVEN = `lineup:given:${session}:`;
 // Where the version before this one kept them, all in one entry.
 const OLDER = `lineup:outbox:${session}`;
 const ARRIVED = `lineup:arrived:${session}`;
+const ORDER = `lineup:order:${session}`;
 // What is written so far, and how.
 const DRAFT = `lineup:draft:${session}:`;
 const WRITTEN = `lineup:written:${session}:`;
@@ -1624,7 +1625,7 @@ async function recover() {
 }
 
 function forgetAnswers() {
-  const all = [ANSWER, GIVEN, OLDER, ARRIVED, DRAFT, WRITTEN].flatMap(keysOf);
+  const all = [ANSWER, GIVEN, OLDER, ARRIVED, ORDER, DRAFT, WRITTEN].flatMap(keysOf);
   for (const key of all) attempt(() => localStorage.removeItem(key));
 }
 
@@ -1684,37 +1685,132 @@ async function leaveNothingBehind() {
 return { isServed, workOffline, leaveNothingBehind };
 })();
 
-// told.js
-const $told = (() => {
-// What has to be said about an answer whose question is no longer on the page: at the top, or on the page that follows.
+// tabs.js
+const $tabs = (() => {
+// Tabs of one session tell each other what they send and what has been seen. A browser that lacks the channel goes on
+// without it: the server decides by the numbers that come with the answers (gate.js).
 
-const key = `lineup:told:${document.body.dataset.session}`;
+const { session } = document.body.dataset;
 
-function say(text) {
-  const notice = document.createElement("p");
-  notice.className = "notice";
-  notice.setAttribute("role", "alert");
-  document.getElementById("main").prepend(notice);
-  // Said after it is there, so that it is read aloud.
-  notice.textContent = text;
-}
-
-function sayOnTheNextPage(text) {
+function opened() {
   try {
-    sessionStorage.setItem(key, text);
+    return new BroadcastChannel(`lineup:${session}`);
   } catch {
-    say(text);
+    return null;
   }
 }
 
-try {
-  const text = sessionStorage.getItem(key);
-  sessionStorage.removeItem(key);
-  if (text) say(text);
-} catch {
-  // Nothing was left to be said where nothing can be kept.
+const channel = opened();
+
+const tellTabs = (message) => channel?.postMessage(message);
+
+const hearTabs = (listener) => channel?.addEventListener("message", ({ data }) => listener(data));
+return { tellTabs, hearTabs };
+})();
+
+// told.js
+const $told = (() => {
+// What the page says of answers that do not stand: the server's notices, and the reasons why it refused an answer whose
+// question has left the page. Each stays, in all tabs, until it is dismissed.
+
+const { hearTabs, tellTabs } = $tabs;
+
+const KEY = `lineup:told:${document.body.dataset.session}`;
+const main = document.getElementById("main");
+const refused = document.querySelector("[data-refused]");
+const own = new Map();
+
+const shownNotices = () => document.querySelector("[data-notices]");
+
+function place(html) {
+  const notices = new DOMParser().parseFromString(html, "text/html").querySelector("[data-notices]");
+  shownNotices()?.remove();
+  if (!notices) return;
+  // Set after it is there, so that it is read aloud.
+  const list = notices.querySelector("ul");
+  const items = [...list.children];
+  list.replaceChildren();
+  list.setAttribute("role", "alert");
+  main.prepend(notices);
+  list.append(...items);
 }
-return { say, sayOnTheNextPage };
+
+function showNotices(html) {
+  place(html);
+  tellTabs({ notices: html });
+}
+
+function stored() {
+  try {
+    return Object.entries(JSON.parse(localStorage.getItem(KEY)) ?? {});
+  } catch {
+    return [];
+  }
+}
+
+const told = () => new Map([...stored(), ...own]);
+
+function store(reasons) {
+  try {
+    if (reasons.size) localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(reasons)));
+    else localStorage.removeItem(KEY);
+  } catch {
+    // Said for as long as this page is open.
+  }
+}
+
+function showRefused() {
+  const reasons = [...told().values()];
+  refused.hidden = !reasons.length;
+  const items = reasons.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+  refused.querySelector("ul").replaceChildren(...items);
+}
+
+// `heading` names the question, for it is no longer on the page.
+function tellOfRefused({ submission, heading }, { error }) {
+  own.set(submission, heading ? `${heading}: ${error}` : error);
+  store(told());
+  showRefused();
+}
+
+function dismissRefused() {
+  own.clear();
+  store(new Map());
+  showRefused();
+}
+
+async function dismiss(form) {
+  const body = new URLSearchParams(new FormData(form));
+  // What the server does not hear of comes back with the next page.
+  form.remove();
+  main.focus({ preventScroll: true });
+  try {
+    const response = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
+    const { notices } = await response.json();
+    if (notices !== undefined) showNotices(notices);
+  } catch {
+    // No connection.
+  }
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    if (!form.matches("[data-notices]")) return;
+    event.preventDefault();
+    // It waits for no answer that is on its way.
+    event.stopPropagation();
+    dismiss(form);
+  },
+  { capture: true },
+);
+
+refused.querySelector("[data-dismiss]").addEventListener("click", dismissRefused);
+hearTabs(({ notices }) => notices !== undefined && place(notices));
+window.addEventListener("storage", ({ key }) => key === KEY && showRefused());
+showRefused();
+return { showNotices, tellOfRefused };
 })();
 
 // flow.js
@@ -1725,21 +1821,31 @@ const $flow = (() => {
 const { earlier } = $kept;
 const { isServed } = $offline;
 const { isKeptPage, rememberGiven, rememberQuestion, restored } = $sitting;
-const { sayOnTheNextPage } = $told;
+const { hearTabs, tellTabs } = $tabs;
+const { showNotices, tellOfRefused } = $told;
 
 const LOOK_AGAIN_MS = 5000;
 const stage = document.querySelector("[data-stage]");
 const ahead = document.querySelector("[data-ahead]");
 const waiting = document.querySelector("[data-waiting]");
+const elsewhere = document.querySelector("[data-elsewhere]");
 const given = new Map();
+// The slots that other tabs have sent an answer for.
+const givenElsewhere = new Set();
 let goTo = null;
 let stopping = null;
 
 const announce = (form, what) => form.dispatchEvent(new CustomEvent(what, { bubbles: true }));
 const isGiven = (slot) => given.has(slot);
 
+function showWhetherGivenElsewhere() {
+  const slot = stage.querySelector("[data-question]")?.dataset.slot;
+  elsewhere.hidden = !givenElsewhere.has(slot);
+}
+
 function show(form) {
   stage.replaceChildren(form);
+  showWhetherGivenElsewhere();
   waiting.hidden = true;
   const heading = form.querySelector("[data-heading]");
   document.title = document.title.replace(/^[^·]*/, `${heading.textContent.trim()} `);
@@ -1749,10 +1855,11 @@ function show(form) {
 
 function advance() {
   // What was said of the question that has just been answered is not said of the next.
-  document.querySelector("main > .notice")?.remove();
+  document.querySelector("main > p.notice:not([data-elsewhere])")?.remove();
   const next = ahead.firstElementChild;
   if (next) return show(next);
   stage.replaceChildren();
+  showWhetherGivenElsewhere();
   waiting.hidden = false;
   waiting.firstElementChild.focus();
 }
@@ -1797,12 +1904,20 @@ document.addEventListener("submit", (event) => {
   const { slot } = form.dataset;
   const submission = newNumber();
   fields.set("submission", submission);
-  // Of two first answers the one stands that arrived first.
+  // What this browser had sent before, for an answer whose number the server does not know.
   if (form.elements.replaces) fields.set("after", earlier(slot).join());
   given.set(slot, form);
-  const answer = { slot, submission, action: form.action, body: `${new URLSearchParams(fields)}` };
+  const heading = form.querySelector("[data-heading]").textContent.trim();
+  const answer = { slot, submission, heading, action: form.action, body: `${new URLSearchParams(fields)}` };
   advance();
+  tellTabs({ given: slot });
   document.dispatchEvent(new CustomEvent("answer:given", { detail: answer }));
+});
+
+hearTabs((message) => {
+  if (message.given) givenElsewhere.add(message.given);
+  if (message.refused) givenElsewhere.delete(message.refused);
+  showWhetherGivenElsewhere();
 });
 
 function leaveOut(slots) {
@@ -1823,6 +1938,7 @@ document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
     rememberGiven(answer.slot, reply.answered);
   }
   document.querySelector("[data-change]").hidden = false;
+  if (reply.notices) showNotices(reply.notices);
   if (reply.next) holdAll(reply.next);
   goTo = reply.go ?? goTo;
 });
@@ -1831,8 +1947,9 @@ document.addEventListener("answer:saved", ({ detail: { answer, reply } }) => {
 document.addEventListener("answer:refused", ({ detail: { answer, reply } }) => {
   const form = given.get(answer.slot);
   given.delete(answer.slot);
+  tellTabs({ refused: answer.slot });
   if (!form) {
-    sayOnTheNextPage(reply.error);
+    tellOfRefused(answer, reply);
     goTo = document.body.dataset.session;
     return;
   }
@@ -1925,7 +2042,7 @@ function rememberArrived(slot) {
   try {
     localStorage.setItem(arrivedKey, JSON.stringify([...arrivals(), { slot, at: Date.now() }].slice(-ARRIVED_KEPT)));
   } catch {
-    // Without a storage the question is asked again, and the first answer counts.
+    // Without a storage the question is asked again, and the page names the answer that does not count.
   }
 }
 

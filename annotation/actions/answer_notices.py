@@ -1,0 +1,68 @@
+"""What an annotator is told about answers of theirs that do not stand: kept until they have seen it."""
+
+import uuid
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.models import Annotator, AnswerNotice, Response, Session, Slot
+from studies.models import Project
+
+
+def add(
+    *, session: Session, slot: Slot, submission: uuid.UUID, answer: Any, why: AnswerNotice.Why, now: datetime
+) -> None:
+    """Tell the annotator of an answer once. Runs in a transaction that holds the session.
+
+    `answer`: what was said, whole; None where it cannot be read.
+    """
+    what = {"slot": slot, "number": _number_of(session, slot), "answer": answer, "at": now}
+    AnswerNotice.objects.get_or_create(session=session, submission_id=submission, why=why, defaults=what)
+    _count(session)
+
+
+def _number_of(session: Session, slot: Slot) -> int:
+    """Return which question of its session, from 1, was in `slot`: as the pages number them."""
+    own = Response.objects.filter(session=session, is_current=True, slot__isnull=False).exclude(slot=slot)
+    if slot.seat.session_id == session.pk:
+        before = own.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at)
+        return 1 + before.count() + own.filter(slot__seat=slot.seat_id, slot__position__lt=slot.position).count()
+    return 1 + own.filter(slot__position__lt=slot.position).count()
+
+
+def unseen(session: Session) -> QuerySet[AnswerNotice]:
+    return AnswerNotice.objects.filter(session=session, seen_at=None).select_related("slot__question")
+
+
+def settle(*, session: Session, slot: Slot, answer: Any, now: datetime) -> None:
+    """Drop what was to be told of `answer`: it stands now."""
+    if session.unseen_notices:
+        told = [notice.pk for notice in unseen(session).filter(slot=slot) if notice.answer == answer]
+        _mark_seen(session, told, now=now)
+
+
+@transaction.atomic
+def see(*, session: Session, notices: Collection[int], now: datetime) -> None:
+    """Note that the annotator has seen `notices` of their session."""
+    locked = Session.objects.select_for_update(of=("self",), no_key=True).get(pk=session.pk)
+    _mark_seen(locked, notices, now=now)
+    session.unseen_notices = locked.unseen_notices
+
+
+def _mark_seen(session: Session, notices: Collection[int], *, now: datetime) -> None:
+    unseen(session).filter(pk__in=notices).update(seen_at=now, answer=None)
+    _count(session)
+
+
+def _count(session: Session) -> None:
+    session.unseen_notices = AnswerNotice.objects.filter(session=session, seen_at=None).count()
+    Session.objects.filter(pk=session.pk).update(unseen_notices=session.unseen_notices)
+
+
+def drop(*, annotator: Annotator, project: Project) -> None:
+    """Forget what an annotator was still to be told in a project: nothing of theirs is used any more."""
+    AnswerNotice.objects.filter(session__annotator=annotator, session__study__project=project).delete()
+    Session.objects.filter(annotator=annotator, study__project=project).update(unseen_notices=0)

@@ -1,0 +1,23 @@
+"""Where a page says that its annotator has seen what it told them."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotation.actions import answer_notices
+from annotation.forms import read_ids
+from annotation.models import Session
+from annotation.notices import notices_html
+from annotation.views.guards import session_view, wants_json
+from annotation.views.page_context import back
+
+MOST_AT_ONCE = 1000
+
+
+@session_view
+@require_POST
+def see(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take the notices away that were seen. The page's script gets those that are left."""
+    seen = read_ids(request.POST.get("notices", ""), most=MOST_AT_ONCE)
+    answer_notices.see(session=session, notices=seen, now=timezone.now())
+    return JsonResponse({"notices": notices_html(session)}) if wants_json(request) else back(session)
