@@ -13,6 +13,8 @@ from annotation.models import AnswerNotice, Response, Session, SessionState, Slo
 from annotation.pages import answer_in_words, session_urls
 
 Why = AnswerNotice.Why
+# No more fit on a page; the others come once these are seen.
+MOST_AT_ONCE = 50
 SENTENCES: Mapping[str, StrOrPromise] = {
     Why.SENT_AGAIN: gettext_lazy("You answered question %(number)s more than once. Your last answer counts."),
     Why.OTHER_BROWSER: gettext_lazy(
@@ -53,7 +55,7 @@ def notice_pages(session: Session) -> list[NoticePage]:
     """Return what the annotator has still to be told; asks the database nothing where there is nothing."""
     if not session.unseen_notices:
         return []
-    found = list(answer_notices.unseen(session))
+    found = list(answer_notices.unseen(session)[:MOST_AT_ONCE])
     questions = [notice.slot.question_id for notice in found]
     standing = {
         response.question_id: response

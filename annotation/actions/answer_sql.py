@@ -30,7 +30,7 @@ SELECT question.id, question.kind, question.content, question."right", question.
        session.part_begun, session.questions_total - session.questions_answered,
        EXISTS (SELECT 1 FROM annotation_decision grown
                 WHERE grown.question_id = question.id AND grown.more_asked_at IS NOT NULL),
-       session.first_question_at, session.unseen_notices
+       session.unseen_notices, session.first_question_at
   FROM annotation_slot slot
   JOIN studies_question question ON question.id = slot.question_id
   JOIN studies_study study ON study.id = question.study_id
@@ -110,8 +110,8 @@ class AskedInSlot:
     `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
     response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
     options rests on, the part it has begun, and how many questions were `left` to answer, this one with them. `grown`:
-    a researcher has changed how many answers the question may get. `begun`: when its first question was served.
-    `unseen_notices`: how many answers its annotator has still to be told about.
+    a researcher has changed how many answers the question may get. `unseen_notices`: how many answers the annotator has
+    still to be told about. `begun`: when the session's first question was served.
     """
 
     question: int
@@ -132,8 +132,8 @@ class AskedInSlot:
     part_begun: int
     left: int
     grown: bool
-    begun: datetime | None
     unseen_notices: int
+    begun: datetime | None
 
 
 @dataclass(frozen=True)

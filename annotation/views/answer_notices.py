@@ -7,11 +7,9 @@ from django.views.decorators.http import require_POST
 from annotation.actions import answer_notices
 from annotation.forms import read_ids
 from annotation.models import Session
-from annotation.notices import notices_html
+from annotation.notices import MOST_AT_ONCE, notices_html
 from annotation.views.guards import session_view, wants_json
 from annotation.views.page_context import back
-
-MOST_AT_ONCE = 1000
 
 
 @session_view

@@ -44,7 +44,7 @@ def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, ar
     expect(page.get_by_role("heading", level=1)).to_have_text("Right")
     page.keyboard.press("Enter")
     assert question_number(page) == 1
-    expect(page.locator(".notice")).to_have_text("Practice is over. Your answers count from now on.")
+    expect(page.locator("p.notice:not([hidden])")).to_have_text("Practice is over. Your answers count from now on.")
     session.refresh_from_db()
     assert session.state == SessionState.WORKING
 

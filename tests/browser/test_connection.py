@@ -192,6 +192,34 @@ def test_an_answer_the_server_cannot_take_comes_back_with_the_reason(
     assert stored_pictures(session) == clicked
 
 
+# The worker would bring the page back past what is refused here.
+@pytest.mark.browser_context_args(service_workers="block")
+def test_every_refusal_of_a_question_that_has_left_the_page_is_named_until_it_is_dismissed(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    at_work(instances=4)
+    page.route(ANSWERS, lambda route: route.abort())
+    answer(page, "1")
+    answer(page, "2")
+    assert question_number(page) == 3
+    page.unroute_all()
+
+    def refuse(route: Route) -> None:
+        [submission] = parse_qs(route.request.post_data or "")["submission"]
+        route.fulfill(status=422, json={"submission": submission, "error": "Choose again."})
+
+    page.route(ANSWERS, refuse)
+    page.reload()
+    told = page.locator("[data-refused] li")
+    expect(told).to_have_text(["Question 1 of 4: Choose again.", "Question 2 of 4: Choose again."])
+    assert question_number(page) == 1
+    page.locator("[data-refused]").get_by_role("button", name="OK").click()
+    expect(told).to_have_count(0)
+    page.reload()
+    assert question_number(page) == 1
+    expect(told).to_have_count(0)
+
+
 def test_the_last_answer_given_without_a_connection_still_ends_the_survey(
     page: Page, context: BrowserContext, at_work: Callable[..., Session]
 ) -> None:

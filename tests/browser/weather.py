@@ -1,50 +1,102 @@
-"""A random walk of a real browser through a sitting in foul weather, beside a model of what must be stored.
+"""A random walk of a real browser through a session in foul weather, beside a model of what must be stored.
 
 The walk chooses, changes its mind, sends, changes what it has sent, reloads, goes back, opens and closes tabs, takes up
-a second device, loses the line, while what lies between loses replies, answers in the server's place, cuts what it
-passes on or brings it late. The model knows each press of Send and what the page was told about it. It says: what
-was sent last for a question is what is stored, or the page was told that another answer stands, which only somebody
-can bring about who answers the same in two places; and no page ever says that something is saved which is not.
+a second browser, loses the line, while what lies between loses replies, answers in the server's place, cuts what it
+passes on or brings it late. The model knows each press of Send, and each notice that a page has shown. It says: of one
+browser the answer sent last stands; of two, one of their last; every other answer is named on a page, unless its person
+changed it on a page that showed it; and no page ever says that something is saved which is not.
 """
 
+import itertools
 import json
 import random
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
 import httpx
+from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route
 
-from annotation.models import Response, Session
+from annotation.actions import responses
+from annotation.actions.launching import launch
+from annotation.models import AnswerNotice, Response, Session, Slot
+from studies.actions.studies import create_study
+from studies.kinds import KINDS, get_kind
+from studies.models import Study
+from tests.browser.stage import draw_all
+from tests.contracts.stage import draw_thing_for, secret_ask
+from tests.factories import TESTS, make_project
 
-VALUES = ("1", "2", "3", "4", "none")
 SETTLE_SECONDS = 30
 # Long after the page has said "Saving…" of what is on its way.
 SAYS_SO_SECONDS = 1.0
 # Of each step, so that little of the walk is spent before a page that cannot come.
 BACK_ON_LINE = 0.3
+# What is asked about one thing, of all kinds together.
+QUESTIONS_ABOUT_A_THING = 13
+# Why an answer of a browser may stand though the same browser sent a later one.
+MAY_KEEP_OLDER = frozenset({"first_stands", "newer_stands", "built_on", "ended"})
 
-SEND = """(value) => {
-  const form = document.querySelector("[data-stage] [data-question], .stage [data-question]");
-  const input = form?.querySelector(`[name=choice][value="${value}"]`);
-  if (!input) return null;
-  input.click();
+FILL = """
+const fill = (form, values) => {
+  for (const field of form.querySelectorAll("textarea[name]")) {
+    field.value = values[field.name] ?? "";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  for (const box of form.querySelectorAll("input[type=checkbox][name]"))
+    if (box.checked !== (values[box.name] === box.value)) box.click();
+  for (const radio of form.querySelectorAll("input[type=radio][name]"))
+    if (values[radio.name] === radio.value) radio.click();
+};
+const shown = () => document.querySelector("[data-stage] [data-question], .stage [data-question]");
+"""
+SLOT = "() => document.querySelector('[data-stage] [data-question], .stage [data-question]')?.dataset.slot ?? null"
+SEND = (
+    "([slot, values]) => {"
+    + FILL
+    + """
+  const form = shown();
+  if (form?.dataset.slot !== slot) return null;
+  fill(form, values);
   let submitted = null;
+  let given = null;
   const scripts = document.documentElement.dataset.scripts;
   window.addEventListener("submit", (event) => (submitted = event), { once: true, capture: true });
+  document.addEventListener("answer:given", ({ detail }) => (given = detail), { once: true });
   form.querySelector("[data-send]").click();
   // Where not even the first script came, as where the others did not, the browser itself sends the form.
   const isForm = scripts === undefined || scripts === "lost";
   const isTaken = isForm ? !submitted?.defaultPrevented : scripts === "running";
-  const isSent = submitted !== null && isTaken;
-  const isChange = form.elements.replaces !== undefined;
-  return { slot: form.dataset.slot, isSent, isChange, isForm };
+  return {
+    isForm,
+    isSent: submitted !== null && isTaken,
+    isOrdered: form.elements.send_number !== undefined,
+    replaces: form.elements.replaces?.value ?? null,
+    submission: given?.submission ?? form.elements.submission.value,
+  };
 }"""
-CHOOSE = """(value) => document.querySelector(`[data-stage] [name=choice][value="${value}"]`)?.click()"""
+)
+CHOOSE = (
+    "([slot, values]) => {"
+    + FILL
+    + """
+  if (shown()?.dataset.slot === slot) fill(shown(), values);
+}"""
+)
+NOTICES = (
+    """() => [...document.querySelectorAll("[data-notices] li")].map((item) => [item.dataset.notice, item.innerText])"""
+)
+DISMISS = "() => document.querySelector('[data-notices] button')?.click()"
+BEGIN = """() => {
+  const button = document.querySelector("form[action$='/begin/'] button");
+  button?.click();
+  return Boolean(button);
+}"""
 SAYS = """() => ({
   saved: document.querySelector("[data-saved]")?.innerText.trim() === "Saved",
   answered: Number(document.querySelector("[data-answered]")?.textContent ?? 0),
@@ -55,23 +107,16 @@ IS_SETTLED = """() => document.body?.dataset.session !== undefined && document.b
 
 @dataclass
 class Press:
-    """One press of Send: what for, where, and when."""
+    """One press of Send: what for, what was said, where, and when. `replaces`: the version that its page showed."""
 
-    slot: str
-    value: str
-    is_change: bool
+    slot: int
+    value: Any
+    submission: uuid.UUID
+    replaces: int | None
+    is_ordered: bool
     device: int
     tab: int
     at: float
-
-
-@dataclass
-class Told:
-    """What a page was told about a submission, if the reply came through."""
-
-    slot: str
-    value: str
-    kept: bool
 
 
 @dataclass
@@ -86,12 +131,15 @@ class Walk:
     presses: list[Press] = field(default_factory=list)
     # Forms that the browser could not send, and sends when its own page about that is reloaded, or never.
     unsure: list[Press] = field(default_factory=list)
-    told: list[Told] = field(default_factory=list)
+    refused: set[uuid.UUID] = field(default_factory=set)
+    # The notices that a page has shown.
+    named: set[int] = field(default_factory=set)
     report: list[str] = field(default_factory=list)
     untrue: list[str] = field(default_factory=list)
     late: list[dict[str, Any]] = field(default_factory=list)
     weather: list[str] = field(default_factory=list)
     loses_scripts: bool = False
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
         self.devices: list[BrowserContext] = []
@@ -125,7 +173,7 @@ class Walk:
         is_form = route.request.is_navigation_request()
         if is_form and kind not in {"fair", "lost"}:
             kind = "fair"
-        self.report.append(f"    {kind}: slot {fields.get('slot')} = {fields.get('choice')}")
+        self.report.append(f"    {kind}: slot {fields.get('slot')}, {fields.get('submission')}")
         with suppress(Error):
             self._pass_on(route, kind, fields, is_form=is_form)
 
@@ -159,9 +207,8 @@ class Walk:
                 route.fulfill(response=reply)
 
     def _heard(self, fields: dict[str, str], text: str) -> None:
-        said = json.loads(text)
-        kept = "kept=" in (said.get("go") or "") or "error" in said
-        self.told.append(Told(fields["slot"], fields["choice"], kept))
+        if "error" in json.loads(text):
+            self.refused.add(uuid.UUID(fields["submission"]))
 
     def _script(self, route: Route) -> None:
         with suppress(Error):
@@ -224,14 +271,39 @@ class Walk:
         if not self.offline[self.device] and not self._ask("() => document.querySelector('.stage') !== null"):
             # Whoever sees what the browser says of a page that did not come opens it again.
             self._go(self.address)
-        value = self.dice.choice(VALUES)
-        pressed = self._ask(SEND, value)
-        self.report.append(f"    {value}: {pressed}")
+        if self._ask(SLOT) is None and self._ask(BEGIN):
+            self.report.append("    begin")
+            self._wait("() => document.querySelector('[data-stage] [data-seen]') !== null", 2)
+        slot = self._ask(SLOT)
+        if slot is None:
+            return
+        posted, value = self._make_up(int(slot))
+        pressed = self._ask(SEND, [slot, posted])
+        self.report.append(f"    slot {slot} = {value}: {pressed}")
         if pressed and pressed["isSent"]:
-            press = Press(pressed["slot"], value, pressed["isChange"], self.device, self.tab, time.monotonic())
+            press = Press(
+                slot=int(slot),
+                value=value,
+                submission=uuid.UUID(pressed["submission"]),
+                replaces=int(pressed["replaces"]) if pressed["replaces"] else None,
+                is_ordered=pressed["isOrdered"],
+                device=self.device,
+                tab=self.tab,
+                at=time.monotonic(),
+            )
             # What a form loses without a line is said by the browser itself, in the place of the page.
             is_unsure = pressed["isForm"] and self.offline[self.device]
             (self.unsure if is_unsure else self.presses).append(press)
+
+    def _make_up(self, slot: int) -> tuple[dict[str, str], Any]:
+        """Return what a page posts for some answer to the question in `slot`, and the answer."""
+        question = Slot.objects.select_related("question").get(pk=slot).question
+        kind, order = get_kind(question.kind), responses.order_for(session=self.session, question=question)
+        posted = dict(kind.made_up(question.content, order, dice=self.dice))
+        if posted.get("text"):
+            # Nobody says the same of two images.
+            posted["text"] = f"{posted['text']} It is {next(self.numbers)} years old."[-300:]
+        return posted, kind.parse(question.content, order, posted).value
 
     def _wait(self, condition: str, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -242,7 +314,8 @@ class Walk:
         return True
 
     def _choose(self) -> None:
-        self._ask(CHOOSE, self.dice.choice(VALUES))
+        if (slot := self._ask(SLOT)) is not None:
+            self._ask(CHOOSE, [slot, self._make_up(int(slot))[0]])
 
     def _change(self) -> None:
         if self.dice.random() < 0.5:
@@ -302,6 +375,10 @@ class Walk:
         self.loses_scripts = True
         self.page.reload(wait_until="commit")
 
+    def _dismiss(self) -> None:
+        self._read_notices()
+        self._ask(DISMISS)
+
     def _arrive_late(self) -> None:
         self.bring_what_is_late()
 
@@ -312,6 +389,7 @@ class Walk:
 
     def _listen(self) -> None:
         """See that the page says nothing of what it sent that is not so."""
+        self._read_notices()
         says = self._ask(SAYS)
         if says is None:
             return
@@ -321,12 +399,18 @@ class Walk:
         mine = [press for press in self.presses if press.tab == self.tab and press.device == self.device]
         if says["saved"] and mine and time.monotonic() - mine[-1].at > SAYS_SO_SECONDS:
             last = mine[-1]
-            stored = Response.objects.filter(session=self.session, slot=int(last.slot))
-            if last.value not in map(value_of, stored) and not self._was_told(last):
+            stored = Response.objects.filter(session=self.session, submission_id=last.submission)
+            noted = AnswerNotice.objects.filter(session=self.session, submission_id=last.submission)
+            if not stored.exists() and not noted.exists() and last.submission not in self.refused:
                 self.untrue.append(f"saved, but slot {last.slot} = {last.value} is not")
 
-    def _was_told(self, press: Press) -> bool:
-        return any(told.kept for told in self.told if (told.slot, told.value) == (press.slot, press.value))
+    def _read_notices(self) -> None:
+        """Remember which answers the page names, and see that it names their questions."""
+        for pk, text in self._ask(NOTICES) or []:
+            notice = AnswerNotice.objects.filter(session=self.session, pk=pk).first()
+            if notice is None or f"question {notice.number}" not in text:
+                self.untrue.append(f"a notice that names no question: {text}")
+            self.named.add(int(pk))
 
     def settle(self) -> None:
         """Let the sun come out, and each device look at the sitting once more until all is sent."""
@@ -343,60 +427,102 @@ class Walk:
             self._open(device)
             if not self._wait(IS_SETTLED, SETTLE_SECONDS):
                 self.untrue.append(f"device {device} does not come to rest")
+        # What one device has sent just now, the other one may be told.
+        for place in range(len(self.tabs)):
+            self.here = place
+            self._go(self.address)
+            self._wait(IS_SETTLED, SETTLE_SECONDS)
+            self._read_notices()
 
     def differences(self) -> list[str]:
         """Return what is stored otherwise than it was sent, or was said otherwise than it is; none is the goal."""
         found = list(self.untrue)
-        by_slot: dict[str, list[Press]] = {}
-        for press in self.presses:
-            by_slot.setdefault(press.slot, []).append(press)
-        for slot, presses in by_slot.items():
-            found += self._differences_of(slot, presses)
-        sent = {int(press.slot) for press in [*self.presses, *self.unsure]}
+        for slot in sorted({press.slot for press in self.presses}):
+            found += self._differences_of(slot)
+        sent = {press.slot for press in [*self.presses, *self.unsure]}
         stored = set(Response.objects.filter(session=self.session).values_list("slot_id", flat=True))
         found += [f"slot {slot} is stored and was never sent" for slot in stored - sent]
         return found
 
-    def _differences_of(self, slot: str, presses: list[Press]) -> list[str]:
-        versions = list(Response.objects.filter(session=self.session, slot=int(slot)).order_by("version"))
+    def _differences_of(self, slot: int) -> list[str]:
+        presses = [press for press in self.presses if press.slot == slot]
+        unsure = [press for press in self.unsure if press.slot == slot]
+        versions = list(Response.objects.filter(session=self.session, slot=slot).order_by("version"))
         if not versions:
-            return [f"slot {slot}: {presses[-1].value} was sent, nothing is stored"]
+            untold = [press for press in presses if press.submission not in self.refused]
+            return [f"slot {slot}: {untold[-1].value} was sent, nothing is stored"] if untold else []
         found = []
         if [version.version for version in versions] != list(range(1, len(versions) + 1)):
             found.append(f"slot {slot}: versions {[version.version for version in versions]}")
         if [version.is_current for version in versions] != [False] * (len(versions) - 1) + [True]:
             found.append(f"slot {slot}: not the last version is current")
-        last, stands = presses[-1], value_of(versions[-1])
-        unsure = [press for press in self.unsure if press.slot == slot]
         if len(versions) > len(presses) + len(unsure):
             found.append(f"slot {slot}: {len(versions)} versions of {len(presses)} presses")
-        if stands in {last.value, *(press.value for press in unsure if press.at > last.at)}:
-            return found
-        places = {(press.device, press.tab) for press in presses}
-        is_by_rights = len(places) > 1 and self._was_told(last) and stands in {press.value for press in presses}
-        if not is_by_rights:
-            sent = [(press.value, "change" if press.is_change else "first", press.device) for press in presses]
-            found.append(f"slot {slot}: sent {sent}, stored {stands}, told {self._was_told(last)}")
-        return found
+        dropped = [press for press in self._not_standing(presses, versions) if not self._was_told(press)]
+        sent = [(press.value, press.replaces, press.device, press.tab) for press in presses]
+        found += [f"slot {slot}: {press.value} of {sent} is dropped untold" for press in dropped]
+        return found + self._out_of_order(slot, [*presses, *unsure], versions[-1])
+
+    def _not_standing(self, presses: list[Press], versions: list[Response]) -> Iterator[Press]:
+        """Yield the presses that have to be told: what was sent last from each browser and does not stand, and whatever
+        was never stored; not what its person changed on a page that showed it."""
+        replaces = {press.submission: press.replaces for press in [*self.presses, *self.unsure]}
+        stands = versions[-1].whole_answer
+        lasts = {press.device: press for press in presses if press.submission not in self.refused}
+        for press in presses:
+            if press.submission in self.refused or press.value == stands:
+                continue
+            stored = [
+                one for one in versions if one.submission_id == press.submission and one.whole_answer == press.value
+            ]
+            later = versions[stored[0].version :] if stored else []
+            is_changed = bool(stored) and all(replaces.get(one.submission_id) == one.version - 1 for one in later)
+            if not stored or (lasts[press.device] is press and not is_changed):
+                yield press
+
+    def _out_of_order(self, slot: int, presses: list[Press], stands: Response) -> list[str]:
+        """Return what is wrong where an answer stands though the same browser sent a later one."""
+        standing = [press for press in presses if press.submission == stands.submission_id]
+        if not standing:
+            return [f"slot {slot}: {stands.whole_answer} stands and was never sent"]
+        by, certain = standing[0], [press for press in presses if press in self.presses]
+        later = [press for press in certain if press.device == by.device and press.at > by.at and press.is_ordered]
+        later = [press for press in later if press.submission not in self.refused | {by.submission}]
+        wrong = [
+            press for press in later if press.value != stands.whole_answer and not self._was_told(press, MAY_KEEP_OLDER)
+        ]
+        return [f"slot {slot}: {stands.whole_answer} stands, {press.value} was sent later" for press in wrong]
+
+    def _was_told(self, press: Press, why: frozenset[str] = frozenset()) -> bool:
+        told = AnswerNotice.objects.filter(session=self.session, submission_id=press.submission, pk__in=self.named)
+        return (told.filter(why__in=why) if why else told).exists()
+
+    @property
+    def summary(self) -> str:
+        """What was walked, in numbers."""
+        asked = len({press.slot for press in self.presses})
+        told = AnswerNotice.objects.filter(session=self.session, pk__in=self.named).count()
+        return f"{asked} questions, {len(self.presses)} answers sent, {told} of them named as not standing"
 
 
 # What may become of one answer on its way. Lost: stored, and the reply is not seen. Late: the proxy gives up, and
 # brings it to the server all the same, some time after.
 WEATHER = ("lost", "lost", "busy", "timeout", "portal", "portal in JSON", "guarded", "cut", "late", "refused", "fair")
 STEPS: dict[str, int] = {
-    "send": 40,
+    "send": 60,
     "choose": 6,
     "change": 16,
     "reload": 6,
     "back": 4,
     "forward": 2,
-    "another_tab": 4,
+    "another_tab": 8,
     "close_tab": 4,
-    "another_device": 3,
+    "another_device": 6,
     "line": 5,
     "nudge": 8,
     "foul": 14,
     "scripts_lost": 2,
+    "dismiss": 4,
     "arrive_late": 5,
     "rest": 6,
 }
@@ -409,9 +535,25 @@ def _close(page: Page) -> None:
     page.close()
 
 
-def value_of(response: Response) -> str:
-    """Return what was posted for a stored choice: its place among the options as they were shown."""
-    return "none" if response.choice == "none" else str(response.shown_order.index(response.choice) + 1)
+def open_all_kinds(*, things: int) -> Study:
+    """Return an open study with a part for each kind of question, about `things`."""
+    asks = {get_kind(name): secret_ask(get_kind(name), name) for name in KINDS}
+    project = make_project("weather")
+    for number in range(1, things + 1):
+        draw_thing_for(asks, project, number)
+    draw_all()
+    file = {
+        "study": "weather",
+        "title": "Things in all weathers",
+        "parts": [{"kind": kind.name, "ask": ask} for kind, ask in asks.items()],
+        "rule": "collected-v1",
+        "seed": "weather",
+        "contact": "Ada Lovelace, ada@example.org",
+        "recruitment": {"any_ids": True},
+    }
+    study = create_study(project=project, source=json.dumps(file), by=TESTS, now=timezone.now())
+    launch(study=study, by=TESTS, now=timezone.now())
+    return study
 
 
 def walk(make: Callable[[], Walk], *, steps: int) -> Walk:

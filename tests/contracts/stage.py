@@ -8,7 +8,7 @@ import json
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,11 +36,11 @@ ADJECTIVES = ("blue", "tall", "old", "round", "quiet", "wooden", "bright", "heav
 PEOPLE = ("pid-of-ann", "pid-of-ben")
 
 
-def secret_ask(kind: Kind) -> dict[str, Any]:
-    """Return what `kind` usually asks, with other names for all roles."""
+def secret_ask(kind: Kind, prefix: str = SECRET) -> dict[str, Any]:
+    """Return what `kind` usually asks, with `prefix` before the names of all roles."""
     ask = usual_ask(kind)
     roles = kind.roles(ask).all() | kind.adds_roles(ask).all()
-    renamed: dict[str, Any] = _renamed(ask, {role: f"{SECRET}_{role}" for role in roles})
+    renamed: dict[str, Any] = _renamed(ask, {role: f"{prefix}_{role}" for role in roles})
     return renamed
 
 
@@ -90,13 +90,22 @@ def some_facts(kind: Kind, ask: Mapping[str, Any], *, number: int = 1) -> Instan
 
 def draw_thing(project: Project, kind: Kind, ask: Mapping[str, Any], number: int) -> Instance:
     """Store an instance about which `kind` can ask, with real pictures."""
-    known = some_facts(kind, ask, number=number)
-    captions, reference = dict(known.captions), dict[str, Any]()
-    if known.source:
-        captions[role_of(1)], reference[TARGETS] = known.source["text"], [known.source["target"]]
+    return draw_thing_for({kind: ask}, project, number)
+
+
+def draw_thing_for(asks: Mapping[Kind, Mapping[str, Any]], project: Project, number: int) -> Instance:
+    """Store an instance about which each of several kinds can ask, by roles of its own, with real pictures."""
+    images: dict[str, Sequence[ImageFacts]] = {}
+    captions, reference = dict[str, str](), dict[str, Any]()
+    for kind, ask in asks.items():
+        known = some_facts(kind, ask, number=number)
+        captions |= known.captions
+        images |= known.images
+        if known.source:
+            captions[role_of(1)], reference[TARGETS] = known.source["text"], [known.source["target"]]
     instance = Instance.objects.create(
         project=project,
-        key=f"{SECRET}-{known.key}",
+        key=f"{SECRET}-thing-{number}",
         type="replace",
         subtype="obj" if number % 2 else "att",
         captions=captions,
@@ -107,8 +116,8 @@ def draw_thing(project: Project, kind: Kind, ask: Mapping[str, Any], number: int
         source_row=number,
     )
     shown = itertools.count(number * 20)
-    for role, images in known.images.items():
-        for position, image in enumerate(images):
+    for role, files in images.items():
+        for position, image in enumerate(files):
             drawn = draw_image(next(shown))
             InstanceImage.objects.create(
                 instance=instance, role=role, position=position, filename=image.filename, image=drawn
