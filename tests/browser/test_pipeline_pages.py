@@ -105,3 +105,19 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("1 instance got the tag jxk.")
     assert [each.key for each in Tag.objects.get().instances.all()] == ["vase-0"]
+
+
+def test_a_members_pictures_come_and_nobody_sees_them_after_signing_out(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    statuses: dict[str, int] = {}
+    signed_in.on("response", lambda response: statuses.update({response.url: response.status}))
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/vase-0/", wait_until="load")
+    pictures = {url: status for url, status in statuses.items() if "/images/" in url}
+    assert len(pictures) >= 5
+    assert set(pictures.values()) == {200}
+    address = next(iter(pictures))
+    signed_in.get_by_role("button", name="Sign out").click()
+    signed_in.get_by_role("button", name="Sign in").wait_for()
+    signed_in.goto(address)
+    expect(signed_in.locator("body")).to_contain_text("There is no such image here.")
