@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from math import ceil
+from math import ceil, log
+from statistics import median
 from typing import Any
 
 from django.template.loader import get_template
@@ -33,8 +34,21 @@ QUESTIONS_AHEAD = 3
 LONGEST_QUOTE = 80
 # Half of less than this is no time for a break.
 FEWEST_FOR_A_BREAK = 20
-# Pictures beside each other -> how wide one of them is, in hundredths of the window.
-WIDEST = {1: 60, 2: 46, 3: 30, 4: 25, 5: 20}
+# Width by height of the places that pictures lie in (static/css/app.css).
+SHAPES = {"9:16": 9 / 16, "2:3": 2 / 3, "3:4": 3 / 4, "1:1": 1, "4:3": 4 / 3, "3:2": 3 / 2, "16:9": 16 / 9}
+# How many pictures -> the ways to lay them out (static/css/app.css): in each, how wide and how high the place of one
+# is at most, in hundredths of the window.
+PLACES = {
+    1: [(100, 95)],
+    2: [(49, 80), (100, 46)],
+    3: [(33, 80), (49, 42), (100, 28)],
+    4: [(25, 80), (49, 48), (100, 21)],
+    6: [(20, 80), (33, 42), (49, 28)],
+    8: [(25, 42), (33, 28), (49, 21)],
+    10: [(20, 42), (25, 28), (33, 21)],
+}
+# So many are shown in pages on a phone.
+PAGED = 10
 
 
 @dataclass(frozen=True)
@@ -127,11 +141,19 @@ class QuestionPage:
         marked = (image for image in self.images if image.mark == TARGET)
         return next(marked, self.images[0] if self.images else None)
 
+    @property
+    def shape(self) -> str:
+        """Return the shape of the places that the pictures lie in: of those in `SHAPES` the one nearest to what they
+        have in common, "" without pictures."""
+        options = [option for option in self.options if option.width]
+        pictures: list[OptionPage | ShownImage] = [*self.images, *options]
+        return _shape(tuple((picture.width, picture.height) for picture in pictures))
+
     def sizes_of(self, picture: OptionPage | ShownImage) -> str:
-        """Return how wide a picture is at most on the page, as `sizes` of HTML: by how many stand beside each other,
-        and by its own shape, for each has a square to lie in."""
-        number = max(len(self.options), len(self.images))
-        return _widths(number, int(picture.width), int(picture.height))
+        """Return how wide a picture is at most on the page, as `sizes` of HTML: by how many there are, by its own
+        shape, and by that of its place."""
+        number = max(sum(bool(option.width) for option in self.options), len(self.images))
+        return _widths(number, min(int(picture.width) / int(picture.height), SHAPES[self.shape]))
 
 
 @dataclass(frozen=True)
@@ -291,11 +313,24 @@ def _sizes(width: int, height: int) -> Sequence[tuple[str, int]]:
 
 
 @lru_cache(maxsize=1000)
-def _widths(number: int, width: int, height: int) -> str:
-    # A place is at most so much higher than it is wide.
-    part = min(1, 1.05 * width / height)
-    portrait, landscape = 50 if number > 2 else 100, WIDEST.get(number, WIDEST[max(WIDEST)])
-    return f"(orientation: portrait) {ceil(portrait * part)}vw, {ceil(landscape * part)}vw"
+def _shape(sizes: tuple[tuple[str, str], ...]) -> str:
+    if not sizes:
+        return ""
+    common = median(log(int(width) / int(height)) for width, height in sizes)
+    return min(SHAPES, key=lambda shape: abs(log(SHAPES[shape]) - common))
+
+
+@lru_cache(maxsize=1000)
+def _widths(number: int, ratio: float) -> str:
+    places = PLACES[next((most for most in PLACES if number <= most), PAGED)]
+    sizes = f"max({', '.join(_width(*place, ratio) for place in places)})"
+    on_phone = f"(max-width: 45rem) {_width(100, 45, ratio)}, (max-height: 31rem) {_width(33, 80, ratio)}"
+    return f"{on_phone}, {sizes}" if number == PAGED else sizes
+
+
+def _width(wide: int, high: int, ratio: float) -> str:
+    """Return how wide a picture of that width by height is in a place, as a length of CSS."""
+    return f"min({wide}vw, {ceil(high * ratio)}vh)"
 
 
 def _pictured(picture: Picture, study: int) -> dict[str, Any]:

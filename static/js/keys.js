@@ -11,6 +11,7 @@ const ZOOM_KEYS = {
   "=": "[data-zoom-scale='1']",
   "-": "[data-zoom-scale='-1']",
   0: "[data-zoom-scale='0']",
+  s: "[data-zoom-beside]:not([hidden])",
   enter: "[data-zoom-send]",
 };
 const zoom = document.getElementById("zoom");

@@ -9,6 +9,8 @@ import "./images.js";
 import "./frames.js";
 import "./writing.js";
 import { showFirst } from "./question.js";
+import "./pager.js";
+import "./send_here.js";
 import "./skip.js";
 import "./zoom.js";
 import "./magnify.js";

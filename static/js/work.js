@@ -10,6 +10,8 @@ import "./frames.js";
 import "./writing.js";
 import "./how_written.js";
 import { showFirst } from "./question.js";
+import "./pager.js";
+import "./send_here.js";
 import "./skip.js";
 import "./zoom.js";
 import "./magnify.js";

@@ -1,4 +1,5 @@
-// One image as large as the window, and the others of the question in the same place behind it to flip through.
+// One image as large as the window, and the others of the question in the same place behind it to flip through; or one
+// that stays, and the others beside it.
 
 const ALWAYS_KEY = "lineup:enlarged";
 const LONG_PRESS_MS = 450;
@@ -10,19 +11,28 @@ const strip = dialog.querySelector("[data-zoom-strip]");
 const choose = dialog.querySelector("[data-zoom-choose]");
 const label = dialog.querySelector("[data-zoom-label]");
 const said = dialog.querySelector("[data-zoom-said]");
+const besideButton = dialog.querySelector("[data-zoom-beside]");
 const always = dialog.querySelector("[data-zoom-always]");
 let frames = [];
 let current = 0;
+// The image that stays while others are shown beside it.
+let kept = null;
 let pressing = null;
 
 const shownForm = () => document.querySelector("[data-stage] [data-question]");
+const letterOf = (frame) => frame.closest("[data-letter]")?.dataset.letter;
 const pictureOf = (frame) => frame.querySelector("img");
 const optionOf = (frame) => frame.closest("[data-option]");
 const inputOf = (frame) => optionOf(frame)?.querySelector("[name=choice]");
 const fullOf = (frame) => (frame.href ? frame : optionOf(frame)?.querySelector("[data-enlarge]"))?.href;
 const frameOf = (link) => link.closest("[data-zoom]") ?? link.closest("[data-option]").querySelector("[data-zoom]");
 
-function enlarge(frame) {
+function enlarge(frame, index) {
+  const place = document.createElement("div");
+  const name = document.createElement("span");
+  name.ariaHidden = "true";
+  // As the page calls it; a picture that is no answer may have a letter too.
+  name.textContent = letterOf(frame) ?? index + 1;
   const small = pictureOf(frame);
   const image = new Image();
   image.src = small.currentSrc || small.src;
@@ -34,7 +44,8 @@ function enlarge(frame) {
     full.src = fullOf(frame);
     full.decode().then(() => (image.src = full.src), () => {});
   }
-  return image;
+  place.append(image, name);
+  return place;
 }
 
 function thumbnail(frame, index) {
@@ -43,8 +54,7 @@ function thumbnail(frame, index) {
   small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
   small.alt = "";
   const name = document.createElement("span");
-  // As the page calls it; a picture that is no answer may have a letter too.
-  name.textContent = frame.closest("[data-letter]")?.dataset.letter ?? index + 1;
+  name.textContent = letterOf(frame) ?? index + 1;
   button.append(small, name);
   button.type = "button";
   button.className = "thumb";
@@ -53,18 +63,28 @@ function thumbnail(frame, index) {
   return button;
 }
 
+// The one that stays is shown already.
+function go(by) {
+  const next = (from) => (from + by + frames.length) % frames.length;
+  current = next(current) === kept ? next(next(current)) : next(current);
+}
+
 function showCurrent() {
-  [...stage.children].forEach((image, index) => {
-    image.toggleAttribute("data-current", index === current);
-    image.setAttribute("aria-hidden", index !== current);
+  if (kept === current) go(1);
+  stage.toggleAttribute("data-beside", kept !== null);
+  besideButton.setAttribute("aria-pressed", kept !== null);
+  [...stage.children].forEach((place, index) => {
+    place.toggleAttribute("data-current", index === current);
+    place.toggleAttribute("data-kept", index === kept);
+    place.setAttribute("aria-hidden", index !== current && index !== kept);
   });
   [...strip.children].forEach((button, index) => {
     if (index === current) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
     button.toggleAttribute("data-chosen", Boolean(inputOf(frames[index])?.checked));
   });
-  title.textContent = pictureOf(frames[current]).alt;
-  for (const part of [strip, ...dialog.querySelectorAll("[data-zoom-step]")]) part.hidden = frames.length < 2;
+  title.textContent = [kept, current].filter((one) => one !== null).map((one) => pictureOf(frames[one]).alt).join(" | ");
+  for (const part of [strip, besideButton, ...dialog.querySelectorAll("[data-zoom-step]")]) part.hidden = frames.length < 2;
   const input = inputOf(frames[current]);
   choose.hidden = !input;
   if (!input) return;
@@ -83,6 +103,7 @@ function open(frame, byPointer = false) {
   const form = frame.closest("[data-question]");
   frames = [...form.querySelectorAll("[data-zoom]")];
   current = frames.indexOf(frame);
+  kept = null;
   stage.replaceChildren(...frames.map(enlarge));
   strip.replaceChildren(...frames.map(thumbnail));
   said.textContent = "";
@@ -111,8 +132,9 @@ document.addEventListener("click", (event) => {
 dialog.addEventListener("click", (event) => {
   const step = event.target.closest("[data-zoom-step]");
   const to = event.target.closest("[data-zoom-to]");
-  if (step) current = (current + Number(step.dataset.zoomStep) + frames.length) % frames.length;
+  if (step) go(Number(step.dataset.zoomStep));
   else if (to) current = Number(to.dataset.zoomTo);
+  else if (besideButton.contains(event.target)) kept = kept === null ? current : null;
   else if (choose.contains(event.target)) inputOf(frames[current]).click();
   else if (event.target.closest("[data-zoom-send]")) return send();
   showCurrent();

@@ -91,3 +91,13 @@ def test_what_was_sent_by_choosing_is_said_over_nothing(page: Page, at_work: Cal
     for width, height in windows:
         page.set_viewport_size({"width": width, "height": height})
         expect(page.get_by_text(f"You are changing your answer to question {len(windows)}.")).to_be_visible()
+
+
+def test_help_stays_in_the_window_in_type_of_twice_the_size(page: Page, at_work: Callable[..., Session]) -> None:
+    at_work(instances=2, pay={"currency": "USD", "per_session": "2.00"}, time={"estimated_minutes": 40})
+    assert question_number(page) == 1
+    page.locator("html").evaluate('(page) => (page.style.fontSize = "200%")')
+    for width, height in ((1366, 768), (1024, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        expect(page.get_by_role("link", name="Help")).to_be_in_viewport(ratio=1)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width

@@ -18,7 +18,7 @@ DESKTOP: ViewportSize = {"width": 2560, "height": 1440}
 
 
 def zoomed_picture(page: Page) -> str:
-    address = page.locator("#zoom img[data-current]").get_attribute("src") or ""
+    address = page.locator("#zoom [data-current] img").get_attribute("src") or ""
     return picture_at(address)
 
 
@@ -166,11 +166,11 @@ def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[
 
 def assert_flipped_through_and_one_chosen(page: Page, pictures: list[str]) -> None:
     assert zoomed_picture(page) == pictures[0]
-    index = page.locator("#zoom img[data-current]").bounding_box()
+    index = page.locator("#zoom [data-current] img").bounding_box()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name="Image B")).to_be_visible()
     assert zoomed_picture(page) == pictures[1]
-    assert page.locator("#zoom img[data-current]").bounding_box() == index
+    assert page.locator("#zoom [data-current] img").bounding_box() == index
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert zoomed_picture(page) == pictures[3]
@@ -280,14 +280,14 @@ def test_a_region_looked_at_closely_stays_while_flipping(page: Page, at_work: Ca
     page.mouse.move(middle[0] + 60, middle[1] + 40)
     page.mouse.up()
     page.keyboard.press("Shift+ArrowDown")
-    place = page.locator("#zoom img[data-current]").bounding_box()
+    place = page.locator("#zoom [data-current] img").bounding_box()
     assert place is not None
     # By 60 to the right with the mouse, and by a fifth of the stage up with the key, as far as the picture goes.
     assert round(place["x"] + place["width"] / 2 - middle[0]) == 60
     assert place["y"] + place["height"] / 2 < middle[1]
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name="Image B")).to_be_visible()
-    assert page.locator("#zoom img[data-current]").bounding_box() == place
+    assert page.locator("#zoom [data-current] img").bounding_box() == place
     page.mouse.dblclick(*middle)
     expect(page.locator("[data-zoom-percent]")).to_have_text("100 %")
 

@@ -150,13 +150,22 @@ IN_REACH = """() => {
   const box = (name) => document.querySelector(`[data-stage] ${name}`).getBoundingClientRect();
   const [groups, answer, send] = [box(".groups"), box(".group label"), box("[data-send]")];
   return {
-    answer: [Math.max(0, groups.top), answer.top, answer.bottom, groups.bottom, send.top].map(Math.round),
+    answer: [Math.max(0, groups.top), answer.top, answer.bottom, groups.bottom].map(Math.round),
+    // Under what is answered, or beside it.
+    isApart: send.top >= Math.round(groups.bottom) - 1 || send.left >= groups.right - 1,
     send: Math.round(send.bottom),
   };
 }"""
 OUTSIDE = """() => {
   const all = [...document.querySelectorAll("[data-stage] :is(img, label, legend, .caption, [data-send])")];
-  const boxes = all.map((element) => [element.outerHTML, element.getBoundingClientRect()]);
+  // What lies in another page is behind a button.
+  const isElsewhere = (element) => {
+    const part = element.closest("[data-pages] > *");
+    const [{ left, right }, pages] = [element, part?.parentElement].map((one) => one?.getBoundingClientRect() ?? {});
+    return part && part !== part.parentElement.firstElementChild && (left >= pages.right || right <= pages.left);
+  };
+  const here = all.filter((element) => !isElsewhere(element));
+  const boxes = here.map((element) => [element.outerHTML, element.getBoundingClientRect()]);
   return boxes.filter(([, { left, right }]) => left < 0 || right > innerWidth).map(([html]) => html);
 }"""
 HIDDEN_OF_GROUPS = """(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(
@@ -176,6 +185,7 @@ def test_where_several_are_asked_at_once_an_answer_and_send_are_in_reach(
         page.set_viewport_size({"width": width, "height": height})
         seen = page.evaluate(IN_REACH)
         assert seen["answer"] == sorted(seen["answer"]), (width, height)
+        assert seen["isApart"], (width, height)
         assert seen["send"] <= height, (width, height)
     for width, height in [*WINDOWS, *NARROWEST]:
         page.set_viewport_size({"width": width, "height": height})
@@ -184,3 +194,91 @@ def test_where_several_are_asked_at_once_an_answer_and_send_are_in_reach(
     page.set_viewport_size({"width": 1024, "height": 768})
     # All of it, where there is room.
     assert page.evaluate(HIDDEN_OF_GROUPS) == 0
+
+
+# Of the pictures: how wide and high each is painted, and the rest of its place.
+PAINTED = """() => [...document.querySelectorAll("[data-stage] [data-question] img")].map((image) => {
+  const [width, height] = ["width", "height"].map((name) => Number(image.getAttribute(name)));
+  const scale = Math.min(image.clientWidth / width, image.clientHeight / height);
+  const { left, top } = image.getBoundingClientRect();
+  const painted = [width * scale, height * scale].map(Math.round);
+  const rest = [image.clientWidth - painted[0], image.clientHeight - painted[1]];
+  return [...painted, ...rest, Math.round(left), Math.round(top)];
+})"""
+FOUR = {"images": ["candidate"], "criteria": ["Fits best", "Looks most like a photo", "Has the best light"]}
+
+
+def shaped(at_work: Callable[..., Session], page: Page, kind: str, size: tuple[int, int], **wanted: Any) -> None:
+    """Bring the page to a question of `kind` whose pictures have this size."""
+    make_instance(make_project(), "one", captions={"caption": LONGER, "negative_caption": LONGER})
+    at_work(instances=1, kind=kind, **wanted)
+    Image.objects.update(width=size[0], height=size[1])
+    page.reload()
+    question_number(page)
+
+
+@pytest.mark.parametrize("size", [(512, 512), (640, 480), (640, 427), (640, 360), (480, 640)])
+def test_four_pictures_stand_as_they_are_largest_and_without_bars(
+    page: Page, at_work: Callable[..., Session], size: tuple[int, int]
+) -> None:
+    shaped(at_work, page, "best_of_n", size)
+    for width, height in ((768, 1024), (1024, 768), (1366, 768), (1440, 900), (1920, 1080), (2560, 1440)):
+        page.set_viewport_size({"width": width, "height": height})
+        pictures = page.evaluate(PAINTED)
+        # A place of a shape that is nearly the picture's: of 640 x 427 it is 3 to 2.
+        assert max(max(beside, above) for _, _, beside, above, *_ in pictures) <= 4, (width, height)
+        covered = sum(wide * high for wide, high, *_ in pictures) / (width * height)
+        assert covered >= (0.38 if size != (480, 640) else 0.26), (width, height, covered)
+        rows = {top for *_, top in pictures}
+        if (width, height) == (1024, 768) and size[0] >= size[1]:
+            assert len(rows) == 2
+
+
+def test_four_pictures_to_compare_are_large_on_a_phone_held_across(page: Page, at_work: Callable[..., Session]) -> None:
+    shaped(at_work, page, "compare", (512, 512), ask=FOUR)
+    page.set_viewport_size({"width": 844, "height": 390})
+    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 160
+    page.set_viewport_size({"width": 683, "height": 384})
+    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 140
+
+
+def test_on_short_windows_one_criterion_is_asked_at_a_time(page: Page, at_work: Callable[..., Session]) -> None:
+    shaped(at_work, page, "compare", (512, 512), ask=FOUR)
+    groups = page.locator("[data-stage] [data-group]")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    for place in range(3):
+        expect(groups.nth(place)).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 844, "height": 390})
+    shown = page.locator("[data-stage] [data-page]")
+    expect(shown).to_have_text("1 of 3")
+    expect(groups.nth(0)).to_be_in_viewport(ratio=1)
+    expect(groups.nth(1)).not_to_be_in_viewport()
+    # An answer brings the next criterion, by hand and by key; the arrows of the keyboard choose without going on.
+    groups.nth(0).get_by_role("radio", name="Image B").click()
+    expect(shown).to_have_text("2 of 3")
+    page.keyboard.press("Escape")
+    page.locator("[data-stage] [data-heading]").focus()
+    page.keyboard.press("1")
+    expect(shown).to_have_text("3 of 3")
+    page.get_by_role("button", name="Before", exact=True).click()
+    expect(shown).to_have_text("2 of 3")
+    expect(groups.nth(1).get_by_role("radio", name="Image A")).to_be_checked()
+    groups.nth(2).get_by_role("radio", name="Image C").focus()
+    expect(shown).to_have_text("3 of 3")
+    page.keyboard.press("3")
+    expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
+
+
+def test_type_grows_with_the_window_and_with_the_wish_for_larger_text(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    shaped(at_work, page, "best_of_n", (640, 480))
+    sizes = []
+    for width, height in ((390, 844), (1366, 768), (1920, 1080), (2560, 1440)):
+        page.set_viewport_size({"width": width, "height": height})
+        sizes.append(page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)"))
+    assert sizes[:2] == [16, 16]
+    assert sizes[1] * 1.15 < sizes[2] < sizes[3] * 0.87
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.evaluate("document.documentElement.dataset.text = '150'")
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)") == 24

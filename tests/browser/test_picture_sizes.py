@@ -26,9 +26,13 @@ SHAPES = [(360, 640), (640, 360), (500, 500), (200, 640)]
 # Of each picture: its shape, how wide it is painted, and how wide the page said it would be at most.
 SAID = """() => [...document.querySelectorAll("[data-stage] [data-question] img")].map((image) => {
   const [width, height] = ["width", "height"].map((name) => Number(image.getAttribute(name)));
-  const [portrait, landscape] = [...image.sizes.matchAll(/([0-9]+)vw/g)].map(([, part]) => (part * innerWidth) / 100);
+  const probe = document.body.appendChild(document.createElement("div"));
+  const said = image.sizes.split(/, (?=\\(|max)/).map((part) => part.match(/^(\\(.*?\\))? ?(.*)$/));
+  probe.style.width = said.find(([, condition]) => !condition || matchMedia(condition).matches)[2];
+  const most = Math.ceil(probe.getBoundingClientRect().width);
+  probe.remove();
   const painted = width * Math.min(image.clientWidth / width, image.clientHeight / height);
-  return [`${width}x${height}`, Math.floor(painted), Math.ceil(innerWidth < innerHeight ? portrait : landscape)];
+  return [`${width}x${height}`, Math.floor(painted), most];
 })"""
 
 

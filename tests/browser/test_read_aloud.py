@@ -157,6 +157,7 @@ ENLARGED = """\
   - button "Zoom out"
   - button "Whole image; now at 100 %"
   - button "Zoom in"
+  - button "Side by side"
 {choose}\
   - button "Send"
   - status

@@ -1,5 +1,6 @@
 """Finding one of ten images by its description: all of them in sight on a laptop, and a key for each."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
+from studies.models import Image
 from tests.browser.stage import question_number
 from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
@@ -15,12 +17,28 @@ SHORT = "The cat looks up and its left paw is not on the table yet."
 LONG = " ".join([SHORT, "Nobody stands behind it, and the light in the window is on.", "The cup is nearly empty."])
 # On the desk of most people, the least that their browser leaves of it, and a tablet held upright.
 WINDOWS = ((1366, 768), (1366, 650), (768, 1024))
-# Phones held either way, and the windows of tablets and laptops enlarged to twice their size.
-SMALLER = ((390, 844), (360, 640), (844, 390), (1024, 768), (384, 512), (512, 384), (640, 360), (683, 384))
+# The window of a laptop that is enlarged to 133 percent.
+SMALLER = ((1024, 768),)
+# Phones held either way, and windows of tablets and laptops enlarged to twice their size: images stand in pages.
+PHONES = ((390, 844), (360, 640), (844, 390))
+PAGED = (*PHONES, (384, 512), (512, 384), (640, 360), (683, 384))
 BEYOND = """() => [".option", "[data-caption]", ".send .button"]
   .flatMap((part) => [...document.querySelectorAll(`[data-stage] ${part}`)])
   .map((part) => part.getBoundingClientRect())
   .filter((box) => box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth).length"""
+
+# How wide the images of the page in sight are painted.
+IN_SIGHT = """() => [...document.querySelectorAll("[data-stage] .option")].flatMap((option) => {
+  const box = option.getBoundingClientRect();
+  if (box.left < 0 || box.right > innerWidth) return [];
+  const image = option.querySelector("img");
+  const [width, height] = ["width", "height"].map((name) => Number(image.getAttribute(name)));
+  return [Math.round(width * Math.min(image.clientWidth / width, image.clientHeight / height))];
+})"""
+OVER = """() => ["[data-caption]", ".send .button", ".option"].flatMap((part) => {
+  const boxes = [...document.querySelectorAll(`[data-stage] ${part}`)].map((each) => each.getBoundingClientRect());
+  return boxes.filter((box) => box.top < 0 || box.bottom > innerHeight).map(() => part);
+})"""
 
 # A press on the middle of a card chooses it, however small it is.
 CHOOSES = """() => [...document.querySelectorAll("[data-stage] .card-choice")].every((card) => {
@@ -64,6 +82,79 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
         page.keyboard.press("1")
         page.keyboard.press("Enter")
+
+
+@pytest.mark.usefixtures("ten_images")
+def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page) -> None:
+    # As most videos and photos are.
+    Image.objects.update(width=640, height=480)
+    page.reload()
+    question_number(page)
+    shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
+    for width, height in PAGED:
+        page.set_viewport_size({"width": width, "height": height})
+        expect(shown).to_have_text(re.compile("^1(\N{EN DASH}[2-4])? of 10$"))
+        assert page.evaluate(OVER) == [], (width, height)
+        sizes = page.evaluate(IN_SIGHT)
+        assert 1 <= len(sizes) <= 4, (width, height)
+        assert min(sizes) >= (200 if (width, height) in PHONES else 120), (width, height, sizes)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for first in (1, 3, 5, 7, 9):
+        expect(shown).to_have_text(f"{first}\N{EN DASH}{first + 1} of 10")
+        if first < 9:
+            after.click()
+    expect(after).to_be_disabled()
+    expect(page.locator("[data-stage] [data-option='10']")).to_be_in_viewport(ratio=1)
+    # What a key chooses comes into sight.
+    page.keyboard.press("1")
+    expect(shown).to_have_text("1\N{EN DASH}2 of 10")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    expect(shown).to_be_hidden()
+
+
+@pytest.mark.usefixtures("ten_images")
+def test_send_stands_on_the_chosen_image_too(page: Page) -> None:
+    question_number(page)
+    page.set_viewport_size({"width": 1366, "height": 768})
+    card, here = page.locator("[data-stage] [data-option='7']"), page.locator("[data-stage] .send-here")
+    expect(here).to_have_count(0)
+    card.click()
+    expect(card.locator(".send-here")).to_have_text("Send")
+    # Screen readers and keys have one Send.
+    expect(page.get_by_role("button", name="Send")).to_have_count(1)
+    page.keyboard.press("2")
+    expect(page.locator("[data-stage] [data-option='2'] .send-here")).to_be_visible()
+    here.click()
+    assert question_number(page) == 2
+    expect(page.locator("[data-answered]")).to_have_text("1")
+    assert Response.objects.get().choice == "image_2"
+
+
+@pytest.mark.usefixtures("ten_images")
+def test_two_images_stand_side_by_side_enlarged(page: Page) -> None:
+    question_number(page)
+    page.keyboard.press("z")
+    page.keyboard.press("s")
+    expect(page.get_by_role("dialog", name="Image A | Image B")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("dialog", name="Image A | Image C")).to_be_visible()
+    boxes = [page.locator(f"#zoom [data-{which}]").bounding_box() for which in ("kept", "current")]
+    assert all(boxes)
+    (left, right) = boxes
+    assert left is not None
+    assert right is not None
+    assert left["x"] + left["width"] <= right["x"]
+    assert left["width"] > 500
+    # The way back goes on around the one that stays.
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("dialog", name="Image A | Image J")).to_be_visible()
+    page.get_by_role("button", name="Choose this image").click()
+    expect(page.locator("[data-stage] [name=choice][value='10']")).to_be_checked()
+    page.keyboard.press("s")
+    expect(page.get_by_role("dialog", name="Image J", exact=True)).to_be_visible()
 
 
 def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[..., Session]) -> None:

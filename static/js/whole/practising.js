@@ -572,6 +572,94 @@ function showFirst() {
 return { showFirst };
 })();
 
+// pager.js
+(() => {
+// What stands in pages where a window is too small for all of it at once: which of it is in sight, and the ways to the
+// rest. The pages themselves are made by the style sheet, and can be swiped without this.
+
+const SEEN_MS = 250;
+const stage = document.querySelector("[data-stage]");
+
+const pagesShown = () => stage.querySelector("[data-pages]");
+const isPaged = (pages) => pages.scrollWidth > pages.clientWidth + 1;
+
+// From 0; of a part that lies half outside the middle decides.
+function inSight(pages) {
+  const { left, right } = pages.getBoundingClientRect();
+  const places = [...pages.children].map((part) => part.getBoundingClientRect());
+  const seen = places.map((box) => (box.left + box.right) / 2 > left && (box.left + box.right) / 2 < right);
+  return [seen.indexOf(true), seen.lastIndexOf(true)];
+}
+
+function show() {
+  const pages = pagesShown();
+  const pager = stage.querySelector("[data-pager]");
+  if (!pages || !pager) return;
+  pager.hidden = !isPaged(pages);
+  if (pager.hidden) return;
+  const [first, last] = inSight(pages);
+  const shown = first === last ? first + 1 : `${first + 1}–${last + 1}`;
+  const total = pages.children.length;
+  pager.querySelector("[data-page]").textContent = pager.dataset.text.replace("{shown}", shown).replace("{total}", total);
+  pager.querySelector("[data-page-step='-1']").disabled = first === 0;
+  pager.querySelector("[data-page-step='1']").disabled = last === total - 1;
+}
+
+function bring(part) {
+  part.scrollIntoView({ block: "nearest", inline: "start" });
+}
+
+stage.addEventListener("click", ({ target, detail }) => {
+  const pages = pagesShown();
+  const step = target.closest("[data-page-step]");
+  if (step) {
+    const [first, last] = inSight(pages);
+    bring(pages.children[step.dataset.pageStep === "1" ? last + 1 : Math.max(0, first - (last - first + 1))]);
+  }
+  // By a hand, not by the arrow keys of somebody who is still choosing.
+  if (!detail || !target.matches("[data-pages] [data-group] input") || !isPaged(pages)) return;
+  const next = [...pages.children].find((group) => !group.querySelector(":checked"));
+  if (next) setTimeout(() => bring(next), SEEN_MS);
+});
+
+// What a key chooses comes into sight.
+stage.addEventListener("change", ({ target }) => {
+  target.closest("[data-pages] > *")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+});
+
+stage.addEventListener("scroll", show, { capture: true, passive: true });
+document.addEventListener("question:shown", show);
+new ResizeObserver(show).observe(stage);
+})();
+
+// send_here.js
+(() => {
+// Send once more, on the picture that is chosen, so that a hand with a mouse has no way to go. Keys and screen readers have
+// Send itself.
+
+const stage = document.querySelector("[data-stage]");
+const here = document.createElement("button");
+here.type = "button";
+here.className = "send-here";
+here.tabIndex = -1;
+here.ariaHidden = "true";
+
+function place() {
+  const option = stage.querySelector(".option:has(:checked)");
+  if (!option) return here.remove();
+  here.textContent = stage.querySelector("[data-send]").firstChild.textContent.trim();
+  option.append(here);
+}
+
+here.addEventListener("click", () => {
+  const send = stage.querySelector("[data-send]");
+  if (!send.disabled) send.form.requestSubmit(send);
+});
+
+document.addEventListener("change", place);
+document.addEventListener("question:shown", place);
+})();
+
 // skip.js
 (() => {
 // A way on when an image cannot be shown: offered after it has failed often, taken back when it comes after all.
@@ -626,7 +714,8 @@ document.addEventListener("click", async (event) => {
 
 // zoom.js
 (() => {
-// One image as large as the window, and the others of the question in the same place behind it to flip through.
+// One image as large as the window, and the others of the question in the same place behind it to flip through; or one
+// that stays, and the others beside it.
 
 const ALWAYS_KEY = "lineup:enlarged";
 const LONG_PRESS_MS = 450;
@@ -638,19 +727,28 @@ const strip = dialog.querySelector("[data-zoom-strip]");
 const choose = dialog.querySelector("[data-zoom-choose]");
 const label = dialog.querySelector("[data-zoom-label]");
 const said = dialog.querySelector("[data-zoom-said]");
+const besideButton = dialog.querySelector("[data-zoom-beside]");
 const always = dialog.querySelector("[data-zoom-always]");
 let frames = [];
 let current = 0;
+// The image that stays while others are shown beside it.
+let kept = null;
 let pressing = null;
 
 const shownForm = () => document.querySelector("[data-stage] [data-question]");
+const letterOf = (frame) => frame.closest("[data-letter]")?.dataset.letter;
 const pictureOf = (frame) => frame.querySelector("img");
 const optionOf = (frame) => frame.closest("[data-option]");
 const inputOf = (frame) => optionOf(frame)?.querySelector("[name=choice]");
 const fullOf = (frame) => (frame.href ? frame : optionOf(frame)?.querySelector("[data-enlarge]"))?.href;
 const frameOf = (link) => link.closest("[data-zoom]") ?? link.closest("[data-option]").querySelector("[data-zoom]");
 
-function enlarge(frame) {
+function enlarge(frame, index) {
+  const place = document.createElement("div");
+  const name = document.createElement("span");
+  name.ariaHidden = "true";
+  // As the page calls it; a picture that is no answer may have a letter too.
+  name.textContent = letterOf(frame) ?? index + 1;
   const small = pictureOf(frame);
   const image = new Image();
   image.src = small.currentSrc || small.src;
@@ -662,7 +760,8 @@ function enlarge(frame) {
     full.src = fullOf(frame);
     full.decode().then(() => (image.src = full.src), () => {});
   }
-  return image;
+  place.append(image, name);
+  return place;
 }
 
 function thumbnail(frame, index) {
@@ -671,8 +770,7 @@ function thumbnail(frame, index) {
   small.src = pictureOf(frame).currentSrc || pictureOf(frame).src;
   small.alt = "";
   const name = document.createElement("span");
-  // As the page calls it; a picture that is no answer may have a letter too.
-  name.textContent = frame.closest("[data-letter]")?.dataset.letter ?? index + 1;
+  name.textContent = letterOf(frame) ?? index + 1;
   button.append(small, name);
   button.type = "button";
   button.className = "thumb";
@@ -681,18 +779,28 @@ function thumbnail(frame, index) {
   return button;
 }
 
+// The one that stays is shown already.
+function go(by) {
+  const next = (from) => (from + by + frames.length) % frames.length;
+  current = next(current) === kept ? next(next(current)) : next(current);
+}
+
 function showCurrent() {
-  [...stage.children].forEach((image, index) => {
-    image.toggleAttribute("data-current", index === current);
-    image.setAttribute("aria-hidden", index !== current);
+  if (kept === current) go(1);
+  stage.toggleAttribute("data-beside", kept !== null);
+  besideButton.setAttribute("aria-pressed", kept !== null);
+  [...stage.children].forEach((place, index) => {
+    place.toggleAttribute("data-current", index === current);
+    place.toggleAttribute("data-kept", index === kept);
+    place.setAttribute("aria-hidden", index !== current && index !== kept);
   });
   [...strip.children].forEach((button, index) => {
     if (index === current) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
     button.toggleAttribute("data-chosen", Boolean(inputOf(frames[index])?.checked));
   });
-  title.textContent = pictureOf(frames[current]).alt;
-  for (const part of [strip, ...dialog.querySelectorAll("[data-zoom-step]")]) part.hidden = frames.length < 2;
+  title.textContent = [kept, current].filter((one) => one !== null).map((one) => pictureOf(frames[one]).alt).join(" | ");
+  for (const part of [strip, besideButton, ...dialog.querySelectorAll("[data-zoom-step]")]) part.hidden = frames.length < 2;
   const input = inputOf(frames[current]);
   choose.hidden = !input;
   if (!input) return;
@@ -711,6 +819,7 @@ function open(frame, byPointer = false) {
   const form = frame.closest("[data-question]");
   frames = [...form.querySelectorAll("[data-zoom]")];
   current = frames.indexOf(frame);
+  kept = null;
   stage.replaceChildren(...frames.map(enlarge));
   strip.replaceChildren(...frames.map(thumbnail));
   said.textContent = "";
@@ -739,8 +848,9 @@ document.addEventListener("click", (event) => {
 dialog.addEventListener("click", (event) => {
   const step = event.target.closest("[data-zoom-step]");
   const to = event.target.closest("[data-zoom-to]");
-  if (step) current = (current + Number(step.dataset.zoomStep) + frames.length) % frames.length;
+  if (step) go(Number(step.dataset.zoomStep));
   else if (to) current = Number(to.dataset.zoomTo);
+  else if (besideButton.contains(event.target)) kept = kept === null ? current : null;
   else if (choose.contains(event.target)) inputOf(frames[current]).click();
   else if (event.target.closest("[data-zoom-send]")) return send();
   showCurrent();
@@ -943,6 +1053,7 @@ const ZOOM_KEYS = {
   "=": "[data-zoom-scale='1']",
   "-": "[data-zoom-scale='-1']",
   0: "[data-zoom-scale='0']",
+  s: "[data-zoom-beside]:not([hidden])",
   enter: "[data-zoom-send]",
 };
 const zoom = document.getElementById("zoom");

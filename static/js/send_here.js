@@ -1,0 +1,24 @@
+// Send once more, on the picture that is chosen, so that a hand with a mouse has no way to go. Keys and screen readers have
+// Send itself.
+
+const stage = document.querySelector("[data-stage]");
+const here = document.createElement("button");
+here.type = "button";
+here.className = "send-here";
+here.tabIndex = -1;
+here.ariaHidden = "true";
+
+function place() {
+  const option = stage.querySelector(".option:has(:checked)");
+  if (!option) return here.remove();
+  here.textContent = stage.querySelector("[data-send]").firstChild.textContent.trim();
+  option.append(here);
+}
+
+here.addEventListener("click", () => {
+  const send = stage.querySelector("[data-send]");
+  if (!send.disabled) send.form.requestSubmit(send);
+});
+
+document.addEventListener("change", place);
+document.addEventListener("question:shown", place);
