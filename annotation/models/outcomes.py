@@ -41,13 +41,11 @@ def question_is(outcome: Outcome, *, accepts: bool) -> Q:
 
 def instances_with(outcome: Outcome, study: Study) -> QuerySet[Instance]:
     """Return the instances with an item in `study` whose outcome there is `outcome`, in no order."""
-    of_instance = _decisions_on(study, question__instance=OuterRef("pk"))
     found = Instance.objects.filter(project=study.project_id).order_by()
-    whole = of_instance.filter(question__item=WHOLE)
-    has = {other: Exists(whole.filter(question_is(other, accepts=study.accepts))) for other in Outcome}
-    is_whole = Q(has[outcome], *(~has[other] for other in _before(outcome, DECIDING)))
-    has_part = Exists(of_instance.filter(pk__in=_decisions_on_parts(study, outcome).values("pk")))
-    return found.filter(is_whole | Q(has_part))
+    of_items = (_decisions_on_whole(study, outcome), _decisions_on_parts(study, outcome))
+    # By the decisions, which are found by their study. A condition on each instance of the project takes far longer.
+    whole, part = (Q(pk__in=decisions.values("question__instance")) for decisions in of_items)
+    return found.filter(whole | part)
 
 
 def count_items(study: Study) -> dict[Outcome, int]:
@@ -120,16 +118,26 @@ def _one_for_each(decisions: QuerySet[Decision], study: Study, is_so: Q) -> Quer
     return decisions.exclude(whole & Exists(earlier)).exclude(~whole & Exists(later)).order_by()
 
 
+def _decisions_on_whole(study: Study, outcome: Outcome) -> QuerySet[Decision]:
+    """Return the decisions with that outcome about whole instances whose outcome in `study` it is."""
+    decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study, question__item=WHOLE)
+    return _without(decisions, study, _before(outcome, DECIDING))
+
+
 def _decisions_on_parts(study: Study, outcome: Outcome) -> QuerySet[Decision]:
     """Return the decisions with that outcome about parts whose outcome in `study` it is."""
-    parts = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study)
-    parts = parts.exclude(question__item=WHOLE)
-    others = _decisions_on(
+    decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study)
+    return _without(decisions.exclude(question__item=WHOLE), study, _before(outcome, BEST_FIRST))
+
+
+def _without(decisions: QuerySet[Decision], study: Study, outcomes: Sequence[Outcome]) -> QuerySet[Decision]:
+    """Leave out the decisions about items that have a question with one of these outcomes."""
+    of_item = _decisions_on(
         study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
     )
-    for better in _before(outcome, BEST_FIRST):
-        parts = parts.exclude(Exists(others.filter(question_is(better, accepts=study.accepts))))
-    return parts.order_by()
+    for outcome in outcomes:
+        decisions = decisions.exclude(Exists(of_item.filter(question_is(outcome, accepts=study.accepts))))
+    return decisions.order_by()
 
 
 def _decisions_on(study: Study, **about: Any) -> QuerySet[Decision]:
