@@ -290,12 +290,12 @@ def declared_dataset(studies: Sequence[str]) -> str:
 def _dataset(facts: ProjectFacts, kept_by: Sequence[str]) -> str:
     """Say which studies keep the dataset of the project, and how many instances left what these accepted."""
     left = [
-        f"Instances that left the study {each.slug}, because the acceptance that they came from was undone: "
-        f"{each.undone:,}."
+        f"{counted(each.undone, 'instance')} left the study {each.slug} because the acceptance behind "
+        f"{'it' if each.undone == 1 else 'them'} was undone."
         for each in facts.studies
         if each.slug in facts.dataset
     ]
-    return " ".join([declared_dataset(kept_by) or "No study was declared to keep the dataset of the project.", *left])
+    return " ".join([declared_dataset(kept_by) or "No study was declared for the dataset of the project.", *left])
 
 
 def _who(study: StudyFacts) -> str:

@@ -82,18 +82,18 @@ def counted(items: Set[Item], query: str) -> Listed:
 
 
 _OF_INSTANCES = (
-    "Instances are counted. One about which a study asks several questions is complete when all of them have all the "
-    "answers wanted, and unanswered when none has any; it is accepted when all are accepted, rejected when one is "
-    "rejected, and conflicting when none is awaited any more and one of them is."
+    "Counts are instances. Where a study asks several questions about an instance, it is complete when all have the "
+    "answers wanted, unanswered when none has an answer, accepted when all are accepted, rejected when one is "
+    "rejected, and conflicting when no answer is awaited and one question conflicts."
 )
 _OF_PARTS = (
-    "Items are counted: instances, or their parts where a study asks about these, such as each described image of a "
+    "Counts are items: instances, or their parts where a study asks about parts, such as each described image of a "
     "set. An instance is accepted when all questions about it are. A part is accepted as soon as one question about it "
     "is, and rejected when all are."
 )
 _OUTCOMES = (
-    "A study that accepts nothing, such as a baseline, has instances on whose answers people agree or conflict. "
-    "Undone: drawn from an acceptance that has been undone since; such instances are no part of the dataset."
+    "A study that accepts nothing, such as a baseline, has agreed and conflicting instances. Undone: the acceptance "
+    "that it came from was undone, so it is not in the dataset."
 )
 
 
@@ -218,7 +218,7 @@ def dataset_table(project: ProjectFacts) -> Table:
     """
     declared = [study.slug for study in dataset_studies(project)]
     note = f"The dataset is {told_of_dataset(project)}."
-    note = note if declared else f"No study was declared to keep the dataset, so it is {told_of_dataset(project)}."
+    note = note if declared else f"No study was declared for the dataset, so it is {told_of_dataset(project)}."
     found: dict[Category, set[Item]] = {EVERYTHING: kept_items(project)}
     for item in found[EVERYTHING]:
         found.setdefault(project.categories[item[0]], set()).add(item)

@@ -138,7 +138,7 @@ def test_the_card_says_what_studies_are_for_and_what_is_not_in_the_data(pipeline
     card = (tmp_path / "step-4-v1" / "README.md").read_text(encoding="utf-8").replace("\\", "")
     assert "People who withdrew from the project vases: 1. People whom researchers excluded: 1." in card
     assert "What the study step-4 accepts is the dataset." in card
-    left = "Instances that left the study step-4, because the acceptance that they came from was undone: 5."
+    left = "5 instances left the study step-4 because the acceptance behind them was undone."
     assert left in card
     assert "Study best-vase (a filter, which accepts and rejects; best_of_n) asked 6 questions" in card
     assert "Study baseline (a human baseline, which accepts nothing; image_to_text, text_to_image)" in card
