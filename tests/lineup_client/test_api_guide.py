@@ -118,20 +118,23 @@ def test_every_statement_runs_against_a_site(live_server: LiveServer, owner: Use
     names: dict[str, Any] = {}
     values: dict[str, Any] = {}
     token = token_of(owner)
-    for example in examples():
-        here = example.replace("https://lineup.example", live_server.url).replace("lineup_...", token)
-        for statement in ast.parse(here).body:
-            code = ast.unparse(statement)
-            values[code] = run(statement, names)
-            if "launch()" in code:
-                people_answer()
+    try:
+        for example in examples():
+            here = example.replace("https://lineup.example", live_server.url).replace("lineup_...", token)
+            for statement in ast.parse(here).body:
+                code = ast.unparse(statement)
+                values[code] = run(statement, names)
+                if "launch()" in code:
+                    people_answer()
+        assert len(list(names["project"].instances(progress="complete"))) == 2
+    finally:
+        names["project"]._site.close()
     link = values["study.launch()['invite_url']"]
     assert httpx.get(link).status_code == 200
     assert len(values["study.responses().to_pandas()"]) == 6
     assert values["study.progress()"]["answers"] == {"given": 6, "wanted": 12}
     assert {Path(name).exists() for name in ("birds.parquet", "birds-v1.zip")} == {True}
     assert Instance.objects.filter(key="big").exists()
-    assert len(list(names["project"].instances(progress="complete"))) == 2
 
 
 @pytest.mark.parametrize("code", inline_calls())
