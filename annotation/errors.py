@@ -38,6 +38,10 @@ class TooManyAtOnce(AnnotationError):
         self.retry_after = retry_after
 
 
+class NetworkFull(TooManyAtOnce):
+    """The network of somebody new holds its share of the places of a study."""
+
+
 class OtherPerson(AnnotationError):
     """The link of a session was opened with the id of another person."""
 

@@ -49,7 +49,7 @@ def served(
         *("--keep-alive", "75", "--log-level", "warning"),
     ]
     # Everybody comes from this machine, which is one network.
-    unlimited = {"ARRIVALS_PER_NETWORK": "0"}
+    unlimited = {"ARRIVALS_PER_NETWORK": "0", "PLACES_PER_NETWORK": "0"}
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **unlimited, **environment})
     site = Site(port, process)
     try:

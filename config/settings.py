@@ -217,6 +217,8 @@ PLATFORM_FEE_PERCENT = read_amount("PLATFORM_FEE_PERCENT", "33.33")
 LEAST_HOURLY_PAY = read_amount("LEAST_HOURLY_PAY", "8.00")
 # How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
+# What share of the open places of a study one network may hold, in percent; 0 is any. Five places are always allowed.
+PLACES_PER_NETWORK = read_number("PLACES_PER_NETWORK", 10)
 # Whether the times that browsers claim are compared with the server's clock. Off where programs answer, to try things.
 CHECK_TIMES = read_flag("CHECK_TIMES", default=True)
 

@@ -34,10 +34,11 @@ def _settings_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
 
     media = tmp_path_factory.mktemp("of all tests") / "media"
     quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    # Tests answer in no time: those about times switch CHECK_TIMES on.
+    # Tests answer in no time, and from one network: those about either switch it on.
     # Static files are found when they are asked for, or WhiteNoise lists all of them for every test client, a fifth of
     # what a test of a page takes.
-    with override_settings(MEDIA_ROOT=media, PASSWORD_HASHERS=quick, WHITENOISE_AUTOREFRESH=True, CHECK_TIMES=False):
+    unlimited = {"CHECK_TIMES": False, "PLACES_PER_NETWORK": 0}
+    with override_settings(MEDIA_ROOT=media, PASSWORD_HASHERS=quick, WHITENOISE_AUTOREFRESH=True, **unlimited):
         yield media
 
 

@@ -75,6 +75,9 @@ OF_ANNOTATORS = {
     "annotation.actions.rounds.has_passed",
     "annotation.actions.sessions.ask_for_more",
     "annotation.actions.sessions.is_silent",
+    "annotation.actions.network_places.admit",
+    "annotation.actions.network_places.beside",
+    "annotation.actions.network_places.most_places",
     "annotation.actions.sessions.note_open_page",
     "annotation.actions.leading_on.begin",
     "annotation.actions.sessions.come_to_the_end",
@@ -167,6 +170,7 @@ STEPS = {
 }
 # What the clock sends of what others have noted.
 BY_THE_CLOCK = {
+    "annotation.actions.network_places.forget_networks",
     "workspace.actions.accepted_news.note_accepted",
     "workspace.actions.deliveries.deliver",
     "workspace.actions.deliveries.tidy",

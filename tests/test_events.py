@@ -1,6 +1,7 @@
 """Every action of a researcher, a command or a program leaves an event, in the transaction of what it changes."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NoReturn
@@ -9,13 +10,16 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
+from analytics.answer_times import TimeEvidence
 from annotation.actions import asking_more, completing, removals, taking_out
 from annotation.actions.adjudication import settle, unsettle
 from annotation.actions.groups import set_group
 from annotation.actions.launching import launch
 from annotation.actions.leading_on import expire
+from annotation.actions.network_places import open_to_networks
 from annotation.actions.responses import open_slots
-from annotation.actions.sessions import end_early
+from annotation.actions.sessions import end_early, free_network
+from annotation.actions.time_checks import accept_times
 from annotation.models import Session, SessionState
 from predictions.actions.from_file import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
@@ -193,6 +197,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "seat freed",
         lambda _: with_fixed(end_early, session=visited().sessions.get(), to=SessionState.RETURNED),
     ),
+    "accept_times": ("times accepted", lambda _: with_fixed(accept_times, session=_doubted())),
+    "free_network": ("seat freed", lambda _: with_fixed(free_network, session=_from_a_network())),
+    "open_to_networks": (
+        "networks opened",
+        lambda _: with_fixed(open_to_networks, study=visited(), networks="192.0.2.7"),
+    ),
     "expire": ("session lapsed", lambda _: _lapsing()),
     "import_predictions": ("predictions imported", lambda folder: with_fixed(import_predictions, **predicted(folder))),
     "request_offered": (
@@ -356,6 +366,17 @@ def _viewer() -> Membership:
 def _lapsing() -> Callable[..., object]:
     visited()
     return lambda by, now: expire(by=by, now=now.replace(year=now.year + 1))
+
+
+def _doubted() -> Session:
+    evidence = asdict(TimeEvidence(5, 5, 105.0, 0.4, 2.9, is_too_quick=True, claims_too_much=True))
+    visited().sessions.update(time_evidence=evidence)
+    return Session.objects.get()
+
+
+def _from_a_network() -> Session:
+    visited().sessions.update(network="a digest")
+    return Session.objects.get()
 
 
 def _with_a_new_instance() -> Callable[..., object]:

@@ -1,13 +1,17 @@
 """From which network a request comes, believing only the proxies that the site names (TRUSTED_PROXIES)."""
 
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from collections.abc import Iterable
+from datetime import date
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
 # A household or an office gets this much of IPv6, and may change its addresses within it as often as it likes.
 IPV6_PREFIX = 64
 
+Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
 
 
@@ -21,6 +25,39 @@ def network_of(request: HttpRequest) -> str:
     if isinstance(client, IPv6Address):
         return str(ip_network((client, IPV6_PREFIX), strict=False))
     return str(client) if client else "unknown"
+
+
+def can_be_told_apart() -> bool:
+    """Tell whether networks are known: not where all requests come from a proxy that the site does not name."""
+    return bool(settings.TRUSTED_PROXIES) or not settings.SECURE_PROXY_SSL_HEADER
+
+
+def digest_of(network: str, *, day: date) -> str:
+    """Return what tells a network from others on one day, and leads back to none: its key is another one every day."""
+    return salted_hmac(f"throttle.networks.{day.isoformat()}", network, algorithm="sha256").hexdigest()
+
+
+def read_networks(text: str) -> list[Network]:
+    """Return the addresses and networks in `text`, one on each line. Raises ValueError with a line that is none."""
+    found = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        try:
+            found.append(ip_network(line, strict=False))
+        except ValueError:
+            raise ValueError(line) from None
+    return found
+
+
+def is_within(network: str, allowed: Iterable[Network]) -> bool:
+    """Tell whether `network`, as `network_of` returns it, is one of `allowed`, or lies in one."""
+    try:
+        own = ip_network(network)
+    except ValueError:
+        return False
+    if isinstance(own, IPv6Network):
+        # One address stands for the network that it lies in.
+        return any(isinstance(each, IPv6Network) and each.overlaps(own) for each in allowed)
+    return any(isinstance(each, IPv4Network) and own.subnet_of(each) for each in allowed)
 
 
 def _client_of(request: HttpRequest) -> Address | None:

@@ -110,6 +110,12 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
     path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
     path(
+        "studies/<slug:project>/<slug:slug>/sessions/<int:session>/free-network/",
+        sessions.free_network,
+        name="free_network",
+    ),
+    path("studies/<slug:project>/<slug:slug>/networks/", sessions.open_networks, name="open_networks"),
+    path(
         "studies/<slug:project>/<slug:slug>/sessions/<int:session>/accept-times/",
         sessions.accept_times,
         name="accept_times",

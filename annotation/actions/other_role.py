@@ -26,13 +26,13 @@ def is_offered(*, session: Session, now: datetime) -> bool:
 
 
 @transaction.atomic
-def take(*, session: Session, now: datetime) -> Session:
+def take(*, session: Session, now: datetime, network: str = "") -> Session:
     """Let a session that waits go over to the study that it waits for; return the session there, which is the
     submission's from then on. Raises what `start` does."""
     feeding = session.study.fed_by
     if feeding is None or not is_offered(session=session, now=now):
         return session
-    other = sessions.start(study=feeding, entry=_entry_of(session), now=now)
+    other = sessions.start(study=feeding, entry=_entry_of(session), now=now, network=network)
     sessions.leave(session=session, to=SessionState.SUPERSEDED, now=now)
     return other
 

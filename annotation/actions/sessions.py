@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import admission, growing, lobby, seats, skips, time_checks
+from annotation.actions import admission, growing, lobby, network_places, seats, skips, time_checks
 from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
@@ -28,15 +28,16 @@ SILENCE = timedelta(minutes=5)
 _ATTEMPTS = 3
 
 
-def start(*, study: Study, entry: Entry, now: datetime) -> Session:
+def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
     """Return the session for this arrival: the one it already has, wherever that is, or a new one with a seat.
 
-    Raises OtherPerson, CannotTakePart or NothingLeft.
+    `network`: where it comes from, as `throttle.networks` says; "" where that does not matter. Raises OtherPerson,
+    CannotTakePart, NetworkFull or NothingLeft.
     """
     for attempt in range(_ATTEMPTS):
         try:
             with transaction.atomic():
-                return _start(study=study, entry=entry, now=now)
+                return _start(study=study, entry=entry, network=network, now=now)
         except IntegrityError:
             # Another request of the same person was faster; what it made is found on the next round.
             if attempt == _ATTEMPTS - 1:
@@ -44,7 +45,7 @@ def start(*, study: Study, entry: Entry, now: datetime) -> Session:
     raise AssertionError("unreachable")
 
 
-def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
+def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Session:
     known = find(study=study, entry=entry)
     if known is not None:
         return resume(session=known, now=now)
@@ -54,6 +55,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
     _finish_what_is_done(study=study, annotator=annotator, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
+    digest = network_places.admit(study=study, annotator=annotator, network=network, now=now)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
     session = Session.objects.create(
         token=secrets.token_urlsafe(24),
@@ -65,6 +67,7 @@ def _start(*, study: Study, entry: Entry, now: datetime) -> Session:
         state=SessionState.CONSENT if study.design.consent else SessionState.INSTRUCTIONS,
         questions_total=0,
         order_key=study.order_secret,
+        network=digest,
         arrived_at=now,
         last_seen_at=now,
         lease_until=now + min(FIRST_LEASE, lease_of(study)),
@@ -171,10 +174,17 @@ def see(*, session: Session, now: datetime) -> Session:
 
 def note_open_page(*, session: Session, now: datetime) -> bool:
     """Note that the page of `session` is open, and give it back a place that it lost for want of a sign; tell whether
-    it has to go on giving signs. Once something was answered, the time of the study alone decides."""
-    if session.questions_answered:
+    it has to go on giving signs. Once something was answered, the time of the study alone decides.
+
+    A place whose time was over is not taken again so: somebody may have forgotten the page.
+    """
+    until = session.lease_until
+    if session.questions_answered or (session.state == SessionState.LAPSED and until <= now):
         return False
+    was_lapsed = session.state == SessionState.LAPSED
     resume(session=session, now=now)
+    if was_lapsed and session.state in OPEN_STATES:
+        Session.objects.filter(pk=session.pk).update(lease_until=until)
     return session.state in OPEN_STATES
 
 
@@ -312,6 +322,12 @@ def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -
     study, answers = session.study, session.questions_answered
     record(project=study.project, study=study, what=what, by=by, now=now, session=session.pk, answers=answers)
     return True
+
+
+def free_network(*, session: Session, by: Actor, now: datetime) -> int:
+    """End all open sessions that began from the network of `session`; return how many. Their answers stay."""
+    found = network_places.beside(session=session).select_related("study__project").order_by("pk")
+    return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found))
 
 
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:

@@ -104,6 +104,7 @@ class EntryEvent(models.Model):
         NO_SEAT = "no_seat", "Somebody came when nothing was left"
         NOTHING_YET = "nothing_yet", "Somebody came before anything was ready"
         TOO_MANY = "too_many", "Too many new people came from one network at once"
+        NETWORK_FULL = "network_full", "One network held its share of the places"
         REFUSED = "refused", "A rule of eligibility kept somebody out"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_events")

@@ -135,6 +135,13 @@ class Session(models.Model):
     times_accepted_at = models.DateTimeField(
         null=True, blank=True, help_text="When a researcher accepted its times in spite of the evidence."
     )
+    network = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="From which network it began, as a digest whose key changes daily. Emptied after a day.",
+    )
     comment = models.TextField(blank=True, help_text="What the annotator wrote on the last page.")
 
     class Meta:
@@ -160,6 +167,7 @@ class Session(models.Model):
         )
         indexes = (
             models.Index(fields=("lease_until",), condition=models.Q(ended_at=None), name="open_sessions_by_lease"),
+            models.Index(fields=("study", "network"), condition=~models.Q(network=""), name="sessions_of_a_network"),
         )
 
     def __str__(self) -> str:

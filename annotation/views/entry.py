@@ -11,7 +11,16 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions import arriving, odd_arrivals, sessions
-from annotation.errors import BadEntry, CannotTakePart, NotEligible, NothingLeft, NothingYet, OtherPerson, TooManyAtOnce
+from annotation.errors import (
+    BadEntry,
+    CannotTakePart,
+    NetworkFull,
+    NotEligible,
+    NothingLeft,
+    NothingYet,
+    OtherPerson,
+    TooManyAtOnce,
+)
 from annotation.language import of_texts, speak
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
@@ -98,7 +107,8 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method != "POST":
         _look_in(study, entry, provider=invite.PROVIDER)
         return _start_page(request, study, invited=True)
-    session = _start(request, study, entry or invite.anonymous_entry(request.POST.get("visit", "")))
+    named = entry is not None
+    session = _start(request, study, entry or invite.anonymous_entry(request.POST.get("visit", "")), is_named=named)
     response = _go_to_session(session)
     if entry is None:
         age = INVITE_COOKIE_DAYS * 86400
@@ -164,16 +174,21 @@ def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpRes
     return render(request, "annotation/start.html", context)
 
 
-def _start(request: HttpRequest, study: Study, entry: Entry) -> Session:
+def _start(request: HttpRequest, study: Study, entry: Entry, *, is_named: bool = False) -> Session:
     now = timezone.now()
     try:
-        arriving.count_newcomer(network=network_of(request), now=now)
-        return sessions.start(study=study, entry=entry, now=now)
+        network = network_of(request)
+        arriving.count_newcomer(network=network, now=now)
+        # Whoever has a link with a key was let in by name.
+        return sessions.start(study=study, entry=entry, now=now, network="" if is_named else network)
     except OtherPerson:
         _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
         raise
     except (NothingLeft, NotEligible) as error:
         _note_refusal(study, error, entry.person)
+        raise
+    except NetworkFull:
+        _note(study, EntryEvent.What.NETWORK_FULL, entry.person)
         raise
     except TooManyAtOnce:
         _note(study, EntryEvent.What.TOO_MANY, "")

@@ -14,6 +14,7 @@ from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
 from annotation.views.guards import session_view, wants_json
 from annotation.views.page_context import back, context, of_withdrawn
+from throttle.networks import network_of
 
 
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
@@ -44,7 +45,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
     """Go over to the study that is waited for."""
-    return back(other_role.take(session=session, now=timezone.now()))
+    return back(other_role.take(session=session, now=timezone.now(), network=network_of(request)))
 
 
 def _longest(session: Session) -> str:

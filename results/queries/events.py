@@ -152,6 +152,10 @@ def _lapsed(study: str, told: Details) -> str:
     return f"freed the seat of a session of {study} whose time was up; {counted(told['answers'], 'answer')} stayed"
 
 
+def _networks_opened(study: str, told: Details) -> str:
+    return f"let {counted(told['networks'], 'network')} hold any number of places of {study}"
+
+
 def _launched(study: str, told: Details) -> str:
     return f"launched {study} with {counted(told['questions'], 'question')}"
 
@@ -279,6 +283,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
     What.SEAT_FREED: _freed,
     What.SESSION_LAPSED: _lapsed,
+    What.NETWORKS_OPENED: _networks_opened,
     What.TIMES_ACCEPTED: _simple("accepted the times of a session of {study}"),
     What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),
     What.ANNOTATOR_EXCLUDED: _followed("excluded {annotator} ({reason})"),

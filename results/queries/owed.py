@@ -203,7 +203,9 @@ _REMOVED = {
 
 def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
     """Return in one sentence why somebody is owed this, each reason once."""
-    reasons = Counter(f"{line.owed.why} ({line.evidence})" if line.evidence else line.owed.why for line in lines)
+    reasons = Counter(
+        f"{line.owed.why} ({line.evidence.rstrip('.')})" if line.evidence else line.owed.why for line in lines
+    )
     told = [reason if times == 1 else f"{times} times: {reason}" for reason, times in reasons.items()]
     aside = sum(line.answers - line.counted for line in lines)
     if aside and not removed:

@@ -263,7 +263,8 @@ class SessionLine:
     """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen.
 
     `more_time_at`: when its annotator asked for more time, None for who did not. `evidence`: what speaks against its
-    times, in sentences, "" where nothing does or a researcher has accepted them.
+    times, in sentences, "" where nothing does or a researcher has accepted them. `beside`: of an
+    open session, how many open ones began from its network, with it; 0 where that is not known (any more).
     """
 
     pk: int
@@ -278,6 +279,7 @@ class SessionLine:
     more_time_at: datetime | None
     comment: str
     evidence: str
+    beside: int
 
 
 def session_lines(study: Study, page: Any) -> Page[Session]:
@@ -294,7 +296,11 @@ def named_sessions(study: Study) -> QuerySet[Session]:
     withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
     # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
     sessions = Session.objects.filter(study=study)
-    return sessions.annotate(pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals))
+    same = Session.objects.filter(study=OuterRef("study"), network=OuterRef("network"), state__in=OPEN_STATES)
+    counted = same.exclude(network="").order_by().values("network").annotate(n=Count("pk")).values("n")
+    return sessions.annotate(
+        pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals), beside=Coalesce(Subquery(counted), 0)
+    )
 
 
 def session_line(session: Any) -> SessionLine:
@@ -313,6 +319,7 @@ def session_line(session: Any) -> SessionLine:
         more_time_at=session.more_time_at,
         comment="" if session.withdrew else session.comment,
         evidence=unlikely_times(session.time_evidence) if session.has_unlikely_times else "",
+        beside=session.beside if session.state in OPEN_STATES else 0,
     )
 
 

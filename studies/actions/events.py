@@ -67,6 +67,7 @@ class What(StrEnum):
     QUESTION_TAKEN_OUT = "question taken out"
     QUESTION_PUT_BACK = "question put back"
     SEAT_FREED = "seat freed"
+    NETWORKS_OPENED = "networks opened"
     TIMES_ACCEPTED = "times accepted"
     SESSION_LAPSED = "session lapsed"
     ANNOTATOR_WITHDRAWN = "annotator withdrawn"

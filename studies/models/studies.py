@@ -129,6 +129,12 @@ class Study(models.Model):
     mails_when_complete = models.BooleanField(
         default=False, db_default=False, help_text="Whether who launched it is told by mail when all answers are in."
     )
+    open_networks = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Networks that may hold any number of its places, such as a lab's: one on each line.",
+    )
     completed_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was noticed that all its answers are in; null while some are awaited."
     )

@@ -5,13 +5,15 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from django.conf import LazySettings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from annotation.actions import handing_back, leading_on, practice, responses, sessions, skipping
 from annotation.actions.launching import launch
-from annotation.errors import NothingLeft, NotYourQuestion, OtherPerson
+from annotation.errors import NetworkFull, NothingLeft, NotYourQuestion, OtherPerson
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip, Slot
+from annotation.recruitment.base import Entry
 from annotation.recruitment.invite import named_entry
 from studies.actions.images import rendition_name
 from studies.errors import StudyError
@@ -66,6 +68,21 @@ def test_the_link_of_one_session_opened_by_two_people_at_once_belongs_to_one() -
 
     assert sum(at_once(*[lambda person=person: come(person) for person in "abcd"])) == 1
     assert Session.objects.count() == 1
+
+
+def test_many_newcomers_of_one_network_at_once_hold_its_share_and_no_more(settings: LazySettings) -> None:
+    settings.PLACES_PER_NETWORK = 10
+    study = launch_study(answers=30)
+
+    def come(number: int) -> bool:
+        entry = Entry(provider="prolific", person=f"p{number}", session_id=f"s{number}", study_id="study")
+        try:
+            return bool(sessions.start(study=study, entry=entry, now=NOON, network="198.51.100.9"))
+        except NetworkFull:
+            return False
+
+    assert sum(at_once(*[lambda number=number: come(number) for number in range(20)])) == 5
+    assert Session.objects.count() == 5
 
 
 @pytest.mark.parametrize("attempt", range(5))

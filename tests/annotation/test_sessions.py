@@ -282,6 +282,23 @@ def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free()
     assert (session.state, Seat.objects.get().session) == (SessionState.WORKING, session)
 
 
+def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
+    session = arrive_at_work(launch_study(time={"estimated_minutes": 5, "limit_minutes": 20}))
+    until = session.lease_until
+    for minutes in (10, 20):
+        # Asleep for more than five minutes, then awake.
+        leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
+        session.refresh_from_db()
+        assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minutes))
+        session.refresh_from_db()
+        assert session.lease_until == until
+    later = until + timedelta(seconds=1)
+    assert leading_on.expire(by=TESTS, now=later) == 1
+    session.refresh_from_db()
+    assert not sessions.note_open_page(session=session, now=later)
+    assert session.state == SessionState.LAPSED
+
+
 def test_an_answer_that_comes_after_the_place_was_lost_takes_it_again_while_it_is_free() -> None:
     session = arrive_at_work(launch_study())
     slot = next_slot(session)

@@ -102,6 +102,7 @@ def site_over(*, database_url: str, data_dir: Path) -> Site:
         "LOG_LEVEL": "WARNING",
         # The whole crowd comes from this machine.
         "ARRIVALS_PER_NETWORK": "0",
+        "PLACES_PER_NETWORK": "0",
         # It answers in no time.
         "CHECK_TIMES": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",

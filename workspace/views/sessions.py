@@ -7,13 +7,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions import sessions, time_checks
+from annotation.actions import network_places, sessions, time_checks
 from annotation.models import Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from results.views.guards import signed_in, study_view
 from results.views.typed import typed
+from studies.errors import StudyError
 from studies.models import Study
 from studies.permissions import Verb
 from studies.wording import counted
@@ -45,7 +46,37 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
         return _free(request, study, found)
     name_annotators(project=study.project)
     name = Pseudonym.objects.get(project=study.project, annotator=found.annotator_id).name
-    return render(request, "workspace/free_seat.html", {"study": study, "session": found, "name": name})
+    places = network_places.beside(session=found).count()
+    context = {"study": study, "session": found, "name": name, "network_places": places}
+    return render(request, "workspace/free_seat.html", context)
+
+
+@study_view(Verb.RUN)
+@require_POST
+def free_network(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Free all places that the network of a session holds."""
+    found = get_object_or_404(Session.objects.filter(study=study), pk=session)
+    freed = sessions.free_network(session=found, by=signed_in(request), now=timezone.now())
+    if freed:
+        messages.success(request, f"{counted(freed, 'place')} of that network {'is' if freed == 1 else 'are'} free.")
+    else:
+        messages.error(request, "That network holds no places (any more). Nothing changed.")
+    return _back(study)
+
+
+@study_view(Verb.RUN)
+@require_POST
+def open_networks(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let the networks that are typed in hold any number of places."""
+    try:
+        network_places.open_to_networks(
+            study=study, networks=typed(request.POST, "networks"), by=signed_in(request), now=timezone.now()
+        )
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Saved. These networks may hold any number of places.")
+    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#networks")
 
 
 def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:

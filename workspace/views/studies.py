@@ -56,6 +56,7 @@ from studies.errors import StudyError
 from studies.kinds import get_kind
 from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
+from throttle.networks import network_of
 from workspace.least_pay import is_underpaid, least_hourly
 from workspace.views.drafts import file_form
 
@@ -191,6 +192,11 @@ DOOR_SENTENCES = {
         "came before anything was ready for them. Send people once the study that this one takes from has answers, or "
         "let them wait: `lobby.minutes` in the study file."
     ),
+    EntryEvent.What.NETWORK_FULL: (
+        "was asked to come later, because others from their network held its share of the places. If they are people "
+        "of a lab or a classroom, allow its network under “Links for annotators”. If not, free all its places on the "
+        "row of one of its sessions."
+    ),
     EntryEvent.What.TOO_MANY: (
         "was asked to wait, because many new people had come from their network. If they were real people of one "
         "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
@@ -279,6 +285,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
             "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
             "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
             "codes": used_codes(study),
+            "own_network": network_of(request),
             "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
         }
     if may[Verb.DESIGN] and study.state == StudyState.DRAFT:

@@ -102,6 +102,8 @@ PRIVATE = {
     "/studies/birds/birds-step-3/releases/": changing((FINE, 409), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/sessions/1/free/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/sessions/1/accept-times/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/studies/birds/birds-step-3/sessions/1/free-network/": changing((NOT_ALLOWED, ELSEWHERE)),
+    "/studies/birds/birds-step-3/networks/": changing((NOT_ALLOWED, ELSEWHERE)),
     # Without a reason.
     "/studies/birds/birds-step-3/questions/1/": changing((FINE, 409)),
     "/studies/birds/birds-step-3/returned/": changing((NOT_ALLOWED, ELSEWHERE)),
@@ -177,7 +179,7 @@ FORMS_OF_EDITORS = {
         "model_rename",
         "model_delete",
     ),
-    "personal_links",
+    *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
     *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
