@@ -207,13 +207,21 @@ def _new_ones(maker: Model, answers: _Answers) -> _Answers:
     problems = []
     for id, kind, variant, rule, scores, was_right, key in _existing(maker):
         number, answer = new.pop((id, kind, variant, rule), (0, None))
-        if answer is not None and (answer.scores, answer.is_right) != (scores, was_right):
+        if answer is not None and not _says_the_same(answer, scores, was_right):
             question = f"{_words(kind, variant)} of {key}, captions {rule}"
             problems.append(f"Record {number}: {maker} has another answer already to {question}.")
     if problems:
         problems.append("Import other answers under another version of the model.")
         raise PredictionsRefused(problems)
     return new
+
+
+def _says_the_same(answer: Answer, scores: Mapping[str, float] | None, was_right: bool | None) -> bool:
+    """Compare the scores; where there are none, whether the answer was right.
+
+    With scores, whether it is right follows from the question, which may have said less about it before.
+    """
+    return answer.scores == scores and (scores is not None or answer.is_right == was_right)
 
 
 def _existing(maker: Model) -> Iterable[_Stored]:

@@ -165,6 +165,10 @@ def test_scores_are_stored_and_compared_on_a_rerun(project: Project, tmp_path: P
     assert (prediction.scores, prediction.is_right) == ({"image": 0.30000000000000004, "negative_image": 0.3}, True)
     file.write_bytes(json_lines(row | {"scores": {"image": 0.4, "negative_image": 0.3}}))
     assert len(refusal(project, file, format="scores")) == 2
+    # An older version stored no outcome where it did not know the right option.
+    Prediction.objects.update(is_right=None)
+    file.write_bytes(json_lines(row))
+    assert bring_in(project, file, format="scores").already_there == 1
 
 
 def test_the_same_caption_written_otherwise_is_another_question(project: Project, tmp_path: Path) -> None:
