@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
@@ -93,7 +93,7 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page) -> None:
     shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
     for width, height in PAGED:
         page.set_viewport_size({"width": width, "height": height})
-        expect(shown).to_have_text(re.compile("^1(\N{EN DASH}[2-4])? of 10$"))
+        expect(shown).to_have_text(re.compile("^\u2066?1(\N{EN DASH}[2-4]\u2069)? of 10$"))
         assert page.evaluate(OVER) == [], (width, height)
         sizes = page.evaluate(IN_SIGHT)
         assert 1 <= len(sizes) <= 4, (width, height)
@@ -102,16 +102,32 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page) -> None:
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 390, "height": 844})
     for first in (1, 3, 5, 7, 9):
-        expect(shown).to_have_text(f"{first}\N{EN DASH}{first + 1} of 10")
+        expect(shown).to_have_text(f"\u2066{first}\N{EN DASH}{first + 1}\u2069 of 10")
         if first < 9:
             after.click()
     expect(after).to_be_disabled()
     expect(page.locator("[data-stage] [data-option='10']")).to_be_in_viewport(ratio=1)
     # What a key chooses comes into sight.
     page.keyboard.press("1")
-    expect(shown).to_have_text("1\N{EN DASH}2 of 10")
+    expect(shown).to_have_text("\u20661\N{EN DASH}2\u2069 of 10")
     page.set_viewport_size({"width": 1366, "height": 768})
     expect(shown).to_be_hidden()
+
+
+@pytest.mark.usefixtures("ten_images")
+def test_without_scripts_all_images_stand_on_one_page_of_a_phone(page: Page, browser: Browser) -> None:
+    for width, height in PHONES:
+        with browser.new_context(java_script_enabled=False, viewport={"width": width, "height": height}) as context:
+            plain = context.new_page()
+            plain.goto(page.url)
+            expect(plain.get_by_role("button", name="After", exact=True)).to_have_count(0)
+            tenth = plain.get_by_role("radio", name="Image J")
+            tenth.scroll_into_view_if_needed()
+            place = plain.locator("[data-stage] [data-option='10']").bounding_box()
+            assert place is not None
+            assert 0 <= place["x"] <= place["x"] + place["width"] <= width
+            assert place["width"] >= 200
+            assert plain.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 @pytest.mark.usefixtures("ten_images")

@@ -598,7 +598,9 @@ function show() {
   pager.hidden = !isPaged(pages);
   if (pager.hidden) return;
   const [first, last] = inSight(pages);
-  const shown = first === last ? first + 1 : `${first + 1}–${last + 1}`;
+  // From left to right in every language.
+  const range = `\u2066${first + 1}–${last + 1}\u2069`;
+  const shown = first === last ? first + 1 : range;
   const total = pages.children.length;
   pager.querySelector("[data-page]").textContent = pager.dataset.text.replace("{shown}", shown).replace("{total}", total);
   pager.querySelector("[data-page-step='-1']").disabled = first === 0;
