@@ -1,11 +1,14 @@
 """Nothing acknowledged twice, nothing lost: bad lines, reloads, second tabs, impatient fingers."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from django.conf import LazySettings
+from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Response, Session, SessionState
@@ -43,6 +46,42 @@ def test_a_double_click_on_send_and_a_held_enter_key_send_one_answer_each(
     wait_for_answered(page, 2)
     assert question_number(page) == 3
     assert Response.objects.filter(session=session).count() == 2
+
+
+def test_the_servers_clock_finds_nothing_against_answers_from_a_spell_without_a_line(
+    page: Page, context: BrowserContext, at_work: Callable[..., Session], settings: LazySettings, time_machine: Any
+) -> None:
+    settings.CHECK_TIMES = True
+    time_machine.move_to(timezone.now())
+    session = at_work(instances=6)
+    page.clock.install()
+    page.reload()
+    question_number(page)
+    page.wait_for_load_state("networkidle")
+
+    def think(seconds: int) -> None:
+        # The clock of the server first: nothing takes longer in the browser.
+        time_machine.shift(timedelta(seconds=seconds))
+        page.clock.run_for(seconds * 1000)
+
+    context.set_offline(True)
+    for number in range(1, 5):
+        assert question_number(page) == number
+        think(9)
+        answer(page, "1")
+    expect(page.locator("[data-saved]")).to_have_text(f"{OFFLINE} 4")
+    think(600)
+    context.set_offline(False)
+    wait_for_answered(page, 4)
+    for number in (5, 6):
+        assert question_number(page) == number
+        think(9)
+        answer(page, "1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All saved. Thank you!")
+    session.refresh_from_db()
+    assert (session.state, session.time_evidence) == (SessionState.FINISHED, None)
+    assert set(Response.objects.values_list("possible_ms", flat=True)) == {None}
+    assert all((ms or 0) >= 9000 for ms in Response.objects.values_list("send_ms", flat=True))
 
 
 def test_without_a_connection_the_answer_is_kept_and_later_sent_once(
