@@ -282,3 +282,24 @@ def test_type_grows_with_the_window_and_with_the_wish_for_larger_text(
     page.set_viewport_size({"width": 1366, "height": 768})
     page.evaluate("document.documentElement.dataset.text = '150'")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)") == 24
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.images}")
+def test_a_grey_send_has_its_reason_beside_it_on_phones(
+    page: Page, at_work: Callable[..., Session], case: Case
+) -> None:
+    instance = make_instance(make_project(), "one", candidates=case.images)
+    for role in case.roles:
+        picture(instance, role, (512, 512))
+    at_work(instances=1, kind=case.kind, ask=case.ask)
+    question_number(page)
+    hint = page.locator("[data-stage] [data-hint]")
+    for width, height in ((390, 844), (360, 640), (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        expect(hint).to_have_text("Choose an answer first.")
+        expect(hint).to_be_in_viewport(ratio=1)
+        box = hint.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 10
+    page.keyboard.press("1")
+    expect(hint).to_be_empty()

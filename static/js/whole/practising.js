@@ -645,6 +645,7 @@ here.type = "button";
 here.className = "send-here";
 here.tabIndex = -1;
 here.ariaHidden = "true";
+let wasSent = false;
 
 function place() {
   const option = stage.querySelector(".option:has(:checked)");
@@ -655,8 +656,23 @@ function place() {
 
 here.addEventListener("click", () => {
   const send = stage.querySelector("[data-send]");
-  if (!send.disabled) send.form.requestSubmit(send);
+  if (send.disabled) return;
+  wasSent = true;
+  send.form.requestSubmit(send);
 });
+
+// The second click of a double click falls on a picture of the next question: it chooses nothing.
+document.addEventListener(
+  "click",
+  (event) => {
+    if (event.detail < 2) wasSent = false;
+    else if (wasSent) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  },
+  true,
+);
 
 document.addEventListener("change", place);
 document.addEventListener("question:shown", place);
