@@ -134,6 +134,8 @@ class Walk:
     refused: set[uuid.UUID] = field(default_factory=set)
     # The notices that a page has shown.
     named: set[int] = field(default_factory=set)
+    # Question and answer of each of them: who said the same twice is told of both at once.
+    named_answers: list[tuple[int, Any]] = field(default_factory=list)
     report: list[str] = field(default_factory=list)
     untrue: list[str] = field(default_factory=list)
     late: list[dict[str, Any]] = field(default_factory=list)
@@ -411,6 +413,8 @@ class Walk:
             if notice is None or f"question {notice.number}" not in text:
                 self.untrue.append(f"a notice that names no question: {text}")
             self.named.add(int(pk))
+            if notice is not None and notice.answer is not None:
+                self.named_answers.append((notice.slot_id, notice.answer))
 
     def settle(self) -> None:
         """Let the sun come out, and each device look at the sitting once more until all is sent."""
@@ -495,7 +499,9 @@ class Walk:
 
     def _was_told(self, press: Press, why: frozenset[str] = frozenset()) -> bool:
         told = AnswerNotice.objects.filter(session=self.session, submission_id=press.submission, pk__in=self.named)
-        return (told.filter(why__in=why) if why else told).exists()
+        if why:
+            return told.filter(why__in=why).exists()
+        return told.exists() or (press.slot, press.value) in self.named_answers
 
     @property
     def summary(self) -> str:
