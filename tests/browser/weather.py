@@ -33,6 +33,7 @@ from tests.contracts.stage import draw_thing_for, secret_ask
 from tests.factories import TESTS, make_project
 
 SETTLE_SECONDS = 30
+ASK_MS = 2_000
 # Long after the page has said "Saving…" of what is on its way.
 SAYS_SO_SECONDS = 1.0
 # Of each step, so that little of the walk is spent before a page that cannot come.
@@ -264,7 +265,8 @@ class Walk:
     def _ask(self, script: str, value: Any = None) -> Any:
         """Return what the page says, None while it is between two pages."""
         with suppress(Error):
-            return self.page.evaluate(script, value)
+            # Through an element: `page.evaluate` waits without end for a page that never comes.
+            return self.page.locator(":root").evaluate(f"(_, value) => ({script})(value)", value, timeout=ASK_MS)
         return None
 
     def _send(self) -> None:
@@ -535,10 +537,11 @@ STEPS: dict[str, int] = {
 
 
 def _close(page: Page) -> None:
-    # A page that is sending a form through what lies between may never close; it is left at once.
+    # A page that is sending a form through what lies between may never close: it is left first. One that cannot be
+    # left is closed with its browser.
     with suppress(Error):
         page.goto("about:blank", wait_until="commit")
-    page.close()
+        page.close()
 
 
 def open_all_kinds(*, things: int) -> Study:
