@@ -135,8 +135,8 @@ def test_a_launched_study_offers_a_copy_and_neither_form_nor_deletion(client: Cl
     launch(study=draft, by=TESTS, now=NOON)
     page = client.get(PAGE).content.decode()
     assert f'href="{PAGE}duplicate/"' in page
-    # For names that get links of their own.
-    assert re.findall(r'<textarea[^>]* name="(.*?)"', page) == ["names"]
+    # For names that get personal links, and for networks that may hold more places.
+    assert re.findall(r'<textarea[^>]* name="(.*?)"', page) == ["names", "networks"]
     assert f"{PAGE}delete/" not in page
     assert client.get(f"{PAGE}delete/")["Location"] == PAGE
     assert client.post(f"{PAGE}delete/").status_code == 409
