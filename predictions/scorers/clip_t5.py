@@ -1,10 +1,13 @@
 """CLIP-FlanT5 for `vqascore:`: a T5, which reads a picture as CLIP sees it and a question, then writes the answer.
 
-VQAScore of Lin et al. 2024 with their own model (zhiqiulin/clip-flant5-xl and -xxl, `model_type` clip_t5). As in their
-code (linzhiqiu/t2v_metrics), the picture is padded to a square in CLIP's mean colour, seen by the layer before the
-last of its vision tower, without the class token, and projected to the width of T5; it stands between the two parts of
-the prompt, each with its end mark. Their score is the mean probability, over tokens, of the answer "Yes" and its end,
-exp of the mean log-probability; what is kept is its log-odds, in the same order.
+VQAScore of Lin et al. 2024 with their own model (zhiqiulin/clip-flant5-xl and -xxl, `model_type` clip_t5), as in their
+code (linzhiqiu/t2v_metrics):
+
+- The picture is padded to a square in CLIP's mean colour. The layer before the last of the vision tower sees it,
+  without the class token, and its output is projected to the width of T5.
+- The picture stands between the two parts of the prompt, each with its end mark.
+- Their score is the mean probability, over tokens, of the answer "Yes" and its end: exp of the mean log-probability.
+  Kept is its log-odds, in the same order.
 """
 
 from collections import defaultdict

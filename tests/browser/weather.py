@@ -2,9 +2,10 @@
 
 The walk chooses, changes its mind, sends, changes what it has sent, reloads, goes back, opens and closes tabs, takes up
 a second browser, loses the line, while what lies between loses replies, answers in the server's place, cuts what it
-passes on or brings it late. The model knows each press of Send, and each notice that a page has shown. It says: of one
-browser the answer sent last stands; of two, one of their last; every other answer is named on a page, unless its person
-changed it on a page that showed it; and no page ever says that something is saved which is not.
+passes on or brings it late. The model knows each press of Send, and each notice that a page has shown. It demands:
+- Of one browser the answer sent last stands; of two browsers, one of their last answers.
+- Every other answer is named on a page, unless its person changed it on a page that showed it.
+- No page says that something is saved which is not.
 """
 
 import itertools
