@@ -8,6 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from annotation.actions import network_places
 from annotation.errors import NoSuchStudy, TooManyAtOnce
 from annotation.recruitment import invite
 from annotation.recruitment.listed import check_names
@@ -52,13 +53,14 @@ def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
     return {name: f"{settings.SITE_URL}{personal_link(study=study, name=name)}" for name in names}
 
 
-def count_newcomer(*, network: str, now: datetime) -> None:
-    """Count one more new person from `network`. Raises TooManyAtOnce.
+def count_newcomer(*, study: Study, network: str, now: datetime) -> None:
+    """Count one more new person from `network`, "" where that does not matter. Raises TooManyAtOnce.
 
-    Never asked about somebody who comes back to a session they have. Outside of a transaction.
+    Networks that `study` is open to are not counted. Never asked about somebody who comes back to a session they have.
+    Outside of a transaction.
     """
     limit = settings.ARRIVALS_PER_NETWORK
-    if not limit:
+    if not limit or not network or network_places.is_open_to(study=study, network=network):
         return
     verdict = hit(scope="arrivals", key=network, limit=limit, window=WINDOW, now=now)
     if not verdict.allowed:

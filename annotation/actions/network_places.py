@@ -32,7 +32,7 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
     if not network or not can_be_told_apart():
         return ""
     today = digest_of(network, day=now.date())
-    if not settings.PLACES_PER_NETWORK or is_within(network, read_networks(study.open_networks)):
+    if not settings.PLACES_PER_NETWORK or is_open_to(study=study, network=network):
         return today
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
     digests = [today, digest_of(network, day=now.date() - timedelta(days=1))]
@@ -47,6 +47,11 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
             retry_after=RETRY_SECONDS,
         )
     return today
+
+
+def is_open_to(*, study: Study, network: str) -> bool:
+    """Tell whether a researcher lets any number of people from `network` into `study`."""
+    return is_within(network, read_networks(study.open_networks))
 
 
 def most_places(*, study: Study) -> int:

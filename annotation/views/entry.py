@@ -177,10 +177,10 @@ def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpRes
 def _start(request: HttpRequest, study: Study, entry: Entry, *, is_named: bool = False) -> Session:
     now = timezone.now()
     try:
-        network = network_of(request)
-        arriving.count_newcomer(network=network, now=now)
-        # Whoever has a link with a key was let in by name.
-        return sessions.start(study=study, entry=entry, now=now, network="" if is_named else network)
+        # Whoever has a link with a key was let in by name, whoever else is in their network.
+        network = "" if is_named else network_of(request)
+        arriving.count_newcomer(study=study, network=network, now=now)
+        return sessions.start(study=study, entry=entry, now=now, network=network)
     except OtherPerson:
         _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
         raise

@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
-from annotation.actions import arriving, network_places, sessions
+from annotation.actions import arriving, leading_on, network_places, sessions
 from annotation.actions.network_places import ALWAYS_ALLOWED, forget_networks, most_places, open_to_networks
 from annotation.errors import NetworkFull
 from annotation.models import EntryEvent, Session, SessionState
@@ -17,6 +18,7 @@ from studies.models import Event, Study
 from tests.annotation.test_entry import door, link_of
 from tests.factories import NOON, TESTS, launch_study, make_person
 from tests.pages import signed_in, words_of
+from throttle.networks import digest_of
 
 pytestmark = pytest.mark.django_db
 STRANGER, LAB = "198.51.100.9", "192.0.2.7"
@@ -50,6 +52,58 @@ def test_a_script_at_one_address_holds_a_small_share_and_a_lab_gets_all_its_plac
     assert [come(study, 1000 + number, LAB) for number in range(20)] == [303] * 20
     assert come(study, 2000, "203.0.113.5") == 303
     assert EntryEvent.objects.filter(what="network_full").count() == 55
+
+
+def test_five_hundred_arrivals_from_one_address_keep_out_no_one_else(settings: LazySettings) -> None:
+    settings.ARRIVALS_PER_NETWORK = 60
+    study = with_seats(40)
+    open_to_networks(study=study, networks="192.0.2.0/24", by=TESTS, now=NOON)
+    honest = [f"192.0.2.{number}" for number in range(20)] + [f"203.0.113.{number}" for number in range(5)]
+    strangers, others = [], []
+    for number in range(500):
+        strangers.append(come(study, number, STRANGER))
+        if number % 20 == 19:
+            others.append(come(study, 1000 + number, honest[number // 20]))
+    # A tenth of 40 is fewer than the 5 that are always allowed. All others from that address are refused: the next 55
+    # because of its places, and from the 61st on because 60 may come in ten minutes.
+    assert [strangers.count(status) for status in (303, 429)] == [5, 495]
+    assert dict(EntryEvent.objects.values_list("what").annotate(Sum("times"))) == {"network_full": 55, "too_many": 440}
+    assert others == [303] * 25
+    # 40 places, less 5 and 25.
+    assert free_places(study) == 10
+    now = timezone.now() + timedelta(minutes=5, seconds=30)
+    false = Session.objects.filter(network=digest_of(STRANGER, day=timezone.now().date()))
+    for session in Session.objects.exclude(pk__in=false).select_related("study", "last_seat"):
+        assert sessions.note_open_page(session=session, now=now - timedelta(seconds=30))
+    assert leading_on.expire(by=TESTS, now=now) == 5
+    assert free_places(study) == 15
+    # Their holders' pages take them again, and the button frees them for good.
+    for session in false.select_related("study", "last_seat"):
+        assert sessions.note_open_page(session=session, now=now)
+    assert free_places(study) == 10
+    assert sessions.free_network(session=false[0], by=TESTS, now=now) == 5
+    assert free_places(study) == 15
+    assert Session.objects.filter(ended_at=None).count() == 25
+
+
+def free_places(study: Study) -> int:
+    return study.seats.filter(session=None, filled_at=None).count()
+
+
+def test_a_class_that_opens_its_link_at_once_is_let_in_whole(settings: LazySettings) -> None:
+    settings.ARRIVALS_PER_NETWORK = 3
+    study = with_seats(20)
+    open_to_networks(study=study, networks=LAB, by=TESTS, now=NOON)
+    assert [come(study, number, LAB) for number in range(9)] == [303] * 9
+    assert [come(study, 100 + number, STRANGER) for number in range(4)] == [303] * 3 + [429]
+
+
+def test_who_has_a_link_of_their_own_comes_in_beside_a_script_in_their_network(settings: LazySettings) -> None:
+    settings.ARRIVALS_PER_NETWORK = 3
+    study = with_seats(20)
+    assert [come(study, number, STRANGER) for number in range(4)] == [303] * 3 + [429]
+    (link,) = arriving.personal_links(study=study, names=["anna"]).values()
+    assert Client(headers={"x-forwarded-for": STRANGER}).post(link).status_code == 303
 
 
 def test_the_share_is_of_the_places_that_are_not_filled() -> None:
