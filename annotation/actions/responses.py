@@ -14,7 +14,7 @@ from annotation.actions import answer_notices as notices
 from annotation.actions import answer_sql, drafts, growing, leading_on, seats, sessions
 from annotation.actions.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
 from annotation.actions.decisions import ToDecide, decide_question, decided_by, to_decide
-from annotation.actions.time_checks import possible_so_far
+from annotation.actions.time_checks import check_times, possible_so_far
 from annotation.actions.undoing import drawn_after, follow_questions
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
@@ -336,6 +336,9 @@ def _store_without_slot(
     if not removed and _takes_back(session=session, slot=slot, now=now):
         return _store_withdrawn(**what)
     _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
+    if session.ended_at is not None:
+        # Its times were checked when it ended, without this answer, which is paid too.
+        check_times(session=session)
     _tell(session, slot, sent, answer, Why.LATE, now=now)
     return _receipt(session, slot, late=True)
 

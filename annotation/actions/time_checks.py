@@ -27,7 +27,8 @@ def check_times(*, session: Session) -> None:
     """Keep what speaks against the times of a session that has ended, and for each answer that claims more time than
     passed how much could have.
 
-    Reads what the questions showed only where an answer came quickly. Twice is once.
+    Reads what the questions showed only where an answer came quickly. Twice is once, and a late answer is a reason for
+    it.
     """
     begun = session.first_question_at
     # Others are replays of published answers.
@@ -44,8 +45,8 @@ def check_times(*, session: Session) -> None:
         if (at_most := _possible_ms(answer, seconds)) != known
     ]
     Response.objects.bulk_update(changed, ["possible_ms"])
-    quick = [question for (_, question, *_), seconds in zip(rows, possible, strict=True) if seconds < SLOW_SECONDS]
-    least = _least_seconds(quick)
+    is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
+    least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
     evidence = time_evidence(
         TimedAnswer(claimed_seconds(answer), seconds, least.get(question, 0.0))
         for (_, question, *_), answer, seconds in zip(rows, sent, possible, strict=True)
@@ -71,20 +72,26 @@ def _possible_ms(answer: SentAnswer, possible: float) -> int | None:
 
 
 def _least_seconds(questions: list[int]) -> dict[int, float]:
-    """Return the least time that each of these questions takes anybody."""
-    asked = Question.objects.filter(pk__in=questions)
-    return {pk: _least_of(kind, content) for pk, kind, content in asked.values_list("pk", "kind", "content")}
+    """Return the least time that each of these questions takes anybody who answers them in this order."""
+    asked = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
+    found = {pk: (kind, content) for pk, kind, content in asked}
+    read: set[str] = set()
+    return {pk: _least_of(*found[pk], read=read) for pk in questions}
 
 
-def _least_of(kind_name: str, content: Mapping[str, Any]) -> float:
+def _least_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
     """Return the least time for a question: to read its texts and one option, and to look at all its pictures.
 
-    Whoever sees the right text at once need not read the others, so the shortest option counts.
+    Whoever sees the right text at once need not read the others, so the shortest option counts. Nobody reads a text
+    twice that stands in several questions: what is in `read` takes no time, and the texts of this one come to it.
     """
     kind = get_kind(kind_name)
     shown, options = kind.shown(content), kind.options(content)
-    words = sum(len(text.text.split()) for text in shown.texts)
-    words += min((len(option.text.split()) for option in options if option.text), default=0)
+    texts = {text.text for text in shown.texts}
+    choices = {option.text for option in options if option.text}
+    words = sum(len(text.split()) for text in texts - read)
+    words += min((0 if text in read else len(text.split()) for text in choices), default=0)
+    read |= texts | choices
     pictures = len(shown.pictures) + sum(option.picture is not None for option in options)
     return least_seconds(words=words, pictures=pictures)
 

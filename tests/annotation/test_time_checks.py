@@ -10,7 +10,7 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
-from annotation.actions import handing_back, responses, time_checks
+from annotation.actions import handing_back, leading_on, responses, time_checks
 from annotation.actions.responses import Sent
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QUESTIONS_AHEAD
@@ -21,7 +21,7 @@ from results.queries.progress import paid_sessions, study_progress
 from results.sentences import unlikely_times
 from results.simulated import SIMULATED_STUDY
 from studies.models import CompletionCode, Study
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_person
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_instance, make_person, make_project
 from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +140,33 @@ def test_who_changes_their_mind_in_no_time_is_not_marked() -> None:
     send(session, at=50, send_ms=9000)
     session.refresh_from_db()
     assert (session.state, session.time_evidence) == (SessionState.FINISHED, None)
+
+
+def test_who_knows_a_long_text_from_the_question_before_is_not_marked() -> None:
+    project, said = make_project(), {"caption": " ".join(["word"] * 100), "negative_caption": "Another."}
+    for number in range(5):
+        make_instance(project, f"picture-{number}", captions=said)
+    # The first takes at least 0.3 + 4 x 0.05 + 100 x 0.03 = 3.5 s, each of the others 0.5 s.
+    study = launch_study(project, instances=5, ask={"caption": "caption", "becomes": "image"})
+    session = sit(study, [30, 32, 34, 36, 38], [28, 1.8, 1.8, 1.8, 1.8])
+    assert (session.state, session.time_evidence) == (SessionState.FINISHED, None)
+
+
+def test_a_burst_that_comes_after_the_place_was_lost_is_marked_before_it_is_paid() -> None:
+    study = five()
+    session = arrive_at_work(study)
+    held = responses.open_slots(session=session, limit=4)
+    lost_at = NOON + timedelta(minutes=6)
+    leading_on.expire(by=TESTS, now=lost_at)
+    arrive(study, "ben", now=lost_at)
+    for number, slot in enumerate(held, start=1):
+        late = Sent(slot.pk, uuid.uuid4(), {"choice": "1"}, measured={"unmeasured": "no_scripts"})
+        receipt = responses.submit(token=session.token, sent=late, now=lost_at + timedelta(seconds=number / 10))
+        assert receipt.late
+    session.refresh_from_db()
+    # The first took six minutes for all that is known, the three others 0.1 s each.
+    assert (session.state, session.has_unlikely_times) == (SessionState.LAPSED, True)
+    assert owed_sums(study).answers_paid == 0
 
 
 def test_a_marked_session_is_owed_nothing_until_a_researcher_accepts_its_times() -> None:
