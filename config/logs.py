@@ -7,7 +7,7 @@ from typing import Any
 # The part of a path that opens something without signing in: a session, an invitation, a new password, the confirmation
 # of a mail address, a picture by its handle. tests/config/test_logs.py fails for a URL with such a part that is missing
 # here; the example for nginx in docs/operating.md masks the same ones.
-SECRET_IN_PATH = re.compile(r"(/(?:s|invitations|forgotten/[^/\s]+|account/mail|images)/)[^/?\s\"']+")
+SECRET_IN_PATH = re.compile(r"(?i)(/(?:s|invitations|forgotten/+[^/\s]+|account/+mail|images)/+)[^/?\s\"']+")
 QUERY_STRING = re.compile(r"(?<=[^\s?])\?[^\s\"'?][^\s\"']*")
 # What ends a line or hides a part of it on a terminal or in a viewer: controls, separators, changes of direction.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -32,6 +32,10 @@ ENTRY = "/take/birds/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa&STUDY_ID=6bbb&SESSIO
         ("GET /invitations/tok-en_1/ 200", "GET /invitations/.../ 200"),
         ("GET https://x.example/forgotten/Mw/tok-en_1/ 200", "GET https://x.example/forgotten/Mw/.../ 200"),
         ("GET /account/mail/tok-en_1/ 200", "GET /account/mail/.../ 200"),
+        # Addresses that lead nowhere, written by hand or joined badly.
+        ("Not Found: /s//tok-en_1/", "Not Found: /s//.../"),
+        ("Not Found: /S/tok-en_1/", "Not Found: /S/.../"),
+        ("Not Found: //account//mail/tok-en_1/", "Not Found: //account//mail/.../"),
         ("Not Found: /images/tok-en_1/view", "Not Found: /images/.../view"),
         ("GET /s/tok-en_1?tok-en_2 200", "GET /s/...?... 200"),
         ("GET /projects/s/instances/ 200", "GET /projects/s/.../ 200"),
@@ -97,6 +101,7 @@ def test_the_example_for_nginx_masks_the_same_paths() -> None:
     for address in secret_addresses():
         assert in_python.sub(template, address) == without_secrets(address)
     assert in_python.sub(template, f"/s/{SECRET}/\n{SECRET}") == f"/s/.../\n{SECRET}"
+    assert in_python.sub(template, f"//S//{SECRET}/") == "//S//.../"
 
 
 def test_a_celery_worker_masks_what_it_logs(tmp_path: Path) -> None:
