@@ -82,6 +82,7 @@ OF_ANNOTATORS = {
     "annotation.actions.sessions.is_silent",
     "annotation.actions.network_places.admit",
     "annotation.actions.network_places.beside",
+    "annotation.actions.network_places.is_open_to",
     "annotation.actions.network_places.most_places",
     "annotation.actions.sessions.note_open_page",
     "annotation.actions.leading_on.begin",
