@@ -25,11 +25,15 @@ def add(
 
 
 def _number_of(session: Session, slot: Slot) -> int:
-    """Return which question of its session, from 1, was in `slot`: as the pages number them."""
-    own = Response.objects.filter(session=session, is_current=True, slot__isnull=False).exclude(slot=slot)
+    """Return which question of its session, from 1, is in `slot`: as pages number it.
+
+    Open questions before it count too: an answer to one of them may still be on its way.
+    """
+    before = Slot.objects.filter(annotator=session.annotator_id, position__lt=slot.position, seat=slot.seat_id)
     if slot.seat.session_id == session.pk:
-        before = own.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at)
-        return 1 + before.count() + own.filter(slot__seat=slot.seat_id, slot__position__lt=slot.position).count()
+        answered = Response.objects.filter(session=session, is_current=True, slot__isnull=False)
+        return 1 + answered.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at).count() + before.count()
+    own = Response.objects.filter(session=session, is_current=True, slot__isnull=False).exclude(slot=slot)
     return 1 + own.filter(slot__position__lt=slot.position).count()
 
 

@@ -53,6 +53,15 @@ def told(page: bytes | str) -> list[str]:
     return [item.get_text(strip=True) for item in items]
 
 
+def test_a_notice_numbers_its_question_as_the_page_did_while_an_earlier_answer_is_on_its_way() -> None:
+    session = arrive_at_work(launch_study())
+    # Both pages show questions 1 to 4. What was sent for the first has not arrived yet.
+    second = responses.open_slots(session=session, limit=4)[1]
+    send(session, second, "1", order=from_laptop(2))
+    send(session, second, "2", order=from_phone(1))
+    assert AnswerNotice.objects.get().number == 2
+
+
 def test_of_one_browser_the_last_send_stands_and_the_one_before_is_kept() -> None:
     session = arrive_at_work(launch_study())
     slot = next_slot(session)
