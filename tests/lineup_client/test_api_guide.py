@@ -1,10 +1,13 @@
-"""The examples of docs/api.md in Python, statement after statement, against a running site."""
+"""The examples of docs/api.md against a running site: in Python, statement after statement, and for a shell."""
 
 import ast
 import inspect
+import os
 import re
+import subprocess
 import zipfile
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +138,22 @@ def test_every_statement_runs_against_a_site(live_server: LiveServer, owner: Use
     assert values["study.progress()"]["answers"] == {"given": 6, "wanted": 12}
     assert {Path(name).exists() for name in ("birds.parquet", "birds-v1.zip")} == {True}
     assert Instance.objects.filter(key="big").exists()
+
+
+@pytest.mark.once(on="sqlite", because="what the API does on both is tried by its own tests")
+@pytest.mark.usefixtures("_files")
+def test_the_example_for_a_shell_imports_its_rows(live_server: LiveServer, owner: User) -> None:
+    token, picture = token_of(owner), picture_bytes(size=(95, 60))
+    digest = sha256(picture).hexdigest()
+    Path("birds.jsonl").write_text('{"key": "shell", "caption": "A bird.", "images": ["a.png"]}\n', encoding="utf-8")
+    images = f"{live_server.url}/api/v1/projects/birds/images/{digest}/"
+    httpx.put(images, content=picture, headers={"Authorization": f"Bearer {token}"}).raise_for_status()
+    (example,) = re.findall(r"^```sh\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    here = example.replace("https://lineup.example", live_server.url).replace("9f86d0...", digest)
+    environment = os.environ | {"TOKEN": token}
+    ran = subprocess.run(["sh", "-c", here], env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    assert Instance.objects.get(key="shell").images.get().image_id == digest, ran.stdout
 
 
 @pytest.mark.parametrize("code", inline_calls())
