@@ -20,33 +20,37 @@ from studies.picture_handles import sha256_of
 from tests.factories import TESTS, create_draft
 
 NONE = "none"
+SQUARE = (512, 512)
 VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
 
 
-def open_study(**wanted: Any) -> Study:
-    """Return an open study whose pictures exist; the keywords are those of `create_draft`."""
+def open_study(*, size: tuple[int, int] = SQUARE, **wanted: Any) -> Study:
+    """Return an open study whose pictures exist in `size`; the other keywords are those of `create_draft`.
+
+    A question keeps the size that its pictures have at the launch.
+    """
     study = create_draft(**wanted)
-    draw_all()
+    draw_all(size)
     launch(study=study, by=TESTS, now=timezone.now())
     return study
 
 
-def draw_all() -> None:
-    """Give every image files of 512 by 512 pixels, told apart by the colours that its name spells."""
+def draw_all(size: tuple[int, int] = SQUARE) -> None:
+    """Give every image files of that many pixels, told apart by the colours that its name spells."""
     for sha256 in Image.objects.values_list("sha256", flat=True):
-        for size in ("card", "view", "full"):
+        for rendition in ("card", "view", "full"):
             # What the storage does besides for each file takes longer than a study takes to be made.
-            file = Path(default_storage.path(rendition_name(sha256, size)))
+            file = Path(default_storage.path(rendition_name(sha256, rendition)))
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(_drawn(sha256))
-    Image.objects.update(width=512, height=512)
+            file.write_bytes(_drawn(sha256, size))
+    Image.objects.update(width=size[0], height=size[1])
 
 
 @cache
-def _drawn(sha256: str) -> bytes:
+def _drawn(sha256: str, size: tuple[int, int]) -> bytes:
     """Return the picture of that name; every test has the same few."""
     digest = bytes.fromhex(sha256)
-    picture = PIL.Image.new("RGB", (512, 512), tuple(digest[:3]))
+    picture = PIL.Image.new("RGB", size, tuple(digest[:3]))
     PIL.ImageDraw.Draw(picture).ellipse((96, 96, 416, 416), fill=tuple(digest[3:6]))
     out = io.BytesIO()
     picture.save(out, "WEBP", method=0)

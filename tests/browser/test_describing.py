@@ -256,6 +256,20 @@ def test_slider_thumbnails_a_held_arrow_and_a_finger_that_swipes_lead_through_th
         assert current(page) == (before + steps - 1) % 10 + 1
 
 
+def test_on_a_phone_held_across_the_image_has_the_room_of_the_thumbnails(
+    page: Page, describing: Callable[..., Session]
+) -> None:
+    describing()
+    question_number(page)
+    page.set_viewport_size({"width": 844, "height": 390})
+    expect(page.locator("[data-stage] [data-frame-strip]")).to_be_hidden()
+    frame = page.locator(f"{FRAME}[data-current]").bounding_box()
+    assert frame is not None
+    assert frame["height"] >= 240
+    page.set_viewport_size({"width": 1366, "height": 768})
+    expect(page.locator("[data-stage] [data-frame-strip]")).to_be_visible()
+
+
 def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     page: Page, describing: Callable[..., Session]
 ) -> None:

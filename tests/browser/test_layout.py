@@ -74,6 +74,7 @@ CASES = [
     Case("image_to_text", roles=["image"], ask={"images": ["image"]}),
     Case("rating", roles=["image"]),
 ]
+COMPARED = Case("compare", images=3, ask={"images": ["candidate"], "criteria": ["Fits best", "Has the best light"]})
 
 
 def picture(instance: Instance, role: str, size: tuple[int, int]) -> None:
@@ -211,10 +212,13 @@ FOUR = {"images": ["candidate"], "criteria": ["Fits best", "Looks most like a ph
 def shaped(at_work: Callable[..., Session], page: Page, kind: str, size: tuple[int, int], **wanted: Any) -> None:
     """Bring the page to a question of `kind` whose pictures have this size."""
     make_instance(make_project(), "one", captions={"caption": LONGER, "negative_caption": LONGER})
-    at_work(instances=1, kind=kind, **wanted)
-    Image.objects.update(width=size[0], height=size[1])
-    page.reload()
+    at_work(instances=1, kind=kind, size=size, **wanted)
     question_number(page)
+    images = page.locator("[data-stage] [data-question] img")
+    assert images.evaluate_all("(all) => all.every((image) => image.naturalWidth > 0)")
+    assert {(image.get_attribute("width"), image.get_attribute("height")) for image in images.all()} == {
+        (str(size[0]), str(size[1]))
+    }
 
 
 @pytest.mark.parametrize("size", [(512, 512), (640, 480), (640, 427), (640, 360), (480, 640)])
@@ -239,7 +243,84 @@ def test_four_pictures_to_compare_are_large_on_a_phone_held_across(page: Page, a
     page.set_viewport_size({"width": 844, "height": 390})
     assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 160
     page.set_viewport_size({"width": 683, "height": 384})
+    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 160
+    page.set_viewport_size({"width": 360, "height": 640})
     assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 140
+
+
+def test_two_and_three_pictures_to_compare_take_what_their_answers_leave(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    for count, least in ((2, 440), (3, 425)):
+        about = {"captions": {"caption": LONGER, "negative_caption": LONGER}}
+        project = make_project(f"of-{count}")
+        make_instance(project, f"of-{count}", candidates=count, **about)
+        at_work(project=project, instances=1, kind="compare", ask=FOUR)
+        page.set_viewport_size({"width": 1366, "height": 768})
+        question_number(page)
+        assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= least
+        assert page.evaluate(HIDDEN_OF_GROUPS) == 0
+        expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
+
+
+# Of each card: how many lines its name takes, and whether it lies in the card, apart from a Send on it.
+NAMES = """() => [...document.querySelectorAll("[data-stage] .option")].map((card) => {
+  const name = document.createRange();
+  name.selectNodeContents(card.querySelector(".choice > span"));
+  const lines = new Set([...name.getClientRects()].map(({ top }) => Math.round(top))).size;
+  const [{ left, right, bottom }, of] = [name, card].map((one) => one.getBoundingClientRect());
+  const send = card.querySelector(".send-here")?.getBoundingClientRect();
+  const isFree = !send?.width || right <= send.left || send.right <= left;
+  return [lines, of.left <= left && right <= of.right && bottom <= of.bottom, isFree];
+})"""
+
+
+def test_the_name_of_a_narrow_card_stays_in_one_line_and_nothing_lies_over_it(
+    page: Page, at_work: Callable[..., Session]
+) -> None:
+    shaped(at_work, page, "best_of_n", (480, 640))
+    page.keyboard.press("2")
+    for width, height in ((740, 360), (844, 390), (360, 640), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(NAMES) == [[1, True, True]] * 4, (width, height)
+    expect(page.locator("[data-stage] .send-here")).to_be_visible()
+
+
+def test_on_a_laptop_enlarged_twice_pictures_have_no_bars(page: Page, at_work: Callable[..., Session]) -> None:
+    shaped(at_work, page, "best_of_n", (512, 512))
+    page.set_viewport_size({"width": 683, "height": 384})
+    for wide, high, beside, above, *_ in page.evaluate(PAINTED):
+        assert max(beside, above) <= 4
+        assert min(wide, high) >= 155
+
+
+# What is said of an answer, and the pictures of a question that was answered before.
+PRACTICE = {"pass": 1, "rounds": 2, "questions": [{"instance": "one", "right": "none", "feedback": LONGER}]}
+
+
+def test_pictures_keep_their_size_when_the_practice_tells_what_was_right(
+    page: Page, arrived: Callable[..., Session]
+) -> None:
+    make_instance(make_project(), "one")
+    arrived(instances=2, practice=PRACTICE)
+    page.get_by_role("button", name="Start the practice").click()
+    page.locator("[data-question][data-seen]").wait_for()
+    sizes = {}
+    windows = ((390, 844), (844, 390), (768, 1024), (1366, 768))
+    for width, height in windows:
+        page.set_viewport_size({"width": width, "height": height})
+        sizes[width] = [picture[:2] for picture in page.evaluate(PAINTED)]
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    panel = page.locator("[data-verdict-panel]")
+    panel.wait_for()
+    for width, height in windows:
+        page.set_viewport_size({"width": width, "height": height})
+        assert [picture[:2] for picture in page.evaluate(PAINTED)] == sizes[width], (width, height)
+        assert not overlaps(page.evaluate(BOXES)["apart"]), (width, height)
+        assert all(lines == 1 and is_inside for lines, is_inside, _ in page.evaluate(NAMES)), (width, height)
+        panel.scroll_into_view_if_needed()
+        expect(panel).to_be_in_viewport(ratio=0.99)
 
 
 def test_on_short_windows_one_criterion_is_asked_at_a_time(page: Page, at_work: Callable[..., Session]) -> None:
@@ -284,22 +365,26 @@ def test_type_grows_with_the_window_and_with_the_wish_for_larger_text(
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)") == 24
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.images}")
+@pytest.mark.parametrize("case", [*CASES, COMPARED], ids=lambda case: f"{case.kind}-{case.images}")
 def test_a_grey_send_has_its_reason_beside_it_on_phones(
     page: Page, at_work: Callable[..., Session], case: Case
 ) -> None:
     instance = make_instance(make_project(), "one", candidates=case.images)
     for role in case.roles:
         picture(instance, role, (512, 512))
-    at_work(instances=1, kind=case.kind, ask=case.ask)
+    at_work(instances=1, kind=case.kind, ask=case.ask, size=(640, 427))
     question_number(page)
     hint = page.locator("[data-stage] [data-hint]")
-    for width, height in ((390, 844), (360, 640), (844, 390)):
+    for width, height in ((390, 844), (360, 640), (844, 390), (683, 384), (911, 512), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         expect(hint).to_have_text("Choose an answer first.")
         expect(hint).to_be_in_viewport(ratio=1)
         box = hint.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) >= 10
+        # Two lines at most.
+        assert box["height"] <= 50, (width, height)
+    # Once for each criterion.
+    page.keyboard.press("1")
     page.keyboard.press("1")
     expect(hint).to_be_empty()

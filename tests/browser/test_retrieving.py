@@ -8,7 +8,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
-from studies.models import Image
 from tests.browser.stage import question_number
 from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
@@ -84,11 +83,10 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
         page.keyboard.press("Enter")
 
 
-@pytest.mark.usefixtures("ten_images")
-def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page) -> None:
+def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Callable[..., Session]) -> None:
+    make_ten("set-1", SHORT)
     # As most videos and photos are.
-    Image.objects.update(width=640, height=480)
-    page.reload()
+    at_work(instances=1, size=(640, 480), **RETRIEVE)
     question_number(page)
     shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
     for width, height in PAGED:
@@ -112,6 +110,15 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page) -> None:
     expect(shown).to_have_text("\u20661\N{EN DASH}2\u2069 of 10")
     page.set_viewport_size({"width": 1366, "height": 768})
     expect(shown).to_be_hidden()
+
+
+def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_work: Callable[..., Session]) -> None:
+    make_ten("set-1", " ".join([LONG] * 3))
+    at_work(instances=1, size=(640, 480), **RETRIEVE)
+    question_number(page)
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.evaluate(OVER) == []
+    assert min(page.evaluate(IN_SIGHT)) >= 200
 
 
 @pytest.mark.usefixtures("ten_images")

@@ -1,6 +1,7 @@
 """Enlarged images in a study whose language is read from right to left: what comes after lies to the left."""
 
 from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -10,7 +11,7 @@ from tests.browser.stage import open_study
 from tests.browser.test_images import WHOLE_CAPTION, phone, touch
 from tests.factories import arrive_at_work, make_instance, make_project
 
-ARABIC = {"language": "ar", "instructions": "انظر إلى الصور."}
+ARABIC: dict[str, Any] = {"language": "ar", "instructions": "انظر إلى الصور."}
 CAPTION = "قطة حمراء تنام على كرسي أزرق، وبجانبها كوبان أبيضان وصحن وإبريق شاي صغير. "
 LETTERS = ["A", "B", "C", "D"]
 
@@ -71,6 +72,16 @@ def test_arrows_and_buttons_go_on_to_the_left(page: Page, at_work: Callable[...,
     after.click()
     assert enlarged(page) == "A"
     # Turned round with the reading: the arrow of "after" points away from "before".
+    for button in (after, before):
+        assert button.locator("span").evaluate("arrow => getComputedStyle(arrow).scale") == "-1 1"
+
+
+def test_the_arrows_that_flip_images_point_away_from_each_other(page: Page, at_work: Callable[..., Session]) -> None:
+    make_instance(make_project(), "set", candidates=10, type="static")
+    at_work(instances=1, kind="describe", ask={"images": "candidate"}, consent="نحفظ نصوصك.", **ARABIC)
+    wait_until_seen(page)
+    after, before = (page.locator(f"[data-stage] [data-frame-step='{step}']") for step in ("1", "-1"))
+    assert place(after)[2] <= place(before)[0]
     for button in (after, before):
         assert button.locator("span").evaluate("arrow => getComputedStyle(arrow).scale") == "-1 1"
 
