@@ -4,9 +4,12 @@ Tests that look at what is made once because it takes long (`kept` of `tests/dat
 run by one worker, so that no other makes it again. So are those that mostly wait for processes which they start, or all
 would wait at once. What takes longest is begun first, so that no worker is still at it when the others have nothing
 left.
+
+A worker that crashes, as one does whose test takes too long, costs the test that it ran: this one fails, and the other
+workers run the rest.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 # File -> what it is called together with the others that one worker runs.
 TOGETHER = {
@@ -76,7 +80,38 @@ LONG = (
 
 
 class Spread(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands out tests one by one, but those that belong together as one."""
+    """Hands out tests one by one, but those that belong together as one.
+
+    After a crash xdist 3.8 itself waits without end (its issues 1323 and 1327) and runs the crashed test again (1371).
+    """
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Hand what `node` has not run to the other workers; return the test at which it crashed, if it did."""
+        groups: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+        unfinished = [(group, test) for group, tests in groups.items() for test, is_run in tests.items() if not is_run]
+        if not unfinished:
+            return None
+        (_, crashed), *left = unfinished
+        for group, test in left:
+            self.workqueue.setdefault(group, {})[test] = False
+        for other in self.nodes:
+            self._reschedule(other)
+        return crashed
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        if node not in self.registered_collections:
+            pytest.exit("The worker that replaces a crashed one found other tests. Run them again.", returncode=1)
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Give `node` work, or end it where none is left."""
+        if node not in self.registered_collections:
+            # It replaces a crashed worker and still looks for the tests.
+            return
+        super()._reschedule(node)
+        # A worker begins a test when it knows the next one.
+        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
