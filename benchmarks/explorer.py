@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 from multiprocessing import get_context
@@ -134,7 +135,7 @@ def name_somebody() -> str:
 
 def copy_to_sqlite(url: str, file: Path) -> None:
     """Copy every row of a PostgreSQL database into the tables of a SQLite one, which are there and empty."""
-    with psycopg.connect(url) as source, sqlite3.connect(file) as target:
+    with psycopg.connect(url) as source, closing(sqlite3.connect(file)) as target, target:
         target.execute("PRAGMA foreign_keys = OFF")
         # They ask for functions of Django's, and held where the rows come from.
         target.execute("PRAGMA ignore_check_constraints = ON")

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -146,7 +147,7 @@ def look_at_the_project(site: str) -> None:
 
 
 def ask(folder: Path, query: str) -> object:
-    with sqlite3.connect(folder / "var" / "db.sqlite3") as database:
+    with closing(sqlite3.connect(folder / "var" / "db.sqlite3")) as database:
         (found,) = database.execute(query).fetchone()
         return found
 
