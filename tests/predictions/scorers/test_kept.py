@@ -5,7 +5,8 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -26,6 +27,7 @@ COLOURS = {"red": (255, 0, 0), "yellow": (255, 255, 0), "black": (0, 0, 0)}
 TEXTS = {TRIED_TEXT: (3, 2, 1), "it is red": (1, 0, 0), "it is red and green": (3, 4, 0)}
 PAIRS = [(text, picture) for text in ("it is red", "it is red and green") for picture in COLOURS]
 SPACE = b"of a model"
+Keep = Callable[..., KeptVectors]
 
 
 class Eye(Contrastive):
@@ -68,8 +70,17 @@ class Eye(Contrastive):
         return self.opened.total(), sum(self.read[text] for text in TEXTS if text != TRIED_TEXT)
 
 
-def kept(folder: Path, **settings: Any) -> KeptVectors:
-    return KeptVectors(folder, **{"most": 8 * MEGABYTE} | settings)
+@pytest.fixture
+def kept() -> Iterator[Keep]:
+    """Return what makes `KeptVectors`, whose files are closed when the test ends."""
+    with ExitStack() as opened:
+
+        def make(folder: Path, **settings: Any) -> KeptVectors:
+            vectors = KeptVectors(folder, **{"most": 8 * MEGABYTE} | settings)
+            opened.callback(vectors.close)
+            return vectors
+
+        yield make
 
 
 def numbered(names: Sequence[str], *, numbers: int = 4) -> dict[str, Vector]:
@@ -80,7 +91,7 @@ def same(found: Mapping[str, Vector], expected: Mapping[str, Vector]) -> bool:
     return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in found)
 
 
-def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_path: Path) -> None:
+def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_path: Path, kept: Keep) -> None:
     first = Eye(kept(tmp_path))
     scores = first.score(PAIRS, first.open)
     # Cosines with red, yellow and black, worked out by hand: 1, 1/sqrt(2), 0; 3/5, 7/(5 sqrt(2)), 0.
@@ -102,7 +113,7 @@ def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_pat
     ],
 )
 def test_another_model_or_preprocessing_looks_for_itself(
-    tmp_path: Path, changed: dict[str, Any], pictures: int, texts: int
+    tmp_path: Path, kept: Keep, changed: dict[str, Any], pictures: int, texts: int
 ) -> None:
     first = Eye(kept(tmp_path))
     first.score(PAIRS, first.open)
@@ -111,7 +122,7 @@ def test_another_model_or_preprocessing_looks_for_itself(
     assert other.looked_at() == (pictures, texts)
 
 
-def test_vectors_of_another_shape_of_batches_are_not_mixed_in(tmp_path: Path) -> None:
+def test_vectors_of_another_shape_of_batches_are_not_mixed_in(tmp_path: Path, kept: Keep) -> None:
     first = Eye(kept(tmp_path))
     first.score(PAIRS, first.open)
     halved = Eye(kept(tmp_path))
@@ -120,7 +131,7 @@ def test_vectors_of_another_shape_of_batches_are_not_mixed_in(tmp_path: Path) ->
     assert halved.looked_at() == (3, 2)
 
 
-def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path, kept: Keep) -> None:
     eye = Eye(kept(tmp_path))
     (gone,) = eye.score([("it is red", "nowhere")], eye.open)
     assert isinstance(gone, NoPicture)
@@ -128,7 +139,7 @@ def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path) -> None
     assert isinstance(gone, NoPicture)
 
 
-def test_neither_texts_nor_names_can_be_read_in_the_folder(tmp_path: Path) -> None:
+def test_neither_texts_nor_names_can_be_read_in_the_folder(tmp_path: Path, kept: Keep) -> None:
     eye = Eye(kept(tmp_path))
     eye.score(PAIRS, eye.open)
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -156,7 +167,7 @@ vectors.put(b"of a model", Endless())
 """
 
 
-def test_a_worker_that_is_killed_while_it_writes_leaves_what_was_whole(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_while_it_writes_leaves_what_was_whole(tmp_path: Path, kept: Keep) -> None:
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT)
     try:
         wait_until((tmp_path / "reached").exists, seconds=60, why=lambda: process.poll())
@@ -169,7 +180,7 @@ def test_a_worker_that_is_killed_while_it_writes_leaves_what_was_whole(tmp_path:
     assert same(kept(tmp_path).get(SPACE, ["after"]), numbered(["after"]))
 
 
-def test_two_workers_at_once_do_each_other_no_harm(tmp_path: Path) -> None:
+def test_two_workers_at_once_do_each_other_no_harm(tmp_path: Path, kept: Keep) -> None:
     names = [f"picture {number}" for number in range(200)]
     expected = numbered(names, numbers=64)
     wrong: list[str] = []
@@ -193,7 +204,7 @@ def test_two_workers_at_once_do_each_other_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, kept: Keep, caplog: pytest.LogCaptureFixture
 ) -> None:
     names = ["one", "two"]
     vectors = kept(tmp_path)
@@ -213,7 +224,7 @@ def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
 
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_damaged_file_is_left_for_another_one(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, is_open: bool
+    tmp_path: Path, kept: Keep, caplog: pytest.LogCaptureFixture, is_open: bool
 ) -> None:
     names = [f"picture {number}" for number in range(50)]
     vectors = kept(tmp_path)
@@ -232,7 +243,7 @@ def test_a_damaged_file_is_left_for_another_one(
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
 
 
-def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path) -> None:
+def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path, kept: Keep) -> None:
     folder = tmp_path / "vectors"
     eye = Eye(kept(folder))
     folder.rmdir()
@@ -240,7 +251,7 @@ def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path) -> None:
 
 
 def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, kept: Keep, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Locked by somebody for longer than anybody waits, here not at all."""
     vectors = kept(tmp_path)
@@ -259,7 +270,7 @@ def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-1.sqlite3"]
 
 
-def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
+def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path, kept: Keep) -> None:
     """A vector of 1,024 numbers is 4,104 bytes, of which three stand on a page of 16,384: 180 fill 60 of the 64 pages
     of a MiB, and their names more than the other four."""
     hour = 0
@@ -283,7 +294,7 @@ def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
     assert 0 < len(vectors.get(SPACE, old)) < 60
 
 
-def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path) -> None:
+def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path, kept: Keep) -> None:
     names = [f"picture {number}" for number in range(600)]
     vectors = kept(tmp_path)
     vectors.put(SPACE, numbered(names, numbers=1024))
@@ -296,7 +307,7 @@ def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path) -> None:
     assert file.stat().st_size <= MEGABYTE
 
 
-def test_a_folder_that_cannot_be_used_is_told_in_words(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_told_in_words(tmp_path: Path, kept: Keep) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*file/vectors"):
         kept(tmp_path / "file" / "vectors")
