@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
 if TYPE_CHECKING:
     from tests.databases import Keeper
 
 pytest_plugins = ("tests.services", "tests.database_free", "tests.homes", "tests.halves", "tests.spread")
+# A busy machine is slow, not wrong.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(wrapper=True)

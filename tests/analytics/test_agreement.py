@@ -84,8 +84,7 @@ ALL = ["percent_agreement", *OF_MANY, *OF_TWO, "krippendorff_ordinal", "krippend
 # The example of the docstrings.
 THREE_UNITS = [["a", "a"], ["b", "b"], ["a", "b"]]
 
-# A busy machine is slow, not wrong.
-unhurried = settings(deadline=None, max_examples=50)
+fifty_examples = settings(max_examples=50)
 
 
 def matrices(raters: int, labels: st.SearchStrategy[Any]) -> st.SearchStrategy[list[list[Any]]]:
@@ -240,7 +239,7 @@ def test_what_cannot_be_meant_is_refused(measure: Any, ratings: Any, message: st
         measure(ratings)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(3, NUMBERS_OR_MISSING), st.randoms(use_true_random=False))
 @pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement", "krippendorff_ordinal", "krippendorff_interval"])
 def test_the_order_of_units_and_raters_changes_nothing(measure: str, ratings: list[list[Any]], random: Any) -> None:
@@ -249,7 +248,7 @@ def test_the_order_of_units_and_raters_changes_nothing(measure: str, ratings: li
     assert MEASURES[measure](shuffled).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(3, NUMBERS_OR_MISSING), st.permutations("abcde"))
 @pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement"])
 def test_the_names_of_labels_change_nothing(measure: str, ratings: list[list[Any]], names: list[str]) -> None:
@@ -257,7 +256,7 @@ def test_the_names_of_labels_change_nothing(measure: str, ratings: list[list[Any
     assert MEASURES[measure](renamed).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(2, NUMBERS_OR_MISSING))
 @pytest.mark.parametrize("measure", OF_TWO)
 def test_it_does_not_matter_who_of_two_raters_comes_first(measure: str, ratings: list[list[Any]]) -> None:
@@ -265,14 +264,14 @@ def test_it_does_not_matter_who_of_two_raters_comes_first(measure: str, ratings:
     assert MEASURES[measure](swapped).value == pytest.approx(MEASURES[measure](ratings).value, abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(st.lists(NUMBERS, min_size=2, max_size=12).filter(lambda labels: len(set(labels)) > 1))
 @pytest.mark.parametrize("measure", ALL)
 def test_perfect_agreement_is_one(measure: str, labels: list[int]) -> None:
     assert MEASURES[measure]([[label, label] for label in labels]).value == pytest.approx(1, abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(3, NUMBERS_OR_MISSING))
 @pytest.mark.parametrize("measure", [*OF_MANY, "krippendorff_ordinal", "krippendorff_interval", "krippendorff_ratio"])
 def test_a_value_is_at_most_one_and_none_has_a_reason(measure: str, ratings: list[list[Any]]) -> None:
@@ -281,7 +280,7 @@ def test_a_value_is_at_most_one_and_none_has_a_reason(measure: str, ratings: lis
     assert coefficient.value is None or -10 < coefficient.value <= 1 + 1e-12
 
 
-@unhurried
+@fifty_examples
 @given(matrices(2, NUMBERS))
 def test_alpha_of_two_complete_raters_is_pi_corrected_for_small_samples(ratings: list[list[int]]) -> None:
     # Krippendorff 2004, p. 248: 1 - alpha = (1 - pi) (1 - 1 / n) with n values.
@@ -291,13 +290,13 @@ def test_alpha_of_two_complete_raters_is_pi_corrected_for_small_samples(ratings:
     assert alpha is None or pi is None or 1 - alpha == pytest.approx((1 - pi) * (1 - 1 / values), abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(2, NUMBERS))
 def test_fleiss_kappa_of_two_complete_raters_is_scotts_pi(ratings: list[list[int]]) -> None:
     assert fleiss_kappa(ratings).value == pytest.approx(scott_pi(ratings).value, abs=1e-12)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(3, st.none() | st.integers(0, 1)))
 @pytest.mark.parametrize("metric", ["ordinal", "interval", "ratio"])
 def test_with_two_labels_every_metric_is_nominal(metric: Any, ratings: list[list[int | None]]) -> None:
@@ -306,7 +305,7 @@ def test_with_two_labels_every_metric_is_nominal(metric: Any, ratings: list[list
     )
 
 
-@unhurried
+@fifty_examples
 @given(matrices(4, st.none() | st.integers(0, 60)))
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
 def test_alpha_equals_its_definition_pair_by_pair(metric: Any, ratings: list[list[int | None]]) -> None:
@@ -345,7 +344,7 @@ def test_alpha_of_continuous_values_and_many_raters_needs_no_table_of_all_labels
     assert krippendorff_alpha(ratings, metric="interval").value == pytest.approx(1 - 0.01 / 1.01, abs=1e-3)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(3, NUMBERS_OR_MISSING))
 @pytest.mark.parametrize("measure", [*OF_MANY, "percent_agreement", "krippendorff_ordinal", "krippendorff_interval"])
 def test_a_long_table_comes_to_the_same_as_its_array(measure: str, ratings: list[list[Any]]) -> None:
@@ -353,7 +352,7 @@ def test_a_long_table_comes_to_the_same_as_its_array(measure: str, ratings: list
     assert MEASURES[measure](long) == MEASURES[measure](ratings)
 
 
-@unhurried
+@fifty_examples
 @given(matrices(2, NUMBERS_OR_MISSING))
 @pytest.mark.parametrize("measure", OF_TWO)
 def test_a_long_table_of_two_raters_tells_them_apart(measure: str, ratings: list[list[Any]]) -> None:

@@ -203,7 +203,7 @@ def test_a_file_that_says_its_own_accuracy_beside_its_items_is_read(tmp_path: Pa
     assert file.correct.tolist() == [True, False]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 @pytest.mark.parametrize("read", [read_outcomes, read_correct, read_detections, read_two_choice_answers])
 def test_any_bytes_are_read_or_refused_in_words(tmp_path: Path, read: Any, content: bytes) -> None:

@@ -30,8 +30,7 @@ from analytics.scores import (
 
 ALL_RIGHT: Any = [[0.3, 0.2], [0.25, 0.4]]
 
-# A busy machine is slow, not wrong.
-unhurried = settings(deadline=None, max_examples=50)
+fifty_examples = settings(max_examples=50)
 
 
 def outcomes(*rows: str) -> Outcomes:
@@ -76,7 +75,7 @@ def test_labels_of_another_length_are_refused() -> None:
         outcomes("1111", "0000").scores_by(["swap"])
 
 
-@unhurried
+@fifty_examples
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1))
 def test_group_is_never_above_i2t_or_t2i_nor_these_above_their_parts(matrices: list[list[int]]) -> None:
     counts = {name: each.count for name, each in outcomes_of_scores(np.reshape(matrices, (-1, 2, 2))).scores().items()}

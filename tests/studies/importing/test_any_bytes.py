@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from studies.importing import IMPORTERS, Note, Record, RowProblem, get_importer
@@ -22,8 +22,6 @@ names = st.sampled_from(
         *("filename", "type", "subtype", "split", "reference", "sha256", "source", "licence", "generators"),
     ]
 )
-# A busy machine is no reason to fail.
-unhurried = settings(deadline=None)
 
 
 def assert_records_or_problems(name: str, content: bytes, file: str = "add_obj.json") -> None:
@@ -43,26 +41,22 @@ def assert_records_or_problems(name: str, content: bytes, file: str = "add_obj.j
 
 
 @pytest.mark.parametrize("name", IMPORTERS)
-@unhurried
 @given(content=st.binary(max_size=400))
 def test_arbitrary_bytes(name: str, content: bytes) -> None:
     assert_records_or_problems(name, content)
 
 
 @pytest.mark.parametrize("name", ["bivlc", "pairs", "jsonl"])
-@unhurried
 @given(rows=st.lists(st.dictionaries(names, values, max_size=8), min_size=1, max_size=3))
 def test_arbitrary_objects(name: str, rows: list[dict[str, Any]]) -> None:
     assert_records_or_problems(name, "\n".join(json.dumps(row) for row in rows).encode())
 
 
-@unhurried
 @given(items=st.dictionaries(st.from_regex(r"[0-9]{1,4}") | st.text(), st.dictionaries(names, values) | values))
 def test_arbitrary_items(items: dict[str, Any]) -> None:
     assert_records_or_problems("sugarcrepe", json.dumps(items).encode())
 
 
-@unhurried
 @given(
     items=st.dictionaries(
         st.from_regex(r"(open-images|video-)[a-z]{1,3}") | st.text(),
@@ -83,27 +77,23 @@ cases = st.sampled_from(
 
 
 @pytest.mark.parametrize(("name", "file"), [("aro", "coco_order.json"), ("rococo", "danger.json")])
-@unhurried
 @given(items=st.lists(st.dictionaries(cases, st.lists(st.text(), max_size=11) | values) | values, max_size=3))
 def test_arbitrary_lists(name: str, file: str, items: list[Any]) -> None:
     assert_records_or_problems(name, json.dumps(items).encode(), file)
 
 
-@unhurried
 @given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))
 def test_arbitrary_tables_of_tabs(cells: list[str]) -> None:
     rows = "\n".join("\t".join(row) for row in (["", "title", "filepath", "neg_caption"], cells))
     assert_records_or_problems("aro", rows.encode(), "valid_neg_clip.tsv")
 
 
-@unhurried
 @given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=10, max_size=10))
 def test_arbitrary_cells(cells: list[str]) -> None:
     assert_records_or_problems("bivlc-manifest", manifest_bytes(dict(zip(COLUMNS, cells, strict=True))))
 
 
 @pytest.mark.parametrize("name", ["bivlc", "bivlc-manifest", "pairs"])
-@unhurried
 @given(position=st.integers(0, 300), byte=st.binary(min_size=1, max_size=2))
 def test_a_damaged_table(name: str, position: int, byte: bytes) -> None:
     content = manifest_bytes(manifest_row(0), manifest_row(1))

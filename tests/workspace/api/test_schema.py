@@ -42,7 +42,6 @@ BOUNDED = settings(
     max_examples=TRIES,
     derandomize=True,
     database=None,
-    deadline=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
